@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace joust {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}};
+constexpr std::array kByteUnits{Unit{"", 1},          Unit{"k", 1e3},        Unit{"M", 1e6},
+                                Unit{"G", 1e9},       Unit{"Ki", 1024.0},    Unit{"Mi", 1048576.0},
+                                Unit{"Gi", 1073741824.0}};
+constexpr std::array kTimeUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
+                                Unit{"s", 1e9}, Unit{"m", 60e9}, Unit{"h", 3600e9}};
+
+std::string unit_names(std::span<const Unit> units) {
+  std::string names;
+  for (const Unit& unit : units)
+    if (!unit.name.empty()) names += (names.empty() ? "" : ", ") + std::string(unit.name);
+  return names;
+}
+
+// A non-negative decimal number and one of `units`, as a whole number of the smallest unit.
+std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
+                                                       std::string_view example) {
+  double number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number,
+                                             std::chars_format::fixed);
+  if (error != std::errc{} || number < 0 || text.starts_with('-'))
+    return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
+  const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
+  const auto unit = std::ranges::find(units, suffix, &Unit::name);
+  if (unit == units.end() && !(number == 0 && suffix.empty()))
+    return std::unexpected(suffix.empty() ? fmt::format("'{}' has no unit (write it like {})", text, example)
+                                          : fmt::format("'{}' has no unit joust knows; there are: {}", text,
+                                                        unit_names(units)));
+  const double value = unit == units.end() ? 0 : std::round(number * unit->factor);
+  if (value > 9.0e18) return std::unexpected(fmt::format("'{}' is too large", text));
+  return static_cast<std::uint64_t>(value);
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+    }
+  }
+  return row.back();
+}
+
+std::string three_digits(double value) {
+  const int decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+}  // namespace
+
+std::expected<std::uint64_t, std::string> parse_count(std::string_view text) {
+  return parse_scaled(text, kCountUnits, "300 or 10k");
+}
+
+std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text) {
+  std::string_view trimmed = text;
+  if (trimmed.size() > 1 && trimmed.ends_with('B')) trimmed.remove_suffix(1);
+  auto bytes = parse_scaled(trimmed, kByteUnits, "64, 16KiB or 1M");
+  return bytes;
+}
+
+std::expected<Duration, std::string> parse_duration(std::string_view text) {
+  const auto nanoseconds = parse_scaled(text, kTimeUnits, "500us, 10ms or 30s");
+  if (!nanoseconds) return std::unexpected(nanoseconds.error());
+  return Duration(static_cast<std::int64_t>(*nanoseconds));
+}
+
+std::string format_duration(Duration time) {
+  const double ns = static_cast<double>(time.count());
+  const double size = std::abs(ns);
+  if (size < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (size < 1e6) return three_digits(ns / 1e3) + " us";
+  if (size < 1e9) return three_digits(ns / 1e6) + " ms";
+  return three_digits(ns / 1e9) + " s";
+}
+
+std::string format_count(double count) {
+  if (count < 1e3) return count == std::floor(count) ? fmt::format("{:.0f}", count) : three_digits(count);
+  if (count < 1e6) return three_digits(count / 1e3) + "k";
+  if (count < 1e9) return three_digits(count / 1e6) + "M";
+  return three_digits(count / 1e9) + "G";
+}
+
+std::string format_bytes(double bytes) {
+  if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 1048576) return three_digits(bytes / 1024) + " KiB";
+  if (bytes < 1073741824) return three_digits(bytes / 1048576) + " MiB";
+  return three_digits(bytes / 1073741824) + " GiB";
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace joust

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "joust/time.hpp"
+
+// Numbers, times and sizes as people write them on a command line and in a scenario.
+namespace joust {
+
+// "300", "10k", "1.5M": SI multiples of 1000 (k, M, G). The error says what was wrong.
+std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
+
+// "64", "64k", "64KiB", "1MiB": k, M, G are 1000s and Ki, Mi, Gi 1024s; a final B is optional.
+std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);
+
+// "500us", "10ms", "30s", "2m": the unit is required, except for 0.
+std::expected<Duration, std::string> parse_duration(std::string_view text);
+
+std::string format_duration(Duration time);       // "1.25 ms"; three significant digits
+std::string format_count(double count);           // "106k", "1.20M"
+std::string format_bytes(double bytes);           // "4.02 MiB"
+
+// The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace joust
