@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "stats/random.hpp"
+
 namespace joust::stats {
 namespace {
 
@@ -61,6 +63,22 @@ TEST(TieGroups, TheLeaderDecidesWhereTiesFormAChain) {
   // Each ties with its neighbour, the first not with the last: the middle one joins the best.
   const std::vector<Rounds> chain = {near(100, 0), near(98.5, 0), near(97, 0)};
   EXPECT_EQ(tie_groups(chain, 0.02, kBootstrap), (std::vector{1, 1, 2}));
+}
+
+TEST(TieGroups, TwiceTheSameContestantIsHardlyEverToldApart) {
+  Random random(7);
+  const auto noisy = [&random] {  // up to 10 % off either way
+    Rounds rounds;
+    for (int i = 0; i < 10; ++i)
+      rounds.push_back(90 + static_cast<double>(draw_below(random, 20'001)) / 1000);
+    return rounds;
+  };
+  int told_apart = 0;
+  for (int race = 0; race < 200; ++race) {
+    const std::vector contestants = {noisy(), noisy()};
+    told_apart += tie_groups(contestants, kLeastDifference, kBootstrap) == std::vector{1, 1} ? 0 : 1;
+  }
+  EXPECT_LE(told_apart, 10);  // 5 %
 }
 
 TEST(TieGroups, AWideIntervalTies) {
