@@ -13,6 +13,7 @@ install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 set(JOUST_PACKAGE_NEEDS_URING ${URING_FOUND})
 configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake
                               INSTALL_DESTINATION ${JOUST_PACKAGE_DIR})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/joustConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/joustConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/joustConfig.cmake ${PROJECT_BINARY_DIR}/joustConfigVersion.cmake
         DESTINATION ${JOUST_PACKAGE_DIR})

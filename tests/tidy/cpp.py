@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)+'",  # not the ' of 1'000
     re.DOTALL)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b")
 _CALLABLE_END = re.compile(r"\)\s*(const|noexcept|override|final|mutable|try|&&?|\s|->[^{}]*)*$")
 
@@ -34,9 +35,9 @@ def includes(text):
 
 
 def functions(code):
-    """(first line, last line, head) of every function of blanked code, wherever classes and namespaces nest."""
+    """(first line, last line, head) of every function of blanked code, in classes and namespaces too."""
     # Preprocessor lines are no statements; a brace in a macro would unbalance the count.
-    code = re.sub(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", lambda m: re.sub(r"[^\n]", " ", m.group()), code, flags=re.M)
+    code = _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
     begin = 0        # where the declaration being read began
     inside = 0       # braces open within a function or an initializer
     candidate = None

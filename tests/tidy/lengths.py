@@ -23,8 +23,8 @@ def function_length(tree):
     for file in tree.files:
         for first, last, head in _functions(file):
             if last - first + 1 > FUNCTION_CAP:
-                yield Finding(file.path, first, f"'{head}' has {last - first + 1} lines; the cap is {FUNCTION_CAP}",
-                              "Give its parts names of their own.")
+                what = f"'{head}' has {last - first + 1} lines; the cap is {FUNCTION_CAP}"
+                yield Finding(file.path, first, what, "Give its parts names of their own.")
 
 
 def _functions(file):

@@ -70,7 +70,7 @@ class Tree:
     def _from_git(self):
         if not (self.root / ".git").exists():
             return None
-        command = ["git", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        command = ["git", "-C", str(self.root), "ls-files", "-z", "-c", "-o", "--exclude-standard"]
         try:
             listed = subprocess.run(command, capture_output=True, check=True)
         except (OSError, subprocess.CalledProcessError):
