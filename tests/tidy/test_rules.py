@@ -46,7 +46,8 @@ class Lengths(unittest.TestCase):
         short = "#define X {\nclass alignas(64) A {\n" + "  void f() {\n  }\n" * 60 + "};\n"
         self.assertEqual(check(lengths.function_length, {"src/a.cpp": short}), [])
         for body, fires in ((70, ["a.py:1"]), (69, [])):
-            self.assertEqual(check(lengths.function_length, {"a.py": "def f():\n" + "    pass\n" * body}), fires)
+            planted = "def f():\n" + "    pass\n" * body
+            self.assertEqual(check(lengths.function_length, {"a.py": planted}), fires)
         self.assertEqual(check(lengths.function_length, {"a.py": "def f():\n" + "    pass\n" * 69}), [])
 
     def test_line(self):
