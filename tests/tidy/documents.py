@@ -59,6 +59,17 @@ def _exists(tree, file, path, strict):
     return "/" not in plain and any(name.endswith("/" + plain) for name in tree.names)
 
 
+def dead_paths_in_comments(tree):
+    layers = {name.split("/")[1] for name in tree.names if name.startswith(("src/", "include/"))}
+    for file in tree.files:
+        for number, line in enumerate(file.lines if file.is_cpp else [], 1):
+            comment = line[line.find("//"):] if "//" in line else ""
+            for path in re.findall(r"(?<![\w./-])(?:[\w-]+/)+[\w-]+\.[ch]pp\b", comment):
+                if path.split("/")[0] in layers | {"src", "tests"} and not _exists(tree, file, path, False):
+                    yield Finding(file.path, number, f"the comment names '{path}', which does not exist",
+                                  "Correct the path.")
+
+
 def sub_commands(tree):
     commands = {pathlib.PurePosixPath(name).stem for name in tree.names if name.startswith("src/cli/")}
     for file in tree.files:
@@ -71,4 +82,4 @@ def sub_commands(tree):
                               "A sub-command is a file of its name in src/cli; correct the example.")
 
 
-RULES = [dead_paths, sub_commands]
+RULES = [dead_paths, dead_paths_in_comments, sub_commands]

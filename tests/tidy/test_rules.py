@@ -185,6 +185,11 @@ class Documents(unittest.TestCase):
         relative = check(documents.dead_paths, {**self.TREE, "docs/a.md": "[b](b.md) [c](../a)\n"})
         self.assertEqual(relative, ["docs/a.md:1"])
 
+    def test_dead_paths_in_comments(self):
+        source = "class A;  // net/gone.hpp\n// see net/address.hpp, tests/gone.cpp, a/b.cpp\n"
+        fires = check(documents.dead_paths_in_comments, {**self.TREE, "src/net/a.hpp": source})
+        self.assertEqual(fires, ["src/net/a.hpp:1", "src/net/a.hpp:2"])
+
     def test_sub_commands(self):
         text = "    joust race a.toml\n$ joust gone --x\nbuild/release/joust gone\njoust --version\n"
         self.assertEqual(check(documents.sub_commands, {**self.TREE, "a.md": text}), ["a.md:2", "a.md:3"])
