@@ -36,7 +36,7 @@ IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")
 
 # (file, header): why this one is right.
 IO_EXCEPTIONS = {
-    ("src/session/stream_connection.hpp", "sys/uio.h"): "iovec, the shape in which output is handed over; no call",
+    ("src/session/stream_connection.hpp", "sys/uio.h"): "iovec, the shape of its output; no call",
 }
 
 
