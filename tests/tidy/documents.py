@@ -4,6 +4,7 @@
 import pathlib
 import re
 
+from layers import SIBLINGS
 from tree import Finding
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -71,7 +72,9 @@ def dead_paths_in_comments(tree):
 
 
 def sub_commands(tree):
-    commands = {pathlib.PurePosixPath(name).stem for name in tree.names if name.startswith("src/cli/")}
+    shared = {pathlib.PurePosixPath(name).stem for name in SIBLINGS["cli"]} | {"main", "program"}
+    sources = [name for name in tree.names if name.startswith("src/cli/")]
+    commands = {pathlib.PurePosixPath(name).stem for name in sources} - shared
     for file in tree.files:
         if file.suffix != ".md":
             continue
