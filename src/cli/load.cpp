@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/arguments.hpp"
-#include "cli/signals.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"

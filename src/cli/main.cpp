@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/command.hpp"
+#include "cli/common/command.hpp"
 
 namespace joust {
 namespace {
@@ -34,7 +34,9 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
   // A peer that has gone is an error of the send that meets it, not the end of the program.
-  std::signal(SIGPIPE, SIG_IGN);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
   const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
   CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
   app.name(program.name);
