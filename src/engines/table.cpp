@@ -7,10 +7,11 @@
 namespace joust {
 
 extern const Engine kEpoll;
+extern const Engine kThreads;
 
 namespace {
 
-constexpr std::array kTable{&kEpoll};
+constexpr std::array kTable{&kThreads, &kEpoll};
 
 }  // namespace
 
