@@ -7,11 +7,12 @@
 namespace joust {
 
 extern const Engine kNull;
+extern const Engine kThreads;
 extern const Engine kEpoll;
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kEpoll};
+constexpr std::array kTable{&kNull, &kThreads, &kEpoll};
 
 }  // namespace
 
