@@ -7,10 +7,11 @@
 namespace joust {
 
 extern const Engine kEpoll;
+extern const Engine kIoUring;
 
 namespace {
 
-constexpr std::array kTable{&kEpoll};
+constexpr std::array kTable{&kEpoll, &kIoUring};
 
 }  // namespace
 
