@@ -6,12 +6,13 @@
 
 namespace joust {
 
+extern const Engine kNull;
 extern const Engine kEpoll;
 extern const Engine kIoUring;
 
 namespace {
 
-constexpr std::array kTable{&kEpoll, &kIoUring};
+constexpr std::array kTable{&kNull, &kEpoll, &kIoUring};
 
 }  // namespace
 

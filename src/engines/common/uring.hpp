@@ -22,7 +22,7 @@ namespace joust {
 struct UringSetup {
   unsigned submissions = 1024;          // operations prepared between two enters; more cost an extra enter
   unsigned completions = 4096;          // beyond it the kernel keeps them in a list, and ends multishots
-  unsigned buffers = 512;               // provided for receiving; a power of two
+  unsigned buffers = 256;               // provided for receiving; a power of two
   std::size_t buffer_bytes = 16 << 10;  // the most one completion brings
   bool deferred_work = true;            // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
   bool multishot_receive = true;        // Linux 6.0
