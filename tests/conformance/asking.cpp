@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "joust/framing.hpp"
+#include "net/socket_options.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -105,6 +106,7 @@ void Counterpart::accept_all() {
     Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket.is_open() && errno == EINVAL) return;
     if (!socket.is_open()) continue;
+    apply({}, socket.get());  // the pieces shall not wait for one another
     peers_.emplace_back([this, peer = Peer(std::move(socket))]() mutable { serve(peer); });
   }
 }

@@ -14,8 +14,8 @@ namespace joust::conformance {
 
 // What the sessions of an AskingService do.
 struct Asking {
-  int requests = 1;                  // each, one after the other
-  std::optional<Duration> deadline;  // for all of them, from on_open on
+  int requests = 1;                    // each, one after the other
+  std::optional<Duration> deadline{};  // for all of them, from on_open on
 };
 
 // The dialling side: sessions that send lines, expect them back, and count how that went.
