@@ -44,12 +44,13 @@ void SmallThread::start(std::function<void()> body) {
   [[maybe_unused]] static const bool installed = (install_handler(), true);
   pthread_attr_t attributes;
   checked_number(::pthread_attr_init(&attributes), "pthread_attr_init()");
-  ::pthread_attr_setstacksize(&attributes, kStackBytes);  // fails only for sizes no thread could have
+  const auto destroy = [](pthread_attr_t* made) { ::pthread_attr_destroy(made); };
+  const std::unique_ptr<pthread_attr_t, decltype(destroy)> owner(&attributes, destroy);
+  checked_number(::pthread_attr_setstacksize(&attributes, kStackBytes), "pthread_attr_setstacksize({})",
+                 kStackBytes);
   auto argument = std::make_unique<std::function<void()>>(std::move(body));
   pthread_t thread{};
-  const int error = ::pthread_create(&thread, &attributes, run_body, argument.get());
-  ::pthread_attr_destroy(&attributes);
-  checked_number(error, "pthread_create()");
+  checked_number(::pthread_create(&thread, &attributes, run_body, argument.get()), "pthread_create()");
   argument.release();  // the thread's now
   thread_ = thread;
 }

@@ -6,12 +6,13 @@
 
 namespace joust {
 
-extern const Engine kEpoll;
+extern const Engine kNull;
 extern const Engine kThreads;
+extern const Engine kEpoll;
 
 namespace {
 
-constexpr std::array kTable{&kThreads, &kEpoll};
+constexpr std::array kTable{&kNull, &kThreads, &kEpoll};
 
 }  // namespace
 
