@@ -4,7 +4,6 @@
 import pathlib
 import re
 
-from layers import SIBLINGS
 from tree import Finding
 
 _FENCE = re.compile(r"^\s*(```|~~~)")
@@ -72,9 +71,8 @@ def dead_paths_in_comments(tree):
 
 
 def sub_commands(tree):
-    shared = {pathlib.PurePosixPath(name).stem for name in SIBLINGS["cli"]} | {"main", "program"}
-    sources = [name for name in tree.names if name.startswith("src/cli/")]
-    commands = {pathlib.PurePosixPath(name).stem for name in sources} - shared
+    sources = (re.fullmatch(r"src/cli/([\w-]+)\.cpp", name) for name in tree.names)
+    commands = {source.group(1) for source in sources if source} - {"main", "program"}
     for file in tree.files:
         if file.suffix != ".md":
             continue

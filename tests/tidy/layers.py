@@ -25,7 +25,7 @@ LAYERS = {
 SIBLINGS = {
     "engines": {"engines/table.hpp", "engines/common/"},
     "protocols": {"protocols/table.hpp", "protocols/common/"},
-    "cli": {"cli/command.hpp", "cli/arguments.hpp", "cli/listing.hpp", "cli/signals.hpp"},
+    "cli": {"cli/common/"},
 }
 
 PURE = ("src/session/", "src/protocols/", "src/stats/")
@@ -72,7 +72,7 @@ def siblings(tree):
         own = "src/" + path.rsplit(".", 1)[0] == file.path.rsplit(".", 1)[0]
         if not own and path not in SIBLINGS[folder] and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
             yield Finding(file.path, line, f'includes its sibling "{path}"',
-                          "What several need goes to a lower layer, or is listed in SIBLINGS.")
+                          f"What several {folder} need belongs into src/{folder}/common/.")
 
 
 def no_io(tree):
