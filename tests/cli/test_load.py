@@ -42,9 +42,8 @@ class Load(Case):
 
     def test_a_duration_is_kept_and_the_books_balance(self):
         with Server("-e", "epoll", "-p", "uppercase") as server:
-            done, result = self.load(
-                "--connect", server.address, "-p", "uppercase", "-c", 20, "-d", "300ms", "-w", "50ms", "--depth", 4
-            )
+            plan = ("-c", 20, "-d", "300ms", "-w", "50ms", "--depth", 4)
+            done, result = self.load("--connect", server.address, "-p", "uppercase", *plan)
             stopped = server.stop()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertAlmostEqual(result["duration_s"], 0.3)
@@ -124,7 +123,8 @@ class Load(Case):
         file = self.path("partial.json")
         with Server("-p", "echo") as server:
             load = subprocess.Popen(
-                [JOUST, "load", "--connect", server.address, "-c", "4", "-d", "60s", "--json", file, "--events"],
+                [JOUST, "load", "--connect", server.address, "-c", "4", "-d", "60s"]
+                + ["--json", file, "--events"],
                 stdout=subprocess.PIPE,
                 text=True,
             )
