@@ -130,8 +130,7 @@ void Conversation::hold() {
 bool Conversation::take_turn() {
   // An answer to a nudge is to look at everything again, as below, after having said so.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
-  peer_.refresh(crew_.publications(), now_);
-  peer_.connection->on_time(now_);
+  peer_.catch_up(crew_.publications(), now_);
   peer_.flush(now_);
   return !peer_.connection->ended() && !crew_.ending();
 }

@@ -17,10 +17,12 @@ constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void CrewPeer::refresh(Publications* publications, Time now) {
-  if (publications == nullptr || publications->count() == seen) return;
-  seen = publications->count();
-  connection->refresh(now);
+void CrewPeer::catch_up(Publications* publications, Time now) {
+  if (publications != nullptr && publications->count() != seen) {
+    seen = publications->count();
+    connection->refresh(now);
+  }
+  connection->on_time(now);
 }
 
 void CrewPeer::flush(Time now) {
@@ -111,7 +113,7 @@ bool Crew::speak_for(CrewPeer& peer) {
   const std::unique_lock lock(peer.mutex, std::try_to_lock);
   if (!lock) return false;
   if (!peer.connection) return true;  // not open yet, and will look then; or over
-  peer.refresh(publications_, now_);
+  peer.catch_up(publications_, now_);
   // Where the socket is full, the owner knows and sends when there is room.
   if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
   const auto due = peer.connection->deadline();
