@@ -2,6 +2,7 @@
 #include "joust/main.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 
 namespace joust {
@@ -23,6 +25,17 @@ constexpr std::string_view kExamples = R"(Examples:
 int fail(ExitCode code, std::string_view what) {
   fmt::print(stderr, "joust: {}\n", what);
   return code;
+}
+
+// CLI11 would only say that a sub-command is required.
+void refuse_unknown_command(const CLI::App& app, std::string_view word) {
+  if (word.starts_with('-')) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::ranges::find(names, word) != names.end()) return;
+  const std::string near = nearest(word, names);
+  throw UsageError(near.empty() ? fmt::format("no command '{}'; there are: {}", word, fmt::join(names, ", "))
+                                : fmt::format("no command '{}'; did you mean '{}'?", word, near));
 }
 
 }  // namespace
@@ -50,6 +63,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_engines(app, program, exit_code);
   add_protocols(app, program, exit_code);
   try {
+    if (argc > 1) refuse_unknown_command(app, argv[1]);
     app.parse(argc, argv);
     return exit_code;
   } catch (const CLI::ParseError& error) {

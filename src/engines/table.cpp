@@ -9,10 +9,11 @@ namespace joust {
 extern const Engine kNull;
 extern const Engine kThreads;
 extern const Engine kEpoll;
+extern const Engine kIoUring;
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kThreads, &kEpoll};
+constexpr std::array kTable{&kNull, &kThreads, &kEpoll, &kIoUring};
 
 }  // namespace
 
