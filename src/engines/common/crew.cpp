@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "engines/common/ready_io.hpp"
@@ -44,8 +43,10 @@ Crew::Crew(const Hosting& hosting, Stop& stop, std::function<void(CrewPeer&)> li
 Crew::~Crew() {
   end_at_once();
   while (!peers_.empty()) {
-    std::this_thread::sleep_for(kRepeatNudge);
+    pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
+    ::poll(&ended, 1, 1);
     now_ = Clock::now();
+    waker_.clear();
     join_ended();
     repeat_nudges();
   }
@@ -144,7 +145,7 @@ void Crew::drain() {
 }
 
 void Crew::end_at_once() {
-  if (!ending_.exchange(true)) nudge_all();
+  if (!ending_.exchange(true)) drain();
 }
 
 void Crew::rethrow() const {
