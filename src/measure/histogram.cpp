@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "measure/histogram.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <new>
+
+namespace joust {
+namespace {
+
+constexpr unsigned kSubBucketBits = 11;  // 2048 sub-buckets tell three decimal digits apart
+constexpr std::uint64_t kSubBuckets = std::uint64_t{1} << kSubBucketBits;
+constexpr std::size_t kHalf = kSubBuckets / 2;
+constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t load(std::uint64_t& cell) {
+  return std::atomic_ref(cell).load(std::memory_order_relaxed);
+}
+
+void add(std::uint64_t& cell, std::uint64_t amount) {
+  std::atomic_ref(cell).fetch_add(amount, std::memory_order_relaxed);
+}
+
+// Keeps in `cell` whichever of it and `value` comes first in the order `before`.
+template <typename Before>
+void keep(std::uint64_t& cell, std::uint64_t value, Before before) {
+  std::atomic_ref shared(cell);
+  std::uint64_t seen = shared.load(std::memory_order_relaxed);
+  while (before(value, seen) && !shared.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+Histogram::Histogram() : cells_(static_cast<Cells*>(std::calloc(1, sizeof(Cells)))) {
+  // calloc() gives untouched zero pages for a block of this size, which new and a loop would not.
+  if (!cells_) throw std::bad_alloc();
+  cells_->min = kNone;
+}
+
+std::size_t Histogram::bucket_of(std::uint64_t value_ns) {
+  const std::uint64_t value = std::min(value_ns, kHighestTrackable_ns);
+  const auto shift = static_cast<unsigned>(std::bit_width(value | (kSubBuckets - 1))) - kSubBucketBits;
+  return shift * kHalf + static_cast<std::size_t>(value >> shift);
+}
+
+std::uint64_t Histogram::lowest_of(std::size_t bucket) {
+  const std::size_t shift = bucket < kSubBuckets ? 0 : bucket / kHalf - 1;
+  return static_cast<std::uint64_t>(bucket - shift * kHalf) << shift;
+}
+
+void Histogram::record(std::uint64_t value_ns, std::uint64_t times) {
+  if (times == 0) return;
+  add(cells_->counts[bucket_of(value_ns)], times);
+  add(cells_->sum, value_ns * times);
+  if (value_ns > kHighestTrackable_ns) add(cells_->saturated, times);
+  keep(cells_->min, value_ns, std::less{});
+  keep(cells_->max, value_ns, std::greater{});
+}
+
+void Histogram::merge(const Histogram& other) {
+  assert(&other != this);
+  for (std::size_t i = 0; i < kBuckets; ++i)
+    if (const std::uint64_t count = load(other.cells_->counts[i])) add(cells_->counts[i], count);
+  add(cells_->sum, load(other.cells_->sum));
+  add(cells_->saturated, load(other.cells_->saturated));
+  keep(cells_->min, load(other.cells_->min), std::less{});
+  keep(cells_->max, load(other.cells_->max), std::greater{});
+}
+
+std::uint64_t Histogram::count() const {
+  // Not a counter of its own: recording stays two additions, and count and buckets cannot disagree.
+  std::uint64_t total = 0;
+  for (std::uint64_t& cell : cells_->counts) total += load(cell);
+  return total;
+}
+
+std::uint64_t Histogram::saturated() const {
+  return load(cells_->saturated);
+}
+std::uint64_t Histogram::max() const {
+  return load(cells_->max);
+}
+std::uint64_t Histogram::sum() const {
+  return load(cells_->sum);
+}
+
+std::uint64_t Histogram::min() const {
+  const std::uint64_t least = load(cells_->min);
+  return least == kNone ? 0 : least;
+}
+
+double Histogram::mean() const {
+  const std::uint64_t total = count();
+  return total == 0 ? 0 : static_cast<double>(sum()) / static_cast<double>(total);
+}
+
+std::uint64_t Histogram::rank_of(double quantile, std::uint64_t total) const {
+  // One step down, so that 0.07 * 100 = 7.000000000000001 is rank 7 and not 8.
+  const double below = std::nextafter(std::clamp(quantile, 0.0, 1.0), 0.0);
+  const auto rank = static_cast<std::uint64_t>(std::ceil(below * static_cast<double>(total)));
+  return std::clamp<std::uint64_t>(rank, 1, std::max<std::uint64_t>(total, 1));
+}
+
+std::uint64_t Histogram::beyond(double quantile) const {
+  const std::uint64_t total = count();
+  return total == 0 ? 0 : total - rank_of(quantile, total);
+}
+
+std::uint64_t Histogram::value_at(double quantile) const {
+  const std::uint64_t rank = rank_of(quantile, count());
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    seen += load(cells_->counts[i]);
+    if (seen >= rank) return std::min(lowest_of(i + 1) - 1, max());
+  }
+  return max();
+}
+
+std::optional<std::uint64_t> Histogram::percentile(double quantile) const {
+  return beyond(quantile) < 10 ? std::nullopt : std::optional(value_at(quantile));
+}
+
+bool Histogram::few_beyond(double quantile) const {
+  return beyond(quantile) < 100;
+}
+
+std::vector<Histogram::Bucket> Histogram::buckets() const {
+  std::vector<Bucket> filled;
+  for (std::size_t i = 0; i < kBuckets; ++i)
+    if (const std::uint64_t count = load(cells_->counts[i]))
+      filled.push_back({lowest_of(i), lowest_of(i + 1) - 1, count});
+  return filled;
+}
+
+}  // namespace joust

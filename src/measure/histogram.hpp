@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace joust {
+
+// Counts of latencies in nanoseconds, exact to three significant decimal digits.
+//
+// The layout is HdrHistogram's for that precision: values below 2048 have a bucket each, and every further
+// power of two is cut into 1024 equal buckets, so a bucket is never wider than 1/1024 of its lowest value.
+// Two histograms therefore merge by adding buckets, which gives exactly the histogram of all their values
+// together.
+//
+// Threads: record(), merge() into this and all questions may run at the same time; each bucket is one relaxed
+// atomic counter. Questions asked meanwhile see some recent state; asked after the recorders were joined,
+// they are exact. A moved-from histogram may only be assigned to or destroyed.
+class Histogram {
+ public:
+  // About 73 minutes. Greater values are counted in the last bucket, and by saturated().
+  static constexpr std::uint64_t kHighestTrackable_ns = (std::uint64_t{1} << 42) - 1;
+
+  // The values of one bucket: both ends belong to it.
+  struct Bucket {
+    std::uint64_t low_ns;
+    std::uint64_t high_ns;
+    std::uint64_t count;
+    bool operator==(const Bucket&) const = default;
+  };
+
+  // Reserves 270 kB of address space; the system gives pages of it as they are first counted in.
+  Histogram();
+
+  void record(std::uint64_t value_ns, std::uint64_t times = 1);
+  void merge(const Histogram& other);
+
+  std::uint64_t count() const;
+  std::uint64_t saturated() const;  // how many were above kHighestTrackable_ns
+  // Exact, as they do not come from the buckets. 0 for an empty histogram. The sum wraps at 2^64 ns (584
+  // years).
+  std::uint64_t min() const;
+  std::uint64_t max() const;
+  std::uint64_t sum() const;
+  double mean() const;
+
+  // The value that `quantile` (0..1) of all values do not exceed, by nearest rank: the highest value of the
+  // bucket that holds the value of rank ceil(quantile * count), at least 1. At most 0.1 % above that value
+  // and never below it. Never above max(), the one difference from HdrHistogram. 0 for an empty histogram.
+  std::uint64_t value_at(double quantile) const;
+
+  // value_at(), or nothing when fewer than 10 values lie beyond it: so few are an anecdote, not a percentile.
+  std::optional<std::uint64_t> percentile(double quantile) const;
+  // Whether fewer than 100 values lie beyond the quantile, so that its percentile deserves a mark.
+  bool few_beyond(double quantile) const;
+
+  // The buckets that are not empty, lowest first.
+  std::vector<Bucket> buckets() const;
+
+  // The percentile distribution as HdrHistogram's tools write and plot it (.hgrm files), values divided by
+  // `unit_ns`: 1e3 writes microseconds. Five lines for every halving of the distance to 100 %.
+  std::string hgrm(double unit_ns = 1) const;
+
+ private:
+  static constexpr std::size_t kBuckets = 33 * 1024;
+  struct Cells {
+    std::uint64_t min = 0, max = 0, sum = 0, saturated = 0;
+    std::uint64_t counts[kBuckets];
+  };
+  struct Free {
+    void operator()(Cells* cells) const { std::free(cells); }
+  };
+
+  static std::size_t bucket_of(std::uint64_t value_ns);
+  static std::uint64_t lowest_of(std::size_t bucket);
+  std::uint64_t rank_of(double quantile, std::uint64_t total) const;
+  std::uint64_t beyond(double quantile) const;
+
+  std::unique_ptr<Cells, Free> cells_;
+};
+
+}  // namespace joust

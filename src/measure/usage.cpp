@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "measure/usage.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/check.hpp"
+#include "measure/proc_file.hpp"
+
+namespace joust {
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+// VmHWM, not ru_maxrss: the latter survives fork and exec, so a small server started by a big parent would be
+// charged with the parent's memory (getrusage(2) does not say so; kernel/exec.c, setmax_mm_hiwater_rss()).
+std::uint64_t peak_memory(std::string_view status) {
+  return leading_number(field_of(status, "VmHWM:").value_or("")) * 1024;
+}
+
+// The numeric names in a directory of /proc, processes or threads; empty when it is gone.
+std::vector<pid_t> numbers_in(const std::string& directory) {
+  std::vector<pid_t> numbers;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator entry(directory, gone), end; !gone && entry != end;
+       entry.increment(gone))
+    if (const auto number = leading_number(entry->path().filename().native()))
+      numbers.push_back(static_cast<pid_t>(number));
+  return numbers;
+}
+
+struct ProcessTimes {
+  pid_t pid, parent;
+  double user_s, system_s;
+};
+
+// The few fields of /proc/PID/stat that matter here, with those of children waited for (proc(5)).
+std::optional<ProcessTimes> times_of(pid_t pid) {
+  const auto stat = read_proc_file(fmt::format("/proc/{}/stat", pid));
+  if (!stat) return std::nullopt;
+  const std::size_t name_end = stat->rfind(')');  // a program's name may itself hold blanks and brackets
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat->substr(name_end + 1));
+  std::string state, skipped;
+  pid_t parent = 0;
+  fields >> state >> parent;
+  for (int field = 5; field < 14; ++field) fields >> skipped;
+  double user = 0, system = 0, children_user = 0, children_system = 0;
+  fields >> user >> system >> children_user >> children_system;
+  if (!fields) return std::nullopt;
+  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return ProcessTimes{pid, parent, (user + children_user) / ticks_per_second,
+                      (system + children_system) / ticks_per_second};
+}
+
+// `root` and whoever descends from it. A process may end meanwhile; it is then left out.
+std::vector<ProcessTimes> tree_of(pid_t root) {
+  std::vector<ProcessTimes> others, tree;
+  for (const pid_t pid : numbers_in("/proc"))
+    if (const auto times = times_of(pid)) (pid == root ? tree : others).push_back(*times);
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const pid_t parent = tree[i].pid;
+    std::ranges::copy_if(others, std::back_inserter(tree),
+                         [parent](const ProcessTimes& other) { return other.parent == parent; });
+  }
+  return tree;
+}
+
+void add_switches(Usage& usage, pid_t pid) {
+  for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", pid))) {
+    const std::string status =
+        read_proc_file(fmt::format("/proc/{}/task/{}/status", pid, thread)).value_or("");
+    usage.voluntary_switches += leading_number(field_of(status, "voluntary_ctxt_switches:").value_or(""));
+    usage.involuntary_switches +=
+        leading_number(field_of(status, "nonvoluntary_ctxt_switches:").value_or(""));
+  }
+}
+
+}  // namespace
+
+Usage operator-(const Usage& later, const Usage& earlier) {
+  // A descendant or thread that ended takes its figures along, so a sum may shrink: no use below zero.
+  const auto less = [](auto a, auto b) { return a > b ? a - b : decltype(a){}; };
+  return {less(later.user_s, earlier.user_s), less(later.system_s, earlier.system_s),
+          less(later.voluntary_switches, earlier.voluntary_switches),
+          less(later.involuntary_switches, earlier.involuntary_switches), later.peak_memory_bytes};
+}
+
+Usage own_usage() {
+  rusage used{};
+  checked(::getrusage(RUSAGE_SELF, &used), "getrusage(RUSAGE_SELF)");
+  return {seconds(used.ru_utime), seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_nvcsw),
+          static_cast<std::uint64_t>(used.ru_nivcsw),
+          peak_memory(read_proc_file("/proc/self/status").value_or(""))};
+}
+
+std::optional<Usage> usage_of_process_tree(pid_t root) {
+  const std::vector<ProcessTimes> tree = tree_of(root);
+  if (tree.empty()) return std::nullopt;
+  Usage sum;
+  for (const ProcessTimes& process : tree) {
+    sum.user_s += process.user_s;
+    sum.system_s += process.system_s;
+    add_switches(sum, process.pid);
+    sum.peak_memory_bytes +=
+        peak_memory(read_proc_file(fmt::format("/proc/{}/status", process.pid)).value_or(""));
+  }
+  return sum;
+}
+
+}  // namespace joust

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace joust {
+
+// What a process has used since it started, or within a window: the difference of two of these.
+struct Usage {
+  double user_s = 0;
+  double system_s = 0;
+  std::uint64_t voluntary_switches = 0;    // it waited
+  std::uint64_t involuntary_switches = 0;  // it was made to wait
+  std::uint64_t peak_memory_bytes = 0;     // greatest resident set so far
+};
+
+// What was used between the two. A peak has no difference: the result keeps the later one.
+Usage operator-(const Usage& later, const Usage& earlier);
+
+// This process with all its threads, ended ones too; CPU time to the microsecond. Any thread.
+Usage own_usage();
+
+// A process and all its descendants as /proc tells it; nothing when there is no such process or it may not be
+// read. For servers that are not ours to ask. Coarser than own_usage():
+// - CPU time comes in clock ticks (usually 10 ms). Children that ended count once their parent has waited for
+// them.
+// - Switches are those of living threads: an ended thread takes its own along, so a window may lack some.
+// - Peak memory is the sum of the processes' peaks. What they share counts in each, and their peaks need not
+//   coincide: an upper bound.
+std::optional<Usage> usage_of_process_tree(pid_t root);
+
+}  // namespace joust

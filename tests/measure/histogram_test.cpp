@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "measure/histogram.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace joust {
+namespace {
+
+using Bucket = Histogram::Bucket;
+
+Histogram histogram_of(const std::vector<std::uint64_t>& values) {
+  Histogram histogram;
+  for (const std::uint64_t value : values) histogram.record(value);
+  return histogram;
+}
+
+// Latencies as they come: most near 20 us, a long tail up to minutes.
+std::vector<std::uint64_t> latencies(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::uint64_t> values(count);
+  for (std::uint64_t& value : values) value = 20'000 + (random() >> (24 + random() % 40));
+  return values;
+}
+
+void expect_same(const Histogram& a, const Histogram& b) {
+  EXPECT_EQ(a.buckets(), b.buckets());
+  EXPECT_EQ(a.count(), b.count());
+  EXPECT_EQ(a.min(), b.min());
+  EXPECT_EQ(a.max(), b.max());
+  EXPECT_EQ(a.sum(), b.sum());
+  EXPECT_EQ(a.saturated(), b.saturated());
+}
+
+TEST(Histogram, EmptyAnswersZeroAndNothing) {
+  const Histogram empty;
+  EXPECT_EQ(empty.count(), 0u);
+  EXPECT_EQ(empty.min(), 0u);
+  EXPECT_EQ(empty.max(), 0u);
+  EXPECT_EQ(empty.mean(), 0.0);
+  EXPECT_EQ(empty.value_at(0.99), 0u);
+  EXPECT_EQ(empty.percentile(0.5), std::nullopt);
+  EXPECT_TRUE(empty.few_beyond(0.5));
+  EXPECT_TRUE(empty.buckets().empty());
+}
+
+TEST(Histogram, BucketEdgesAreThoseOfHdrHistogramWithThreeDigits) {
+  // Lowest and highest equivalent values as HdrHistogram gives them for 3 significant digits.
+  const std::vector<Bucket> expected{
+      {0, 0, 1},
+      {1, 1, 1},
+      {2047, 2047, 1},
+      {2048, 2049, 2},
+      {4094, 4095, 1},
+      {4096, 4099, 1},
+      {9'994'240, 10'002'431, 1},
+      {Histogram::kHighestTrackable_ns - 0x7fffffff, Histogram::kHighestTrackable_ns, 1}};
+  EXPECT_EQ(histogram_of({0, 1, 2047, 2048, 2049, 4095, 4096, 10'000'000, Histogram::kHighestTrackable_ns})
+                .buckets(),
+            expected);
+}
+
+TEST(Histogram, EveryPowerOfTwoStartsABucket) {
+  for (unsigned bit = 0; bit < 42; ++bit) {
+    const std::uint64_t power = std::uint64_t{1} << bit;
+    const auto buckets = histogram_of({power - 1, power}).buckets();
+    ASSERT_EQ(buckets.size(), 2u) << "at 2^" << bit;
+    EXPECT_EQ(buckets[0].high_ns, power - 1);
+    EXPECT_EQ(buckets[1].low_ns, power);
+  }
+}
+
+TEST(Histogram, QuantilesOfOneToTenThousand) {
+  Histogram histogram;
+  for (std::uint64_t value = 1; value <= 10'000; ++value) histogram.record(value);
+  EXPECT_EQ(histogram.count(), 10'000u);
+  EXPECT_EQ(histogram.min(), 1u);
+  EXPECT_EQ(histogram.max(), 10'000u);
+  EXPECT_DOUBLE_EQ(histogram.mean(), 5000.5);
+  EXPECT_EQ(histogram.value_at(0), 1u);
+  EXPECT_EQ(histogram.value_at(0.07), 700u);   // below 2048 every value has its bucket
+  EXPECT_EQ(histogram.value_at(0.5), 5003u);   // the bucket is 5000..5003
+  EXPECT_EQ(histogram.value_at(0.99), 9903u);  // 9896..9903
+  EXPECT_EQ(histogram.value_at(1), 10'000u);   // its bucket ends at 10007, but no value does
+}
+
+TEST(Histogram, AQuantileIsAtMostATenthOfAPercentAboveTheTrueValue) {
+  std::vector<std::uint64_t> values = latencies(20'000, 1);
+  const Histogram histogram = histogram_of(values);
+  std::ranges::sort(values);
+  for (const double quantile : {0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 1.0}) {
+    const auto rank = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(quantile * 20'000 - 1e-6)));
+    const std::uint64_t truth = std::min(values[rank - 1], Histogram::kHighestTrackable_ns);
+    EXPECT_GE(histogram.value_at(quantile), truth) << quantile;
+    EXPECT_LE(static_cast<double>(histogram.value_at(quantile)), static_cast<double>(truth) * 1.001)
+        << quantile;
+  }
+}
+
+TEST(Histogram, ValuesAboveTheRangeAreCountedAndSaid) {
+  const Histogram histogram = histogram_of({5, Histogram::kHighestTrackable_ns + 1, std::uint64_t{1} << 50});
+  EXPECT_EQ(histogram.count(), 3u);
+  EXPECT_EQ(histogram.saturated(), 2u);
+  EXPECT_EQ(histogram.max(), std::uint64_t{1} << 50);
+  EXPECT_EQ(histogram.value_at(0.99), Histogram::kHighestTrackable_ns);
+}
+
+TEST(Histogram, MergingEqualsRecordingEverythingInOne) {
+  const auto first = latencies(5000, 2), second = latencies(3000, 3), third = latencies(1, 4);
+  std::vector<std::uint64_t> all(first);
+  all.insert(all.end(), second.begin(), second.end());
+  all.insert(all.end(), third.begin(), third.end());
+
+  Histogram left = histogram_of(first);  // (first + second) + third
+  left.merge(histogram_of(second));
+  left.merge(histogram_of(third));
+  Histogram right = histogram_of(second);  // first + (second + third), from an empty one
+  right.merge(histogram_of(third));
+  Histogram outer;
+  outer.merge(histogram_of(first));
+  outer.merge(right);
+
+  expect_same(left, histogram_of(all));
+  expect_same(outer, left);
+}
+
+TEST(Histogram, MergingAnEmptyOneChangesNothing) {
+  Histogram histogram = histogram_of({7, 9});
+  histogram.merge(Histogram());
+  expect_same(histogram, histogram_of({7, 9}));
+}
+
+TEST(Histogram, RecordsSeveralTimesAtOnce) {
+  Histogram histogram;
+  histogram.record(50, 3);
+  histogram.record(60, 0);
+  expect_same(histogram, histogram_of({50, 50, 50}));
+}
+
+TEST(Histogram, ThreadsLoseNothing) {
+  constexpr std::size_t kThreads = 4;
+  Histogram together;
+  {
+    std::vector<std::jthread> recorders;
+    for (std::size_t i = 0; i < kThreads; ++i)
+      recorders.emplace_back([&together, i] {
+        for (const std::uint64_t value : latencies(20'000, i)) together.record(value);
+      });
+  }
+  Histogram one_by_one;
+  for (std::size_t i = 0; i < kThreads; ++i) one_by_one.merge(histogram_of(latencies(20'000, i)));
+  expect_same(together, one_by_one);
+}
+
+TEST(Histogram, WithholdsAPercentileWithFewerThanTenSamplesBeyondIt) {
+  Histogram histogram;
+  histogram.record(1000, 999);
+  EXPECT_EQ(histogram.percentile(0.99), std::nullopt);  // rank 990 of 999
+  histogram.record(1000);
+  EXPECT_EQ(histogram.percentile(0.99), 1000u);  // rank 990 of 1000
+  EXPECT_EQ(histogram.percentile(0.999), std::nullopt);
+  EXPECT_EQ(histogram.percentile(1), std::nullopt);
+}
+
+TEST(Histogram, MarksAPercentileWithFewerThanAHundredBeyondIt) {
+  Histogram histogram;
+  histogram.record(1000, 9999);
+  EXPECT_TRUE(histogram.few_beyond(0.99));
+  histogram.record(1000);
+  EXPECT_FALSE(histogram.few_beyond(0.99));
+}
+
+TEST(Histogram, MovesWithItsValues) {
+  Histogram from = histogram_of({1, 2, 3});
+  const Histogram to = std::move(from);
+  expect_same(to, histogram_of({1, 2, 3}));
+}
+
+TEST(Histogram, WritesHdrHistogramsText) {
+  // What hdr_percentiles_print(histogram, stdout, 5, 1.0, CLASSIC) of HdrHistogram_c writes.
+  EXPECT_EQ(histogram_of({1, 2, 3, 4}).hgrm(),
+            "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
+            "       1.000 0.000000000000          1           1.00\n"
+            "       1.000 0.100000000000          1           1.11\n"
+            "       1.000 0.200000000000          1           1.25\n"
+            "       2.000 0.300000000000          2           1.43\n"
+            "       2.000 0.400000000000          2           1.67\n"
+            "       2.000 0.500000000000          2           2.00\n"
+            "       3.000 0.550000000000          3           2.22\n"
+            "       3.000 0.600000000000          3           2.50\n"
+            "       3.000 0.650000000000          3           2.86\n"
+            "       3.000 0.700000000000          3           3.33\n"
+            "       3.000 0.750000000000          3           4.00\n"
+            "       4.000 0.775000000000          4           4.44\n"
+            "       4.000 1.000000000000          4\n"
+            "#[Mean    =        2.500, StdDeviation   =        1.118]\n"
+            "#[Max     =        4.000, Total count    =            4]\n"
+            "#[Buckets =           32, SubBuckets     =         2048]\n");
+}
+
+}  // namespace
+}  // namespace joust
