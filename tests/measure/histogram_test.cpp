@@ -182,7 +182,7 @@ TEST(Histogram, MovesWithItsValues) {
 }
 
 TEST(Histogram, WritesHdrHistogramsText) {
-  // What hdr_percentiles_print(histogram, stdout, 5, 1.0, CLASSIC) of HdrHistogram_c writes.
+  // The figures of HdrHistogram_c, in the columns of the Java original.
   EXPECT_EQ(histogram_of({1, 2, 3, 4}).hgrm(),
             "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
             "       1.000 0.000000000000          1           1.00\n"

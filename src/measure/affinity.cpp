@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "measure/affinity.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/check.hpp"
+
+namespace joust {
+namespace {
+
+struct Range {
+  int first, last;
+};
+
+std::optional<int> parse_number(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.starts_with('-')) return std::nullopt;
+  return number;
+}
+
+// "3" or "0-2"
+std::optional<Range> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return Range{*first, *last};
+}
+
+}  // namespace
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  checked(::sched_getaffinity(0, sizeof set, &set), "sched_getaffinity(0)");
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+std::expected<std::vector<int>, std::string> parse_cpus(std::string_view text,
+                                                        std::span<const int> available) {
+  std::vector<int> cpus;
+  for (std::string_view rest = text;;) {
+    const std::size_t comma = rest.find(',');
+    const auto range = parse_range(rest.substr(0, comma));
+    if (!range)
+      return std::unexpected(
+          fmt::format("'{}' is not a list of CPUs (write it like 0 or 0-1,3; there are: {})", text,
+                      format_cpus(available)));
+    for (int cpu = range->first; cpu <= range->last; ++cpu) {
+      if (std::ranges::find(available, cpu) == available.end())
+        return std::unexpected(
+            fmt::format("there is no CPU {} to run on; there are: {}", cpu, format_cpus(available)));
+      cpus.push_back(cpu);
+    }
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  std::ranges::sort(cpus);
+  const auto repeated = std::ranges::unique(cpus);
+  cpus.erase(repeated.begin(), repeated.end());
+  return cpus;
+}
+
+std::string format_cpus(std::span<const int> cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", cpus[i]);
+    if (last > i) text += fmt::format("-{}", cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+void pin_to(std::span<const int> cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  checked(::sched_setaffinity(0, sizeof set, &set), "sched_setaffinity(0, {})", format_cpus(cpus));
+}
+
+}  // namespace joust

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "measure/environment.hpp"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "measure/proc_file.hpp"
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+#if defined(JOUST_HAVE_LIBURING) && __has_include(<liburing/io_uring_version.h>)
+#include <liburing/io_uring_version.h>
+#endif
+
+namespace joust {
+namespace {
+
+constexpr const char* kUnknown = "unknown";
+
+struct Setting {
+  const char* name;
+  const char* path;
+  bool must_agree = true;
+};
+
+// What a file of one value says.
+constexpr Setting kMachine[] = {
+    {"kernel", "proc/sys/kernel/osrelease"},
+    {"online_cpus", "sys/devices/system/cpu/online"},
+    {"smt", "sys/devices/system/cpu/smt/control"},
+    {"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
+};
+constexpr Setting kSysctls[] = {
+    {"tcp_congestion_control", "proc/sys/net/ipv4/tcp_congestion_control"},
+    // Informative: what a trial did use is read back from its sockets.
+    {"tcp_allowed_congestion_control", "proc/sys/net/ipv4/tcp_allowed_congestion_control", false},
+    {"tcp_rmem", "proc/sys/net/ipv4/tcp_rmem"},
+    {"tcp_wmem", "proc/sys/net/ipv4/tcp_wmem"},
+    {"tcp_max_syn_backlog", "proc/sys/net/ipv4/tcp_max_syn_backlog"},
+    {"ip_local_port_range", "proc/sys/net/ipv4/ip_local_port_range"},
+    {"somaxconn", "proc/sys/net/core/somaxconn"},
+    {"rmem_default", "proc/sys/net/core/rmem_default"},
+    {"rmem_max", "proc/sys/net/core/rmem_max"},
+    {"wmem_default", "proc/sys/net/core/wmem_default"},
+    {"wmem_max", "proc/sys/net/core/wmem_max"},
+    {"busy_poll", "proc/sys/net/core/busy_poll"},
+    {"busy_read", "proc/sys/net/core/busy_read"},
+    {"io_uring_disabled", "proc/sys/kernel/io_uring_disabled"},
+};
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : trimmed(text)) line += c == '\t' || c == '\n' ? ' ' : c;
+  return line.empty() ? kUnknown : line;
+}
+
+std::string file_value(const std::string& path) {
+  return one_line(read_proc_file(path).value_or(""));
+}
+
+// The paths in a directory in a fixed order; none when it cannot be read.
+std::set<std::filesystem::path> entries_of(const std::string& directory) {
+  std::set<std::filesystem::path> paths;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error))
+    paths.insert(entry->path());
+  return paths;
+}
+
+std::string digest_64(std::string_view text) {
+  return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
+}
+
+std::string cpu_model(const std::string& root) {
+  const std::string cpuinfo = read_proc_file(root + "proc/cpuinfo").value_or("");
+  const std::string_view value = field_of(cpuinfo, "model name").value_or("");
+  return one_line(value.substr(std::min(value.size(), value.find(':') + 1)));
+}
+
+// As the hypervisor names itself to programs (CPUID leaf 0x40000000), "none" on bare metal.
+std::string hypervisor() {
+#if defined(__x86_64__) || defined(__i386__)
+  constexpr unsigned kRunsUnderHypervisor = 1u << 31;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  __cpuid(1, a, b, c, d);
+  if ((c & kRunsUnderHypervisor) == 0) return "none";
+  unsigned signature[3] = {};
+  __cpuid(0x40000000, a, signature[0], signature[1], signature[2]);
+  const std::string_view name(reinterpret_cast<const char*>(signature), sizeof signature);
+  return one_line(name.substr(0, name.find('\0')));
+#else
+  return kUnknown;
+#endif
+}
+
+// One digest for some twenty files of a sentence each: what the kernel does against CPU vulnerabilities.
+std::string mitigations(const std::string& root) {
+  std::string all;
+  for (const auto& path : entries_of(root + "sys/devices/system/cpu/vulnerabilities"))
+    all += path.filename().native() + ": " + file_value(path.native()) + '\n';
+  return all.empty() ? kUnknown : digest_64(all);
+}
+
+// "performance", or "performance+powersave" where CPUs differ.
+std::string governor(const std::string& root) {
+  std::set<std::string> governors;
+  for (const auto& path : entries_of(root + "sys/devices/system/cpu"))
+    if (const auto name = read_proc_file(path.native() + "/cpufreq/scaling_governor"))
+      governors.insert(one_line(*name));
+  std::string text;
+  for (const std::string& name : governors) text += (text.empty() ? "" : "+") + name;
+  return text.empty() ? kUnknown : text;
+}
+
+// "soft/hard"
+std::string limit(auto resource) {
+  rlimit limits{};
+  if (::getrlimit(resource, &limits) != 0) return kUnknown;
+  const auto text = [](rlim_t value) { return value == RLIM_INFINITY ? "unlimited" : std::to_string(value); };
+  return text(limits.rlim_cur) + "/" + text(limits.rlim_max);
+}
+
+std::string liburing_version() {
+#if defined(IO_URING_VERSION_MAJOR)
+  return fmt::format("{}.{}", IO_URING_VERSION_MAJOR, IO_URING_VERSION_MINOR);
+#elif defined(JOUST_HAVE_LIBURING)
+  return "before 2.4";  // the first that says which it is
+#else
+  return "none";
+#endif
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return __VERSION__;
+#else
+  return std::string("GCC ") + __VERSION__;
+#endif
+}
+
+// XXH3-128 in its canonical form, as xxh128sum prints it.
+std::string own_hash(const std::string& root) {
+  const auto program = read_proc_file(root + "proc/self/exe");
+  if (!program) return kUnknown;
+  const XXH128_hash_t hash = XXH3_128bits(program->data(), program->size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace
+
+std::string_view Environment::value(std::string_view name) const {
+  const auto item = std::ranges::find(items, name, &Item::name);
+  return item == items.end() ? kUnknown : std::string_view(item->value);
+}
+
+std::string Environment::fingerprint() const {
+  std::string text;
+  for (const Item& item : items)
+    if (item.must_agree) text += item.name + '=' + item.value + '\n';
+  return digest_64(text);
+}
+
+Environment read_environment(const std::string& root) {
+  Environment environment;
+  const auto add = [&](const char* name, std::string value, bool must_agree = true) {
+    environment.items.push_back({name, std::move(value), must_agree});
+  };
+  for (const Setting& one : kMachine) add(one.name, file_value(root + one.path), one.must_agree);
+  add("cpu_model", cpu_model(root));
+  add("hypervisor", hypervisor());
+  add("mitigations", mitigations(root));
+  add("governor", governor(root));
+  for (const Setting& one : kSysctls) add(one.name, file_value(root + one.path), one.must_agree);
+  add("limit_nofile", limit(RLIMIT_NOFILE));
+  add("limit_nproc", limit(RLIMIT_NPROC), false);  // met or not met: it does not slow a run down
+  add("compiler", compiler());
+  add("build_type", JOUST_BUILD_TYPE);
+  add("sanitizers", *JOUST_SANITIZERS ? JOUST_SANITIZERS : "none");
+  add("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
+  add("liburing", liburing_version());
+  add("joust_version", JOUST_VERSION, false);  // the hash tells more
+  add("program_xxh3_128", own_hash(root));
+  return environment;
+}
+
+}  // namespace joust

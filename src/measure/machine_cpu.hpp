@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace joust {
+
+// Where the time of all CPUs of the machine went, in CPU seconds since boot, or within a window: the
+// difference of two of these. The kinds are those of /proc/stat (proc(5)); guests' time is part of user and
+// nice there.
+struct MachineCpu {
+  double user_s = 0;
+  double nice_s = 0;
+  double system_s = 0;
+  double idle_s = 0;
+  double iowait_s = 0;
+  double irq_s = 0;
+  double softirq_s = 0;
+  double steal_s = 0;  // runnable, but the hypervisor ran somebody else
+
+  double total_s() const;  // everything, with steal: CPUs x wall-clock time
+  double busy_s() const;   // neither idle, nor waiting for a disk, nor stolen
+
+  // Of the total time; 0 for an empty window.
+  double busy_fraction() const;
+  double softirq_fraction() const;
+  double steal_fraction() const;
+};
+
+MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier);
+
+// Reads the "cpu" line of the text of /proc/stat; nothing when there is none with all eight kinds.
+std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second);
+
+// The machine now; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
+std::optional<MachineCpu> read_machine_cpu();
+
+}  // namespace joust

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "base/fd.hpp"
+
+namespace joust {
+
+// Counts the system calls of a program, with all its threads and descendants: the tracepoint
+// raw_syscalls:sys_enter counted by perf_event_open(2). Everything happens in the kernel; the program does
+// not stop and cannot tell.
+//
+// Not free, for anybody: while one counter is open, every system call of every process on the machine takes
+// the kernel's slower entry (kernel/tracepoint.c, syscall_regfunc()), and those counted a little more. So
+// contestants are all counted or none is, and whoever wants the last per cent of throughput does not count.
+class SyscallCounter {
+ public:
+  // Call between fork() and exec() of the child: counting begins with its next exec. The reason why it is
+  // impossible otherwise, in plain words; usually a missing permission, which no caller should take for an
+  // error.
+  static std::expected<SyscallCounter, std::string> attach(pid_t child);
+
+  // How many so far; still right when the program has ended. Any thread.
+  std::uint64_t count() const;
+
+ private:
+  explicit SyscallCounter(Fd event) : event_(std::move(event)) {}
+  Fd event_;
+};
+
+}  // namespace joust

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "measure/environment.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+namespace joust {
+namespace {
+
+// The /proc and /sys of another machine.
+class PlantedMachine : public testing::Test {
+ protected:
+  PlantedMachine() {
+    plant("proc/sys/kernel/osrelease", "6.1.0-test\n");
+    plant("proc/cpuinfo", "processor\t: 0\nmodel name\t: Test CPU @ 3 GHz\n\nprocessor\t: 1\n");
+    plant("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
+    plant("sys/devices/system/cpu/vulnerabilities/meltdown", "Mitigation: PTI\n");
+    plant("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    plant("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
+  }
+  ~PlantedMachine() override { std::filesystem::remove_all(root_); }
+
+  void plant(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
+    std::ofstream(root_ + path) << text;
+  }
+  Environment read() const { return read_environment(root_); }
+
+  const std::string root_ = testing::TempDir() + "joust_environment_" + std::to_string(::getpid()) + "/";
+};
+
+TEST_F(PlantedMachine, IsDescribed) {
+  const Environment environment = read();
+  EXPECT_EQ(environment.value("kernel"), "6.1.0-test");
+  EXPECT_EQ(environment.value("cpu_model"), "Test CPU @ 3 GHz");
+  EXPECT_EQ(environment.value("tcp_rmem"), "4096 131072 6291456");
+  EXPECT_EQ(environment.value("governor"), "performance+powersave");
+}
+
+TEST_F(PlantedMachine, WhatCannotBeReadIsUnknown) {
+  const Environment environment = read();
+  EXPECT_EQ(environment.value("clocksource"), "unknown");
+  EXPECT_EQ(environment.value("program_xxh3_128"), "unknown");
+  EXPECT_EQ(environment.value("no such item"), "unknown");
+  std::filesystem::remove_all(root_);
+  for (const char* name : {"kernel", "cpu_model", "mitigations", "governor"})
+    EXPECT_EQ(read().value(name), "unknown") << name;
+}
+
+TEST_F(PlantedMachine, AnyDifferenceThatMattersChangesTheFingerprint) {
+  std::set<std::string> seen = {read().fingerprint()};
+  const std::pair<const char*, const char*> changes[] = {
+      {"proc/sys/kernel/osrelease", "6.1.0-other"},
+      {"sys/devices/system/cpu/vulnerabilities/meltdown", "Vulnerable"},
+      {"sys/devices/system/cpu/vulnerabilities/retbleed", "Not affected"},
+      {"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave"},
+      {"proc/sys/net/core/somaxconn", "4096"},
+      {"proc/self/exe", "another program"},
+  };
+  for (const auto& [path, text] : changes) {
+    plant(path, text);
+    EXPECT_TRUE(seen.insert(read().fingerprint()).second) << path;
+  }
+}
+
+TEST_F(PlantedMachine, WhatDoesNotMatterLeavesTheFingerprint) {
+  const std::string before = read().fingerprint();
+  plant("proc/sys/net/ipv4/tcp_allowed_congestion_control", "cubic reno");
+  EXPECT_EQ(read().value("tcp_allowed_congestion_control"), "cubic reno");
+  EXPECT_EQ(read().fingerprint(), before);
+}
+
+TEST(Environment, OfThisMachineIsTheSameTwice) {
+  const Environment first = read_environment(), second = read_environment();
+  ASSERT_EQ(first.items.size(), second.items.size());
+  for (std::size_t i = 0; i < first.items.size(); ++i)
+    EXPECT_EQ(first.items[i].value, second.items[i].value) << first.items[i].name;
+  EXPECT_EQ(first.fingerprint(), second.fingerprint());
+  EXPECT_TRUE(std::regex_match(first.fingerprint(), std::regex("[0-9a-f]{16}")));
+}
+
+TEST(Environment, KnowsThisKernelAndThisProgram) {
+  const Environment environment = read_environment();
+  for (const char* name :
+       {"kernel", "online_cpus", "clocksource", "tcp_congestion_control", "tcp_rmem", "somaxconn",
+        "limit_nofile", "compiler", "build_type", "sanitizers", "fmt", "liburing"})
+    EXPECT_NE(environment.value(name), "unknown") << name;
+  const std::string hash(environment.value("program_xxh3_128"));
+  EXPECT_TRUE(std::regex_match(hash, std::regex("[0-9a-f]{32}"))) << hash;
+}
+
+TEST(Environment, NamesAreUniqueAndValuesOfOneLine) {
+  std::set<std::string> names;
+  for (const Environment::Item& item : read_environment().items) {
+    EXPECT_TRUE(names.insert(item.name).second) << item.name;
+    EXPECT_TRUE(std::regex_match(item.name, std::regex("[a-z0-9_]+"))) << item.name;
+    EXPECT_FALSE(item.value.empty()) << item.name;
+    EXPECT_EQ(item.value.find('\n'), std::string::npos) << item.name;
+  }
+}
+
+}  // namespace
+}  // namespace joust

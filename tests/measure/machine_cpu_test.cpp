@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "measure/machine_cpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+namespace joust {
+namespace {
+
+constexpr const char* kProcStat =
+    "cpu  100 20 300 4000 50 6 70 80 9 1\n"
+    "cpu0 1 1 1 1 1 1 1 1 0 0\n"
+    "intr 12345\n";
+
+TEST(MachineCpu, ReadsTheLineOfAllCpusInSeconds) {
+  const auto cpu = parse_machine_cpu(kProcStat, 100);
+  ASSERT_TRUE(cpu);
+  EXPECT_DOUBLE_EQ(cpu->user_s, 1);
+  EXPECT_DOUBLE_EQ(cpu->nice_s, 0.2);
+  EXPECT_DOUBLE_EQ(cpu->system_s, 3);
+  EXPECT_DOUBLE_EQ(cpu->idle_s, 40);
+  EXPECT_DOUBLE_EQ(cpu->iowait_s, 0.5);
+  EXPECT_DOUBLE_EQ(cpu->irq_s, 0.06);
+  EXPECT_DOUBLE_EQ(cpu->softirq_s, 0.7);
+  EXPECT_DOUBLE_EQ(cpu->steal_s, 0.8);
+  EXPECT_DOUBLE_EQ(cpu->total_s(), 46.26);  // the guests' 9 and 1 are in user and nice already
+}
+
+TEST(MachineCpu, RefusesTextWithoutAllEightKinds) {
+  EXPECT_FALSE(parse_machine_cpu("", 100));
+  EXPECT_FALSE(parse_machine_cpu("cpu0 1 2 3 4 5 6 7 8\n", 100));
+  EXPECT_FALSE(parse_machine_cpu("cpu  1 2 3 4 5 6 7\n", 100));
+  EXPECT_FALSE(parse_machine_cpu("cpu  1 2 3 x 5 6 7 8\n", 100));
+}
+
+TEST(MachineCpu, FractionsAreOfAllTimeOfTheWindowWithSteal) {
+  const auto earlier = parse_machine_cpu("cpu 100 0 100 1000 0 0 0 10 0 0\n", 1);
+  const auto later = parse_machine_cpu("cpu 140 0 110 1020 0 0 10 30 0 0\n", 1);
+  ASSERT_TRUE(earlier && later);
+  const MachineCpu window = *later - *earlier;
+  EXPECT_DOUBLE_EQ(window.total_s(), 100);
+  EXPECT_DOUBLE_EQ(window.busy_s(), 60);
+  EXPECT_DOUBLE_EQ(window.busy_fraction(), 0.6);
+  EXPECT_DOUBLE_EQ(window.softirq_fraction(), 0.1);
+  EXPECT_DOUBLE_EQ(window.steal_fraction(), 0.2);
+}
+
+TEST(MachineCpu, AnEmptyWindowHasNoFractionsAndNothingRunsBackwards) {
+  MachineCpu earlier;
+  earlier.iowait_s = 3;
+  const MachineCpu window = MachineCpu{} - earlier;
+  EXPECT_DOUBLE_EQ(window.iowait_s, 0);
+  EXPECT_DOUBLE_EQ(window.steal_fraction(), 0);
+}
+
+TEST(MachineCpu, SeesThisMachineWork) {
+  const auto before = read_machine_cpu();
+  ASSERT_TRUE(before);
+  const std::clock_t until = std::clock() + CLOCKS_PER_SEC / 10;
+  while (std::clock() < until) {
+  }
+  EXPECT_GE((*read_machine_cpu() - *before).busy_s(), 0.07);
+}
+
+}  // namespace
+}  // namespace joust
