@@ -33,8 +33,8 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
   return found == catalogue.engines.end() ? nullptr : &*found;
 }
 
-// The generator's own ceiling depends on how many threads it has and how they wait, not on the client's engine:
-// in process there is no socket to drive.
+// The generator's own ceiling depends on how many threads it has and how they wait, not on the client's
+// engine: in process there is no socket to drive.
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return;
@@ -44,13 +44,12 @@ void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
     if (!entry.is_contestant() || !entry.unavailable.empty() || entry.in_process) continue;
     if (!setups.emplace(client.threads, client.wait).second) continue;
     const EngineChoice null{.engine = engine->name, .threads = client.threads, .wait = client.wait};
-    result.entries.push_back({.kind = EntryKind::ceiling,
-                              .contestant = {.name = fmt::format("ceiling ({})", describe(null)),
-                                             .server = null,
-                                             .client = null},
-                              .in_process = true,
-                              .ranked = false,
-                              .reason = "the generator's ceiling, for check 1"});
+    result.entries.push_back(
+        {.kind = EntryKind::ceiling,
+         .contestant = {.name = fmt::format("ceiling ({})", describe(null)), .server = null, .client = null},
+         .in_process = true,
+         .ranked = false,
+         .reason = "the generator's ceiling, for check 1"});
   }
 }
 
@@ -69,9 +68,11 @@ void add_reference(CaseResult& result, const std::string& wanted) {
   }
 }
 
-// A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between standard
-// libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
-std::size_t below(std::mt19937_64& random, std::size_t limit) { return static_cast<std::size_t>(random() % limit); }
+// A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
+// standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
+std::size_t below(std::mt19937_64& random, std::size_t limit) {
+  return static_cast<std::size_t>(random() % limit);
+}
 
 }  // namespace
 
@@ -98,7 +99,8 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   for (std::size_t c = 0; c < plan.cases.size(); ++c)
     for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
       const Entry& entry = plan.cases[c].entries[e];
-      if (entry.unavailable.empty() && (entry.kind != EntryKind::ceiling || round == 1)) order.push_back({c, e});
+      if (entry.unavailable.empty() && (entry.kind != EntryKind::ceiling || round == 1))
+        order.push_back({c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
   std::mt19937_64 random(seed);

@@ -27,8 +27,8 @@ struct Plan {
 // Unavailable engines keep their entry, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
-// All entries that run in a round, in random order. A round that is run again has an order of its own. Ceilings run
-// in the first round only.
+// All entries that run in a round, in random order. A round that is run again has an order of its own.
+// Ceilings run in the first round only.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 
 std::size_t trials_in(const Plan& plan);

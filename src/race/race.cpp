@@ -52,8 +52,8 @@ class Running {
       if (*steal <= kDisturbedSteal || scenario_.quick || rounds_again_ >= most_again) break;
       ++rounds_again_;
       trials_ += order_of_round(plan_, round, attempt + 1).size();
-      observer_.note(fmt::format("round {} lost {:.0f} % of the machine to its neighbours: it is run again", round,
-                                 *steal * 100));
+      observer_.note(fmt::format("round {} lost {:.0f} % of the machine to its neighbours: it is run again",
+                                 round, *steal * 100));
     }
     keep_attempt(round, best);
     return !stop_;
@@ -119,7 +119,8 @@ class Running {
   std::vector<Slot> counting_pass() {
     std::vector<Slot> slots = order_of_round(plan_, 1);
     std::erase_if(slots, [&](const Slot& slot) { return !entry(slot).is_contestant(); });
-    std::ranges::sort(slots, {}, [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
+    std::ranges::sort(slots, {},
+                      [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
     return slots;
   }
 

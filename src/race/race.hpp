@@ -15,16 +15,18 @@ inline constexpr double kMostRoundsAgain = 0.30;
 // A contestant that has failed to give a result this often is not tried any more.
 inline constexpr std::size_t kMostFailures = 2;
 
-// Runs the plan's rounds, then the counting pass. Once `stop` is set it ends after the current trial and keeps what
-// it has: the result then is not complete. Neither summaries nor checks are made here: see judge().
+// Runs the plan's rounds, then the counting pass. Once `stop` is set it ends after the current trial and
+// keeps what it has: the result then is not complete. Neither summaries nor checks are made here: see
+// judge().
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
                     const std::atomic<bool>& stop);
 
-// Everything that follows from the recorded trials: summaries, ratios, checks, tie groups, verdicts. Pure; the
-// bootstrap draws from the race's seed.
+// Everything that follows from the recorded trials: summaries, ratios, checks, tie groups, verdicts. Pure;
+// the bootstrap draws from the race's seed.
 void judge(RaceResult& result);
 
-// What the program should exit with: 0, 1 (nobody could be measured, or incomplete) or 3 (measurement invalid).
+// What the program should exit with: 0, 1 (nobody could be measured, or incomplete) or 3 (measurement
+// invalid).
 int exit_code(const RaceResult& result);
 
 }  // namespace joust::race

@@ -13,8 +13,9 @@ std::vector<const Trial*> usable_trials(const Entry& entry) {
 }
 
 const Entry* find_entry(const CaseResult& result, const std::string& name, EntryKind kind) {
-  const auto found = std::ranges::find_if(
-      result.entries, [&](const Entry& entry) { return entry.kind == kind && entry.contestant.name == name; });
+  const auto found = std::ranges::find_if(result.entries, [&](const Entry& entry) {
+    return entry.kind == kind && entry.contestant.name == name;
+  });
   return found == result.entries.end() ? nullptr : &*found;
 }
 

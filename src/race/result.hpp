@@ -29,7 +29,8 @@ struct Latency {
   std::uint64_t samples = 0;
 };
 
-// What the load child has said. The figures are those of the timed window, except where a name says otherwise.
+// What the load child has said. The figures are those of the timed window, except where a name says
+// otherwise.
 struct LoadResult {
   std::string document{};  // the whole of it, as JSON
   std::uint64_t connections_ok = 0, connections_failed = 0;
@@ -44,7 +45,7 @@ struct LoadResult {
   std::string engine{}, wait{};
   Settings knobs{};
   BuildInfo build{};
-  Settings socket{};                            // read back from the kernel
+  Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
 };
@@ -75,7 +76,7 @@ struct Trial {
   bool counted = true;         // false: shown, but another attempt of its round is used
   std::optional<LoadResult> load{};
   ServerResult server{};
-  std::optional<MachineCpu> machine{};             // the whole machine during the timed window
+  std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // what went wrong, in words; empty: nothing did
@@ -124,7 +125,8 @@ struct Entry {
   bool ranked = true;
   bool at_least = false;  // the generator limited it: its figure is a lower bound
   std::string reason{};   // why it is not ranked
-  std::optional<std::size_t> tie_group{};  // from 1, the fastest first; entries of one group cannot be told apart
+  std::optional<std::size_t>
+      tie_group{};  // from 1, the fastest first; entries of one group cannot be told apart
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
 };
@@ -144,7 +146,7 @@ struct CheckResult {
 
 struct CaseResult {
   Case plan{};
-  std::string reference{};     // the contestant the ratios are to; empty when none could be measured
+  std::string reference{};  // the contestant the ratios are to; empty when none could be measured
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   double least_difference = 0;  // of ratios, that can be told here: 0.02 is 2 %
@@ -158,9 +160,9 @@ struct RaceResult {
   std::uint64_t rounds = 0;  // finished
   std::uint64_t rounds_again = 0;
   bool complete = false;
-  std::string incomplete{};   // why
+  std::string incomplete{};  // why
   Environment environment{};
-  CpuPlan cpus{};             // where the children ran
+  CpuPlan cpus{};  // where the children ran
   std::vector<CaseResult> cases{};
 };
 
@@ -168,6 +170,7 @@ struct RaceResult {
 std::vector<const Trial*> usable_trials(const Entry& entry);
 
 // Null when there is none of that name and kind.
-const Entry* find_entry(const CaseResult& result, const std::string& name, EntryKind kind = EntryKind::contestant);
+const Entry* find_entry(const CaseResult& result, const std::string& name,
+                        EntryKind kind = EntryKind::contestant);
 
 }  // namespace joust::race

@@ -11,12 +11,13 @@ struct TrialOrder {
   bool count_calls = false;  // count system calls, which slows them: the trial's other figures are not used
 };
 
-// Measures one contestant once. The real one starts processes; tests have one without processes and without time.
+// Measures one contestant once. The real one starts processes; tests have one without processes and without
+// time.
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  // Whatever happens to the contestant is told in the trial (failure, last_words); only a bug or a machine that can
-  // start no process throws. Round, attempt and position are the caller's to fill in.
+  // Whatever happens to the contestant is told in the trial (failure, last_words); only a bug or a machine
+  // that can start no process throws. Round, attempt and position are the caller's to fill in.
   virtual Trial run(const TrialOrder& order) = 0;
 };
 
@@ -33,7 +34,8 @@ class RaceObserver {
   };
   virtual void trial_starts(const Step&) {}
   virtual void trial_ended(const Step&, const Trial&) {}
-  virtual void note(const std::string&) {}  // something the user should see at once: a failure, a round run again
+  virtual void note(const std::string&) {
+  }  // something the user should see at once: a failure, a round run again
 };
 
 }  // namespace joust::race

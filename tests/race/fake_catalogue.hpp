@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/catalogue.hpp"
+#include "race/scenario.hpp"
 
 namespace joust::race {
 
@@ -18,6 +18,27 @@ inline Catalogue fake_catalogue() {
       .protocols = {{.name = "echo"},
                     {.name = "work",
                      .parameters = {{.name = "writes", .choices = {"one", "two"}, .default_value = "one"}}}}};
+}
+
+inline Contestant racer(const std::string& server, const std::string& client = "epoll") {
+  Contestant contestant;
+  contestant.name = server;
+  contestant.server.engine = server;
+  contestant.client.engine = client;
+  return contestant;
+}
+
+// Servers on echo, one second a trial.
+inline Scenario fake_scenario(const std::vector<std::string>& servers, std::uint64_t rounds = 5) {
+  Scenario scenario;
+  for (const std::string& server : servers) scenario.contestants.push_back(racer(server));
+  Case one;
+  one.protocol = "echo";
+  one.load.connections = 256;
+  one.load.duration = std::chrono::seconds(1);
+  scenario.cases.push_back(one);
+  scenario.rounds = rounds;
+  return scenario;
 }
 
 }  // namespace joust::race

@@ -43,7 +43,8 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
             {"payload_bytes", payload}}},
           {"interrupted", false},
           {"connections", {{"ok", one.load.connections}, {"failed", 0}}},
-          {"messages", {{"sent", verified + flying}, {"verified", verified}, {"failed", 0}, {"in_flight", flying}}},
+          {"messages",
+           {{"sent", verified + flying}, {"verified", verified}, {"failed", 0}, {"in_flight", flying}}},
           {"bytes",
            {{"sent", verified * payload},
             {"received", verified * payload},
@@ -111,7 +112,8 @@ class FakeRunner : public TrialRunner {
  public:
   using Script = std::function<Trial(const TrialOrder&, std::size_t nth)>;
 
-  // Messages per second of a contestant by its name. `wobble` is added to the nth trial's throughput as a fraction.
+  // Messages per second of a contestant by its name. `wobble` is added to the nth trial's throughput as a
+  // fraction.
   std::map<std::string, double> throughput;
   double otherwise = 1e6;  // ceilings
   std::vector<double> wobble{0.0, 0.004, -0.003, 0.002, -0.001, 0.003, -0.002, 0.001, 0.002, -0.004};

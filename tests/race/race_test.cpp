@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
 
@@ -11,28 +13,26 @@ namespace {
 
 class Race : public testing::Test {
  protected:
-  Race() {
-    for (const std::string name : {"threads", "epoll", "io-uring"})
-      scenario.contestants.push_back({.name = name, .server = {.engine = name}, .client = {.engine = "epoll"}});
-    scenario.cases.push_back({.protocol = "echo", .load = {.duration = std::chrono::seconds(1)}});
-    scenario.rounds = 5;
-    runner.throughput = {{"threads", 30e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
-  }
+  Race() { runner.throughput = {{"threads", 30e3}, {"epoll", 68e3}, {"io-uring", 106e3}}; }
 
-  RaceResult run() { return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop); }
+  RaceResult run() {
+    return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+  }
 
   static const Entry& entry(const RaceResult& result, const std::string& name) {
     return *find_entry(result.cases.front(), name);
   }
 
-  Scenario scenario;
+  Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
   FakeRunner runner;
   RaceObserver observer;
   std::atomic<bool> stop{false};
 };
 
 // Steals `share` of the machine from this trial.
-void disturb(Trial& trial, double share) { trial.machine->steal_s = trial.machine->total_s() * share / (1 - share); }
+void disturb(Trial& trial, double share) {
+  trial.machine->steal_s = trial.machine->total_s() * share / (1 - share);
+}
 
 TEST_F(Race, EveryContestantHasOneTrialPerRound) {
   const RaceResult result = run();
@@ -66,7 +66,9 @@ TEST_F(Race, ARefusedTracepointIsAskedForOnceAndTheReasonIsKept) {
     trial.calls_reason = "needs root";
   };
   const RaceResult result = run();
-  EXPECT_EQ(std::ranges::count_if(runner.ran, [](const std::string& name) { return name.starts_with("count"); }), 1);
+  EXPECT_EQ(
+      std::ranges::count_if(runner.ran, [](const std::string& name) { return name.starts_with("count"); }),
+      1);
   for (const char* name : {"threads", "epoll", "io-uring"}) {
     EXPECT_EQ(entry(result, name).calls.reason, "needs root");
     EXPECT_FALSE(entry(result, name).trials.front().server_calls);
@@ -127,7 +129,8 @@ TEST_F(Race, TheLeastDisturbedAttemptCounts) {
   scenario.rounds = 10;
   runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
     const std::vector<double> steal{0.30, 0.08, 0.20, 0.10};
-    if (!order.count_calls && order.entry.kind != EntryKind::ceiling) disturb(trial, nth < 4 ? steal[nth] : 0);
+    if (!order.count_calls && order.entry.kind != EntryKind::ceiling)
+      disturb(trial, nth < 4 ? steal[nth] : 0);
   };
   const RaceResult result = run();
   const Entry& epoll = entry(result, "epoll");
