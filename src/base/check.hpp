@@ -17,8 +17,8 @@ auto retry_interrupted(Call&& call) {
   return result;
 }
 
-// Returns what a system call returned; throws std::system_error naming the call and its arguments when that is
-// negative. `what` reads like the call: checked(::bind(...), "bind({})", address).
+// Returns what a system call returned; throws std::system_error naming the call and its arguments when that
+// is negative. `what` reads like the call: checked(::bind(...), "bind({})", address).
 template <typename Result, typename... Args>
 Result checked(Result result, fmt::format_string<Args...> what, Args&&... args) {
   if (result >= 0) return result;

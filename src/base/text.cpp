@@ -20,10 +20,10 @@ struct Unit {
 };
 
 constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}};
-constexpr std::array kByteUnits{Unit{"", 1},          Unit{"k", 1e3},        Unit{"M", 1e6},
-                                Unit{"G", 1e9},       Unit{"Ki", 1024.0},    Unit{"Mi", 1048576.0},
-                                Unit{"Gi", 1073741824.0}};
-constexpr std::array kTimeUnits{Unit{"ns", 1}, Unit{"us", 1e3}, Unit{"ms", 1e6},
+constexpr std::array kByteUnits{
+    Unit{"", 1},        Unit{"k", 1e3},        Unit{"M", 1e6},          Unit{"G", 1e9},
+    Unit{"Ki", 1024.0}, Unit{"Mi", 1048576.0}, Unit{"Gi", 1073741824.0}};
+constexpr std::array kTimeUnits{Unit{"ns", 1},  Unit{"us", 1e3}, Unit{"ms", 1e6},
                                 Unit{"s", 1e9}, Unit{"m", 60e9}, Unit{"h", 3600e9}};
 
 std::string unit_names(std::span<const Unit> units) {
@@ -37,16 +37,16 @@ std::string unit_names(std::span<const Unit> units) {
 std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
                                                        std::string_view example) {
   double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                             std::chars_format::fixed);
+  const auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || number < 0 || text.starts_with('-'))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   const auto unit = std::ranges::find(units, suffix, &Unit::name);
   if (unit == units.end() && !(number == 0 && suffix.empty()))
-    return std::unexpected(suffix.empty() ? fmt::format("'{}' has no unit (write it like {})", text, example)
-                                          : fmt::format("'{}' has no unit joust knows; there are: {}", text,
-                                                        unit_names(units)));
+    return std::unexpected(
+        suffix.empty() ? fmt::format("'{}' has no unit (write it like {})", text, example)
+                       : fmt::format("'{}' has no unit joust knows; there are: {}", text, unit_names(units)));
   const double value = unit == units.end() ? 0 : std::round(number * unit->factor);
   if (value > 9.0e18) return std::unexpected(fmt::format("'{}' is too large", text));
   return static_cast<std::uint64_t>(value);

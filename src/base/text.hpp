@@ -21,9 +21,9 @@ std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);
 // "500us", "10ms", "30s", "2m": the unit is required, except for 0.
 std::expected<Duration, std::string> parse_duration(std::string_view text);
 
-std::string format_duration(Duration time);       // "1.25 ms"; three significant digits
-std::string format_count(double count);           // "106k", "1.20M"
-std::string format_bytes(double bytes);           // "4.02 MiB"
+std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
+std::string format_count(double count);      // "106k", "1.20M"
+std::string format_bytes(double bytes);      // "4.02 MiB"
 
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "joust/session.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// How a transport carries bytes: as a stream that may be cut anywhere, or as whole messages of a largest
+// size.
+struct Delivery {
+  enum class Kind : std::uint8_t { stream, message };
+  Kind kind = Kind::stream;
+  std::size_t largest_message = 0;  // bytes; messages only
+};
+
+// Something that can be roused from another thread: an event loop asleep in the kernel.
+class Wakeable {
+ public:
+  virtual ~Wakeable() = default;
+  virtual void wake() = 0;  // any thread; never blocks
+};
+
+// How sessions of one service reach each other: a count that moves when something became visible to all of
+// them (a message in a room, the start of a load). An engine asks for the count after each batch of inputs;
+// if it moved, the output of every session is asked for again. Loops that may be asleep subscribe. All
+// methods: any thread.
+class Publications {
+ public:
+  std::uint64_t count() const { return count_.load(std::memory_order_acquire); }
+  void announce();
+  void subscribe(Wakeable& loop);  // borrowed until unsubscribed
+  void unsubscribe(Wakeable& loop);
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+  std::mutex mutex_;
+  std::vector<Wakeable*> loops_;
+};
+
+// What a program shares between the sessions of one protocol (a room, a directory, a load's schedule). Makes
+// them.
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // A session for a connection that stands. Any thread; sessions may outlive this call but not the service.
+  virtual std::unique_ptr<Session> open(Delivery delivery) = 0;
+
+  // A connection that should have been dialled, or a peer that could not be accepted. Any thread.
+  virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
+
+  // Null for services whose sessions never affect one another; the pointer never changes.
+  virtual Publications* publications() { return nullptr; }
+};
+
+}  // namespace joust

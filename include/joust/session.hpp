@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "joust/bytes.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// One piece of output. Over a message transport, one message.
+struct Segment {
+  Bytes bytes;
+};
+
+// What a session is ready to take next.
+enum class Want : std::uint8_t {
+  nothing,  // back-pressure: the engine stops reading this peer
+  bytes,    // hand what comes to on_bytes
+};
+
+// Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
+// timeout.
+enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout };
+inline constexpr std::size_t kStages = 6;
+std::string_view stage_name(Stage stage);
+
+struct Failure {
+  Stage stage{};
+  int error = 0;       // errno, or 0 where no system call failed
+  std::string detail;  // what was tried, for people: "127.0.0.1:9000"; may be empty
+};
+
+// One peer's protocol state, without I/O: a session never calls the system, never reads a clock and never
+// blocks. Time is an argument. One thread at a time touches a session; which one may change between calls.
+//
+// Three kinds of methods, and the order in which an engine calls them:
+//
+//   inputs            on_open first and once; then on_bytes, on_deadline, on_drain in any order;
+//                     on_peer_finished at most once, after which on_bytes is not called;
+//                     on_failure at most once, after which nothing is called but the destructor.
+//   outputs           questions without side effects. Their answers change only by an input, by an
+//   acknowledgement,
+//                     or when the service's publication count has moved. So an engine asks again after those,
+//                     and only then.
+//   acknowledgements  consumed and released, in that order, for bytes that output() has shown.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  // The connection stands. Called before any other input.
+  virtual void on_open(Time /*now*/) {}
+
+  // Bytes from the peer: never empty; a stream may be cut anywhere, a message transport delivers whole
+  // messages. Called only while want() is bytes. Returns how many bytes were taken: all of them, unless
+  // taking some made want() something else; the rest is offered again according to the new want(). A message
+  // is taken whole.
+  virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
+
+  // The peer will send no more. It may still read what output() holds.
+  virtual void on_peer_finished(Time /*now*/) {}
+
+  // deadline() has passed. May come late, never early.
+  virtual void on_deadline(Time /*now*/) {}
+
+  // The program is about to stop: finish what has been begun, begin nothing, then be finished().
+  virtual void on_drain(Time now) = 0;
+
+  // The connection is lost. Nothing can be sent any more.
+  virtual void on_failure(const Failure& /*failure*/, Time /*now*/) {}
+
+  // What to send next: fills `into` from the front with segments in order and returns how many it filled (0:
+  // nothing to send). Each segment keeps its address until released, whatever else is called.
+  virtual std::size_t output(std::span<Segment> into) const = 0;
+
+  virtual Want want() const { return Want::bytes; }
+
+  // When on_deadline is to be called, if ever.
+  virtual std::optional<Time> deadline() const { return std::nullopt; }
+
+  // Nothing will be put into output() any more: once that is empty the engine ends its side of the
+  // connection, waits for the peer to end too, and closes. Never becomes false again.
+  virtual bool finished() const = 0;
+
+  // The operating system has taken the first n bytes of output().
+  virtual void consumed(std::size_t n) = 0;
+
+  // Nobody refers to the next n bytes, in the order they were consumed, any more.
+  virtual void released(std::size_t n) = 0;
+};
+
+}  // namespace joust

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "joust/engine.hpp"
+#include "net/target.hpp"
+
+namespace joust {
+
+// A connect under way: which of the target's endpoints is being tried.
+struct Dial {
+  std::size_t endpoint = 0;
+};
+
+// The connections one loop has still to dial: how many may be in progress at once, and what to try next when
+// one fails. It makes no system call. One thread.
+class Dials {
+ public:
+  Dials(const Hosting& hosting, std::size_t count) : hosting_(hosting), unstarted_(count) {}
+
+  // The next connect to start, unless enough are in progress or all have been started.
+  std::optional<Dial> start();
+  void succeeded() { --in_progress_; }
+
+  // The connect failed. The same connection is tried at the target's next endpoint; after the last one, the
+  // service is told and the connection counts as failed.
+  void failed(Dial dial, int error, Time now);
+  void failed(Dial dial, const Failure& failure, Time now);
+
+  void abandon() { unstarted_ = 0; }  // the program is stopping
+  bool done() const { return unstarted_ == 0 && retries_.empty() && in_progress_ == 0; }
+
+ private:
+  const Hosting& hosting_;
+  std::size_t unstarted_;
+  std::size_t in_progress_ = 0;
+  std::vector<Dial> retries_;
+};
+
+// The share of loop `index` of `loops` when `count` things are dealt out evenly.
+inline std::size_t share(std::size_t count, std::size_t loops, std::size_t index) {
+  return count / loops + (index < count % loops ? 1 : 0);
+}
+
+}  // namespace joust

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "engines/common/dials.hpp"
+#include "engines/common/loops.hpp"
+#include "joust/engine.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+#include "net/target.hpp"
+#include "session/stream_connection.hpp"
+#include "session/timer_queue.hpp"
+
+namespace joust {
+
+// What every event loop knows of one peer. An engine derives its own from it, with what its kernel interface
+// needs.
+struct LoopPeer : Timed {
+  explicit LoopPeer(Fd&& owned) : socket(std::move(owned)) {}
+
+  bool live() const { return connection && !connection->ended(); }
+
+  Fd socket;
+  std::optional<StreamConnection> connection;  // none while connecting
+  Dial dial;
+  std::size_t index = 0;  // the core's own
+  bool leaving = false;   // the core's own: stands in the list of those to be destroyed
+};
+
+// The bookkeeping of one event loop, whatever it waits with: who is connected, what is due when, what is
+// still to be dialled, whether a publication has to be passed on, how far a stop has come. It never waits,
+// reads or writes; where a peer has something to do it calls the engine's `serve(Peer&)`. Peers are destroyed
+// only by sweep(), after a batch of events, so that no event left in the batch can meet a descriptor that has
+// been given out again.
+template <typename Peer>
+class LoopCore {
+ public:
+  LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+      : hosting_(hosting),
+        stop_(stop),
+        group_(group),
+        index_(index),
+        publications_(hosting.service.publications()),
+        dials_(hosting, share(hosting.dials, group.size(), index)) {
+    if (publications_ != nullptr) publications_->subscribe(inbox().waker());
+  }
+  ~LoopCore() {
+    if (publications_ != nullptr) publications_->unsubscribe(inbox().waker());
+  }
+  LoopCore(const LoopCore&) = delete;
+  LoopCore& operator=(const LoopCore&) = delete;
+
+  Time now() const { return now_; }
+  void read_clock() { now_ = Clock::now(); }  // once after each wait: one time stamp for the batch
+  Inbox& inbox() { return group_.inbox(index_); }
+
+  Peer& add(Fd socket) {
+    peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+    peers_.back()->index = peers_.size() - 1;
+    return *peers_.back();
+  }
+
+  // The connection stands: from here on the session speaks.
+  void open(Peer& peer) {
+    if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
+    peer.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+  }
+
+  void leave(Peer& peer) {
+    if (!std::exchange(peer.leaving, true)) leaving_.push_back(&peer);
+  }
+
+  // After a peer has been served: it leaves if its connection is over, and is due again when that says.
+  void settle(Peer& peer) {
+    if (peer.connection->ended()) return leave(peer);
+    if (const auto due = peer.connection->deadline()) timers_.arm(peer, *due);
+  }
+
+  // Accepts up to the turn's limit and deals the sockets out; `open(socket)` is called for those of this
+  // loop. Pauses accepting where the machine or the connection limit is full.
+  template <typename Open>
+  void accept_peers(const Listener& listener, int flags, Open&& open) {
+    for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
+      Accepted accepted = full() ? Accepted{AcceptOutcome::busy, {}} : listener.accept(flags);
+      if (accepted.outcome == AcceptOutcome::none) return;
+      if (accepted.outcome == AcceptOutcome::busy) return pause_accepting();
+      if (auto mine = deal(std::move(accepted.socket))) open(std::move(*mine));
+    }
+  }
+
+  bool full() const { return group_.open.load() >= hosting_.limits.connections; }
+
+  // Gives an accepted socket to the loop whose turn it is; returned where that is this one.
+  std::optional<Fd> deal(Fd socket) {
+    group_.open.fetch_add(1);
+    const std::size_t loop = group_.next_in_turn();
+    if (loop == index_) return socket;
+    group_.inbox(loop).put(std::move(socket));
+    return std::nullopt;
+  }
+
+  // Whoever waits in the accept queue stays there for a while; the engine must not ask for the listener
+  // meanwhile.
+  void pause_accepting() {
+    hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
+    timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
+  }
+  bool accepting_paused() const { return accept_again_.place != Timed::kUnqueued; }
+
+  // Makes sockets for the connects that may start now; `begin(peer, endpoint)` calls connect.
+  template <typename Begin>
+  void start_dials(int flags, Begin&& begin) {
+    while (const auto dial = dials_.start()) {
+      try {
+        Peer& peer = add(hosting_.target->make_socket(dial->endpoint, flags));
+        group_.open.fetch_add(1);
+        peer.dial = *dial;
+        timers_.arm(peer, now_ + hosting_.limits.connect);
+        begin(peer, hosting_.target->endpoint(dial->endpoint));
+      } catch (const std::system_error& error) {
+        dials_.failed(*dial, {Stage::connect, error.code().value(), hosting_.target->name()}, now_);
+      }
+    }
+  }
+
+  // A connect has ended with this errno, or 0. True when the connection stands and is open.
+  bool finish_dial(Peer& peer, int error) {
+    if (peer.leaving) return false;
+    if (error != 0) {
+      dials_.failed(peer.dial, error, now_);
+      leave(peer);
+      return false;
+    }
+    dials_.succeeded();
+    open(peer);
+    return true;
+  }
+
+  // When the loop must look again, whatever the kernel has to say.
+  std::optional<Time> due() const {
+    const auto next = timers_.next();
+    if (!drain_by_) return next;
+    // A drain looks often, to notice a second stop soon.
+    const Time tick = now_ + std::chrono::milliseconds(50);
+    return next ? std::min(*next, tick) : tick;
+  }
+
+  template <typename Serve>
+  void fire_deadlines(Serve&& serve) {
+    while (Timed* due = timers_.pop_due(now_)) {
+      if (due == &accept_again_) continue;
+      Peer& peer = static_cast<Peer&>(*due);
+      if (peer.leaving) continue;
+      if (!peer.connection) {
+        finish_dial(peer, ETIMEDOUT);
+        continue;
+      }
+      peer.connection->on_time(now_);
+      serve(peer);
+    }
+  }
+
+  // Something became visible to all sessions: each may have output now.
+  template <typename Serve>
+  void pass_publications(Serve&& serve) {
+    if (publications_ == nullptr || publications_->count() == seen_) return;
+    seen_ = publications_->count();
+    for (const auto& peer : peers_) {
+      if (!peer->live()) continue;
+      peer->connection->refresh(now_);
+      serve(*peer);
+    }
+  }
+
+  bool draining() const { return drain_by_.has_value(); }
+
+  // The stop has been requested. What has arrived is answered (`serve` is called for it) before sessions are
+  // told.
+  template <typename Serve>
+  void begin_drain(Serve&& serve) {
+    drain_by_ = now_ + hosting_.limits.drain;
+    dials_.abandon();
+    for (const auto& peer : peers_) {
+      if (!peer->connection) leave(*peer);
+      if (!peer->live()) continue;
+      serve(*peer);
+      peer->connection->drain(now_);
+      serve(*peer);
+    }
+  }
+
+  void sweep() {
+    for (Peer* peer : std::exchange(leaving_, {})) {
+      timers_.remove(*peer);
+      group_.open.fetch_sub(1);
+      std::swap(peers_[peer->index], peers_.back());
+      peers_[peer->index]->index = peer->index;
+      peers_.pop_back();
+    }
+  }
+
+  bool over() const {
+    if (drain_by_) return peers_.empty() || now_ >= *drain_by_ || stop_.at_once();
+    return hosting_.listener == nullptr && dials_.done() && peers_.empty();
+  }
+
+ private:
+  const Hosting& hosting_;
+  Stop& stop_;
+  LoopGroup& group_;
+  const std::size_t index_;
+  Publications* const publications_;
+  std::uint64_t seen_ = 0;  // of publications_
+  Dials dials_;
+  TimerQueue timers_;
+  Timed accept_again_;  // armed while accepting is paused
+  Time now_ = Clock::now();
+  std::optional<Time> drain_by_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> leaving_;
+};
+
+}  // namespace joust

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "joust/engine.hpp"
+#include "net/stop.hpp"
+#include "net/waker.hpp"
+
+namespace joust {
+
+// Sockets on their way to the loop that will serve them, and the means to wake it.
+class Inbox {
+ public:
+  void put(Fd socket);     // any thread
+  std::vector<Fd> take();  // the loop's; clears the waker first
+  Waker& waker() { return waker_; }
+
+ private:
+  Waker waker_;
+  std::mutex mutex_;
+  std::vector<Fd> sockets_;
+};
+
+// What the loops of one engine run share. Loop 0 accepts, and deals the connections out in turn: exactly
+// even, which a listener per loop (SO_REUSEPORT) is only on average, and the same for unix sockets, which
+// have none.
+class LoopGroup {
+ public:
+  explicit LoopGroup(std::size_t loops) : inboxes_(loops) {}
+
+  std::size_t size() const { return inboxes_.size(); }
+  Inbox& inbox(std::size_t loop) { return inboxes_[loop]; }
+  std::size_t next_in_turn() { return turn_++ % inboxes_.size(); }  // loop 0 only
+
+  // Connections open in all loops, for Limits::connections.
+  std::atomic<std::size_t> open{0};
+
+ private:
+  std::vector<Inbox> inboxes_;
+  std::size_t turn_ = 0;
+};
+
+// Runs `loop(index)` on `loops` threads, the calling one included, and waits for all. When one throws, the
+// others are stopped and the first exception is thrown here.
+void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t index)>& loop);
+
+}  // namespace joust

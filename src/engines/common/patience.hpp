@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+
+#include "joust/engine.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// How long a loop's next wait may last, by the `wait` option. Waking a sleeping core costs several times what
+// a message costs on a virtual machine, so spinning answers faster, and burns the core for it.
+class Patience {
+ public:
+  explicit Patience(Wait wait) : wait_(wait) {}
+
+  void found_work(Time now) { last_work_ = now; }
+
+  // Zero to look and return at once; otherwise the time until `due`, or kForever.
+  Duration next_wait(std::optional<Time> due, Time now) const {
+    if (wait_ == Wait::spin || (wait_ == Wait::adaptive && now - last_work_ < kSpin)) return Duration::zero();
+    return due ? std::max(Duration::zero(), Duration(*due - now)) : kForever;
+  }
+
+  static constexpr Duration kForever = std::chrono::hours(1);
+
+ private:
+  // About what it takes to put a core to sleep and wake it again; beyond it, sleeping is the better bargain.
+  static constexpr Duration kSpin = std::chrono::microseconds(50);
+
+  Wait wait_;
+  Time last_work_{};
+};
+
+inline timespec to_timespec(Duration time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+}  // namespace joust

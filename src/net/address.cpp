@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "net/address.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+namespace joust {
+namespace {
+
+constexpr std::string_view kUnix = "unix:";
+
+std::unexpected<Failure> unusable(std::string_view text, std::string_view why) {
+  return std::unexpected(Failure{Stage::resolve, 0, fmt::format("'{}': {}", text, why)});
+}
+
+std::expected<std::vector<Endpoint>, Failure> resolve_unix(std::string_view text) {
+  const std::string_view path = text.substr(kUnix.size());
+  sockaddr_un address{};
+  if (path.empty()) return unusable(text, "the path is missing (write it like unix:/tmp/joust.sock)");
+  if (path.size() >= sizeof address.sun_path)
+    return unusable(text,
+                    fmt::format("a unix socket's path has at most {} bytes", sizeof address.sun_path - 1));
+  address.sun_family = AF_UNIX;
+  std::ranges::copy(path, address.sun_path);
+  Endpoint endpoint;
+  std::memcpy(&endpoint.storage, &address, sizeof address);
+  endpoint.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  return std::vector{endpoint};
+}
+
+bool is_port(std::string_view text) {
+  unsigned port = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc{} && rest == text.data() + text.size() && port <= 65535;
+}
+
+}  // namespace
+
+std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
+  if (text.starts_with(kUnix)) return resolve_unix(text);
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos)
+    return unusable(text, "the port is missing (write it like 127.0.0.1:9000)");
+  const std::string port(text.substr(colon + 1));
+  if (!is_port(port)) return unusable(text, "the port is not a number from 0 to 65535");
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']'))
+    host = host.substr(1, host.size() - 2);
+  else if (host.contains(':'))
+    return unusable(text, "an IPv6 address stands in brackets (write it like [::1]:9000)");
+  const std::string name = host.empty() ? "127.0.0.1" : std::string(host);
+
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(name.c_str(), port.c_str(), &hints, &found); error != 0)
+    return unusable(text, ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+  std::vector<Endpoint> endpoints;
+  for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
+    Endpoint endpoint;
+    std::memcpy(&endpoint.storage, info->ai_addr, info->ai_addrlen);
+    endpoint.size = info->ai_addrlen;
+    endpoints.push_back(endpoint);
+  }
+  return endpoints;
+}
+
+std::string to_text(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_UNIX) {
+    sockaddr_un address{};
+    std::memcpy(&address, &endpoint.storage, std::min<std::size_t>(endpoint.size, sizeof address));
+    address.sun_path[sizeof address.sun_path - 1] = '\0';
+    return fmt::format("{}{}", kUnix, address.sun_path);
+  }
+  char host[NI_MAXHOST] = {};
+  char port[NI_MAXSERV] = {};
+  ::getnameinfo(endpoint.raw(), endpoint.size, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+  return endpoint.family() == AF_INET6 ? fmt::format("[{}]:{}", host, port)
+                                       : fmt::format("{}:{}", host, port);
+}
+
+bool is_local(const Endpoint& endpoint) {
+  switch (endpoint.family()) {
+    case AF_UNIX:
+      return true;
+    case AF_INET: {
+      sockaddr_in address{};
+      std::memcpy(&address, &endpoint.storage, sizeof address);
+      return ntohl(address.sin_addr.s_addr) >> 24 == 127;
+    }
+    case AF_INET6: {
+      sockaddr_in6 address{};
+      std::memcpy(&address, &endpoint.storage, sizeof address);
+      return IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace joust

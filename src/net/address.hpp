@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/socket.h>
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joust/session.hpp"
+
+namespace joust {
+
+// One socket address a name stands for.
+struct Endpoint {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+
+  int family() const { return storage.ss_family; }
+  const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+// "127.0.0.1:9000", "[::1]:9000", "unix:/run/x.sock".
+std::string to_text(const Endpoint& endpoint);
+
+// True where nothing outside this machine can reach the address: loopback and unix sockets.
+bool is_local(const Endpoint& endpoint);
+
+// The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback) or "unix:PATH", in
+// the order to be tried; never empty. May ask a name server, and block for it. A failure has stage resolve
+// and says what is wrong with the text.
+std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text);
+
+}  // namespace joust

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/fd.hpp"
+#include "net/address.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+
+// What an accept came to. `busy` means the machine is short of descriptors or memory: those waiting stay in
+// the queue, and asking again at once would only spin (accept(2)).
+enum class AcceptOutcome : std::uint8_t { accepted, none, busy };
+
+struct Accepted {
+  AcceptOutcome outcome;
+  Fd socket;
+};
+
+// EMFILE, ENFILE, ENOBUFS and ENOMEM are busy; EINTR and the errors of a peer that has gone again
+// (ECONNABORTED, EPROTO and the like) are none; others are not the peers' doing and are thrown as
+// std::system_error.
+AcceptOutcome accept_outcome(int error);
+
+// A bound, listening, non-blocking stream socket with the scenario's options. One thread accepts.
+class Listener {
+ public:
+  Listener(const Endpoint& endpoint, const SocketOptions& options);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int fd() const { return socket_.get(); }
+  std::string address() const;  // as bound: with the port the kernel chose
+
+  // One connection off the queue, close-on-exec, and SOCK_NONBLOCK where `flags` say so.
+  Accepted accept(int flags) const;
+
+  // Refuses further peers. Those still in the queue are reset.
+  void close();
+
+  // What the kernel says of the first connection accepted, or of the listener while there was none.
+  SocketFacts facts() const;
+  void note_facts(int connection) const;  // keeps those of the first only
+
+ private:
+  Fd socket_;
+  Endpoint bound_;
+  mutable std::mutex mutex_;
+  mutable std::optional<SocketFacts> facts_;
+  SocketFacts own_facts_;
+};
+
+}  // namespace joust

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace joust {
+
+// What is asked of every socket of a trial, whatever the engine. 0 leaves a buffer to the kernel.
+struct SocketOptions {
+  bool nodelay = true;
+  int send_buffer = 0;     // bytes
+  int receive_buffer = 0;  // bytes
+  std::string congestion =
+      "cubic";         // empty: the machine's default. Pacing ones (bbr) halve loopback's throughput
+  int backlog = 4096;  // listeners; the kernel caps it at net.core.somaxconn
+};
+
+// What the kernel says a socket has. Empty where the socket's family does not know the option.
+struct SocketFacts {
+  std::optional<bool> nodelay;
+  std::optional<int> send_buffer;     // bytes, as the kernel counts: twice what was asked
+  std::optional<int> receive_buffer;  // bytes, likewise
+  std::optional<std::string> congestion;
+  std::optional<int> backlog;  // listeners: what the kernel granted
+};
+
+// Sets the options. On a listener they pass to every accepted connection. A congestion control that is not
+// allowed here is left at the machine's default, which read_back shows. Throws std::system_error for the
+// rest.
+void apply(const SocketOptions& options, int socket);
+
+SocketFacts read_back(int socket);
+
+}  // namespace joust

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "net/target.hpp"
+
+#include <sys/socket.h>
+
+#include "base/check.hpp"
+
+namespace joust {
+
+Fd Target::make_socket(std::size_t index, int flags) const {
+  const int family = endpoints_[index].family();
+  Fd socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), "socket() for {}", name_));
+  apply(options_, socket.get());
+  return socket;
+}
+
+Failure Target::connect_failure(std::size_t index, int error) const {
+  return {Stage::connect, error, to_text(endpoints_[index])};
+}
+
+SocketFacts Target::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_.value_or(SocketFacts{});
+}
+
+void Target::note_facts(int connection) const {
+  const std::lock_guard lock(mutex_);
+  if (!facts_) facts_ = read_back(connection);
+}
+
+}  // namespace joust

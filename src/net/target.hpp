@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "joust/session.hpp"
+#include "net/address.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+
+// Whom to dial, with the scenario's socket options. Several endpoints are tried in turn. All methods: any
+// thread.
+class Target {
+ public:
+  Target(std::string name, std::vector<Endpoint> endpoints, SocketOptions options)
+      : name_(std::move(name)), endpoints_(std::move(endpoints)), options_(std::move(options)) {}
+
+  const std::string& name() const { return name_; }
+  std::size_t endpoints() const { return endpoints_.size(); }
+  const Endpoint& endpoint(std::size_t index) const { return endpoints_[index]; }
+
+  // A socket for the endpoint, with the options set, not connected yet; `flags` as in socket(2). Throws
+  // std::system_error when there can be none.
+  Fd make_socket(std::size_t index, int flags) const;
+
+  Failure connect_failure(std::size_t index, int error) const;
+
+  // What the kernel says of the first socket that was connected.
+  SocketFacts facts() const;
+  void note_facts(int connection) const;  // keeps those of the first only
+
+ private:
+  std::string name_;
+  std::vector<Endpoint> endpoints_;
+  SocketOptions options_;
+  mutable std::mutex mutex_;
+  mutable std::optional<SocketFacts> facts_;
+};
+
+}  // namespace joust

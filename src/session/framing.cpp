@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "joust/framing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+
+std::size_t read_length(Bytes bytes) {
+  std::size_t length = 0;
+  for (const std::byte byte : bytes.first(kLengthBytes))
+    length = length << 8 | std::to_integer<std::size_t>(byte);
+  return length;
+}
+
+void write_length(std::size_t length, std::span<std::byte> into) {
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    into[i] = static_cast<std::byte>(length >> 8 * (kLengthBytes - 1 - i));
+}
+
+void copy(Bytes from, std::span<std::byte> to) {
+  if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
+}
+
+}  // namespace
+
+void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
+  if (std::holds_alternative<Length4>(framing)) {
+    const std::span<std::byte> room = into.extend(kLengthBytes + payload.size());
+    write_length(payload.size(), room);
+    copy(payload, room.subspan(kLengthBytes));
+  } else if (std::holds_alternative<Line>(framing)) {
+    const std::span<std::byte> room = into.extend(payload.size() + 1);
+    copy(payload, room);
+    room.back() = std::byte{'\n'};
+  } else {
+    into.append(payload);
+  }
+}
+
+Deframer::Step Deframer::next(Bytes chunk) {
+  if (held_is_message_) {
+    held_.clear();
+    held_is_message_ = false;
+  }
+  if (const auto* framing = std::get_if<Length4>(&framing_)) return next_length4(chunk, framing->largest);
+  if (const auto* framing = std::get_if<Line>(&framing_)) return next_line(chunk, framing->largest);
+  if (exact_ > 0) return next_exact(chunk, exact_);
+  return {chunk.empty() ? Status::need_more : Status::message, chunk.size(), chunk};
+}
+
+Deframer::Step Deframer::next_exact(Bytes chunk, std::size_t size) {
+  if (held_.size() + chunk.size() < size) return hold(chunk);
+  return complete(chunk, size - held_.size());
+}
+
+Deframer::Step Deframer::next_length4(Bytes chunk, std::size_t largest) {
+  std::array<std::byte, kLengthBytes> header{};
+  const std::size_t held_part = std::min(held_.size(), kLengthBytes);
+  const std::size_t chunk_part = std::min(chunk.size(), kLengthBytes - held_part);
+  if (held_part + chunk_part < kLengthBytes) return hold(chunk);
+  copy(Bytes(held_).first(held_part), header);
+  copy(chunk.first(chunk_part), std::span(header).subspan(held_part));
+  const std::size_t length = read_length(header);
+  if (length > largest) return malformed("a frame is longer than the protocol allows");
+  Step step = next_exact(chunk, kLengthBytes + length);
+  if (step.status == Status::message) step.message = step.message.subspan(kLengthBytes);
+  return step;
+}
+
+Deframer::Step Deframer::next_line(Bytes chunk, std::size_t largest) {
+  const auto newline = std::ranges::find(chunk, std::byte{'\n'});
+  const auto before = static_cast<std::size_t>(newline - chunk.begin());
+  if (held_.size() + before > largest + 1) return malformed("a line is longer than the protocol allows");
+  if (newline == chunk.end()) return hold(chunk);
+  Step step = complete(chunk, before + 1);
+  step.message = step.message.first(step.message.size() - 1);
+  if (!step.message.empty() && step.message.back() == std::byte{'\r'})
+    step.message = step.message.first(step.message.size() - 1);
+  if (step.message.size() > largest) return malformed("a line is longer than the protocol allows");
+  return step;
+}
+
+Deframer::Step Deframer::hold(Bytes chunk) {
+  held_.insert(held_.end(), chunk.begin(), chunk.end());
+  return {Status::need_more, chunk.size(), {}};
+}
+
+Deframer::Step Deframer::complete(Bytes chunk, std::size_t taken) {
+  if (held_.empty()) return {Status::message, taken, chunk.first(taken)};
+  held_.insert(held_.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(taken));
+  held_is_message_ = true;
+  return {Status::message, taken, held_};
+}
+
+Deframer::Step Deframer::malformed(std::string_view complaint) {
+  complaint_ = complaint;
+  return {Status::malformed, 0, {}};
+}
+
+}  // namespace joust

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "joust/handler.hpp"
+#include "joust/service.hpp"
+
+namespace joust {
+
+// The server side of a request and response protocol: a framing and a handler for each peer.
+class HandlerService : public Service {
+ public:
+  HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make)
+      : framing_(framing), make_(std::move(make)) {}
+  std::unique_ptr<Session> open(Delivery delivery) override;
+
+ private:
+  Framing framing_;
+  std::function<std::unique_ptr<Handler>()> make_;
+};
+
+}  // namespace joust

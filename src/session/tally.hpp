@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "joust/session.hpp"
+
+namespace joust {
+
+// What an engine counts while it runs, for the results. All methods: any thread.
+class Tally {
+ public:
+  std::atomic<std::uint64_t> opened{0};
+  std::atomic<std::uint64_t> received{0};  // bytes, of closed connections
+  std::atomic<std::uint64_t> sent{0};      // bytes, of closed connections
+
+  // Counts a failure by its stage; the first few different ones are kept in words.
+  void failed(const Failure& failure);
+  std::uint64_t failures(Stage stage) const { return by_stage_[static_cast<std::size_t>(stage)].load(); }
+  std::uint64_t failures() const;
+
+  // Something a person should know about this run ("the accept queue was left full 3 times"); kept once each.
+  void note(std::string text);
+
+  std::vector<std::string> complaints() const;
+  std::vector<std::string> notes() const;
+
+ private:
+  static constexpr std::size_t kKept = 8;
+
+  std::array<std::atomic<std::uint64_t>, kStages> by_stage_{};
+  mutable std::mutex mutex_;
+  std::vector<std::string> complaints_;
+  std::vector<std::string> notes_;
+};
+
+// "connect 127.0.0.1:1: Connection refused"
+std::string describe(const Failure& failure);
+
+}  // namespace joust
