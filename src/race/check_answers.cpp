@@ -38,7 +38,8 @@ Faults faults_of(const Entry& entry) {
 std::string describe(const Faults& faults, std::size_t trials) {
   std::vector<std::string> parts;
   if (faults.failed_trials > 0)
-    parts.push_back(fmt::format("{} of {} trials failed: {}", faults.failed_trials, trials, faults.first_failure));
+    parts.push_back(
+        fmt::format("{} of {} trials failed: {}", faults.failed_trials, trials, faults.first_failure));
   if (faults.connections > 0) parts.push_back(fmt::format("{} connections failed", faults.connections));
   if (faults.messages > 0) parts.push_back(fmt::format("{} messages failed", faults.messages));
   std::vector<std::string> stages;
@@ -67,7 +68,8 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
 
 namespace {
 
-// Half a message more or less is a message on its way; what may be missing at the end of a timed run is what was.
+// Half a message more or less is a message on its way; what may be missing at the end of a timed run is what
+// was.
 bool agree(std::uint64_t here, std::uint64_t there, double slack) {
   const double difference = static_cast<double>(here) - static_cast<double>(there);
   return std::abs(difference) <= slack;
@@ -77,13 +79,12 @@ bool agree(std::uint64_t here, std::uint64_t there, double slack) {
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
   if (load.sent != load.verified + load.failed + load.in_flight)
-    return fmt::format("sent {} is not verified {} + failed {} + in flight {}", load.sent, load.verified, load.failed,
-                       load.in_flight);
+    return fmt::format("sent {} is not verified {} + failed {} + in flight {}", load.sent, load.verified,
+                       load.failed, load.in_flight);
   const double replies = std::max(1.0, static_cast<double>(load.verified));
   const double flying = static_cast<double>(load.in_flight);
-  if (trial.server.bytes_received &&
-      !agree(load.run_bytes_sent, *trial.server.bytes_received,
-             flying * static_cast<double>(load.bytes_sent) / replies))
+  if (trial.server.bytes_received && !agree(load.run_bytes_sent, *trial.server.bytes_received,
+                                            flying * static_cast<double>(load.bytes_sent) / replies))
     return fmt::format("the client sent {} bytes, the server received {}", load.run_bytes_sent,
                        *trial.server.bytes_received);
   if (trial.server.bytes_sent && !agree(load.run_bytes_received, *trial.server.bytes_sent,
@@ -128,11 +129,13 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
     findings.warn("processes that are not part of the race used up to {} of the machine during a trial",
                   percent(worst));
   if (least < -kStrangers)
-    findings.warn("server and client claim {} more CPU than the machine has counted as busy", percent(-least));
+    findings.warn("server and client claim {} more CPU than the machine has counted as busy",
+                  percent(-least));
   if (findings.verdict() == Verdict::pass)
-    findings.say("sent = verified + failed + in flight and bytes sent = bytes received in {} trials; other processes "
-                 "used at most {} of the machine",
-                 trials, percent(worst));
+    findings.say(
+        "sent = verified + failed + in flight and bytes sent = bytes received in {} trials; other processes "
+        "used at most {} of the machine",
+        trials, percent(worst));
   return findings.take();
 }
 

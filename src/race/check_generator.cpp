@@ -21,7 +21,9 @@ double cpus_of(const std::string& pinned, std::uint64_t threads) {
   return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
 }
 
-double cpu_s(const Usage& usage) { return usage.user_s + usage.system_s; }
+double cpu_s(const Usage& usage) {
+  return usage.user_s + usage.system_s;
+}
 
 // The mean over trials. Stolen time is not there to be used, so it does not count as idle.
 Load load_of(const RaceResult& race, const Entry& entry) {
@@ -56,7 +58,8 @@ double schedule_ceiling(const LoadPlan& load) {
 void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (entry.in_process) {
-    findings.bar(name, "it answers in the client's own process, so it is the generator's ceiling and no server");
+    findings.bar(name,
+                 "it answers in the client's own process, so it is the generator's ceiling and no server");
     return;
   }
   if (!entry.summary.throughput_per_s) return;
@@ -78,8 +81,9 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   const Load load = load_of(race, entry);
   if (load.client >= kSaturated && load.server > 0 && load.server < kClearlyIdle) {
     findings.at_least(name);
-    findings.warn("{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
-                  percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
+    findings.warn(
+        "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
+        percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   }

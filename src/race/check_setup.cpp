@@ -18,7 +18,8 @@ void check_build(const BuildInfo& build, std::set<std::string>& told, Findings& 
   if (!build.sanitizers.empty() && told.insert("sanitizers").second)
     findings.refuse("built with sanitizers ({}), which slow some engines more than others", build.sanitizers);
   if (!optimized(build) && told.insert("type").second)
-    findings.refuse("a {} build: only optimized builds are raced", build.type.empty() ? "non-optimized" : build.type);
+    findings.refuse("a {} build: only optimized builds are raced",
+                    build.type.empty() ? "non-optimized" : build.type);
 }
 
 // "trigger=level, threads=2"
@@ -29,8 +30,9 @@ std::string settings_text(const Settings& settings) {
 }
 
 // Whether the child ran what it was asked to run. What it was not asked it may report as it likes.
-void check_side(const std::string& name, const char* side, const EngineChoice& asked, const std::string& engine,
-                const Settings& knobs, std::uint64_t threads, const std::string& wait, Findings& findings) {
+void check_side(const std::string& name, const char* side, const EngineChoice& asked,
+                const std::string& engine, const Settings& knobs, std::uint64_t threads,
+                const std::string& wait, Findings& findings) {
   if (engine.empty()) return;
   if (engine != asked.engine)
     findings.bar(name, fmt::format("its {} fell back from {} to {}", side, asked.engine, engine));
@@ -101,8 +103,8 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
     const Trial& first = *usable_trials(*entry).front();
     if (who.external()) ++unread;
     if (!who.external())
-      check_side(who.name, "server", who.server, first.server.engine, first.server.knobs, first.server.threads,
-                 first.server.wait, findings);
+      check_side(who.name, "server", who.server, first.server.engine, first.server.knobs,
+                 first.server.threads, first.server.wait, findings);
     if (!entry->in_process)
       check_side(who.name, "client", who.client, first.load->engine, first.load->knobs, first.load->threads,
                  first.load->wait, findings);

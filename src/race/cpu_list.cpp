@@ -10,9 +10,11 @@
 namespace joust::race {
 namespace {
 
-std::string range_text(std::span<const int> cpus) { return cpus.empty() ? "any" : format_cpus(cpus); }
+std::string range_text(std::span<const int> cpus) {
+  return cpus.empty() ? "any" : format_cpus(cpus);
+}
 
-std::uint64_t most_threads(const Scenario& scenario, EngineChoice Contestant::* side) {
+std::uint64_t most_threads(const Scenario& scenario, EngineChoice Contestant::*side) {
   std::uint64_t most = 1;
   for (const Contestant& contestant : scenario.contestants) most = std::max(most, (contestant.*side).threads);
   return most;
@@ -52,7 +54,8 @@ CpuPlan choose_cpus(const Scenario& scenario, std::span<const int> allowed) {
     const std::vector<int> free = without(allowed, plan.client);
     const std::size_t spare = plan.client.empty() ? 1 : 0;  // at least one for the client
     const auto wanted = static_cast<std::size_t>(most_threads(scenario, &Contestant::server));
-    plan.server = range_text(std::span(free).first(std::min(wanted, free.size() - std::min(spare, free.size()))));
+    plan.server =
+        range_text(std::span(free).first(std::min(wanted, free.size() - std::min(spare, free.size()))));
   }
   if (plan.client.empty()) {
     const std::vector<int> free = without(allowed, plan.server);

@@ -12,6 +12,7 @@
 #include "measure/machine_cpu.hpp"
 #include "measure/usage.hpp"
 #include "race/scenario.hpp"
+#include "stats/bootstrap.hpp"
 
 // What a race has recorded and what follows from it. Checks, tables and documents are functions of these.
 namespace joust::race {
@@ -93,8 +94,10 @@ struct CallCount {
   std::string reason{};  // why one is absent
 };
 
-struct Interval {
-  double median = 0, low = 0, high = 0;
+// The median of rounds and where it may lie; the interval is not known from a single round.
+struct Estimate {
+  double median = 0;
+  stats::Interval interval{};
 };
 
 struct Sides {
@@ -104,8 +107,8 @@ struct Sides {
 // A contestant over its counted trials: medians of trials, intervals at 95 %.
 struct Summary {
   std::size_t trials = 0;
-  std::optional<Interval> throughput_per_s{};
-  std::optional<Interval> ratio{};  // to the reference, paired within rounds
+  std::optional<Estimate> throughput_per_s{};
+  std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   Latency latency_ns{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
@@ -123,10 +126,9 @@ struct Entry {
   std::size_t failures = 0;  // trials without a result
   Summary summary{};
   bool ranked = true;
-  bool at_least = false;  // the generator limited it: its figure is a lower bound
-  std::string reason{};   // why it is not ranked
-  std::optional<std::size_t>
-      tie_group{};  // from 1, the fastest first; entries of one group cannot be told apart
+  bool at_least = false;           // the generator limited it: its figure is a lower bound
+  std::string reason{};            // why it is not ranked
+  std::optional<int> tie_group{};  // from 1, the fastest first; entries of one group cannot be told apart
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
 };
