@@ -38,10 +38,10 @@ Faults faults_of(const Entry& entry) {
 std::string describe(const Faults& faults, std::size_t trials) {
   std::vector<std::string> parts;
   if (faults.failed_trials > 0)
-    parts.push_back(
-        fmt::format("{} of {} trials failed: {}", faults.failed_trials, trials, faults.first_failure));
-  if (faults.connections > 0) parts.push_back(fmt::format("{} connections failed", faults.connections));
-  if (faults.messages > 0) parts.push_back(fmt::format("{} messages failed", faults.messages));
+    parts.push_back(fmt::format("{} of {} failed: {}", faults.failed_trials, counted(trials, "trial"),
+                                faults.first_failure));
+  if (faults.connections > 0) parts.push_back(counted(faults.connections, "connection") + " failed");
+  if (faults.messages > 0) parts.push_back(counted(faults.messages, "message") + " failed");
   std::vector<std::string> stages;
   for (const auto& [stage, count] : faults.stages) stages.push_back(fmt::format("{} {}", stage, count));
   if (!stages.empty()) parts.push_back(fmt::format("errors by stage: {}", fmt::join(stages, ", ")));
@@ -133,9 +133,9 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
                   percent(-least));
   if (findings.verdict() == Verdict::pass)
     findings.say(
-        "sent = verified + failed + in flight and bytes sent = bytes received in {} trials; other processes "
+        "sent = verified + failed + in flight and bytes sent = bytes received in {}; other processes "
         "used at most {} of the machine",
-        trials, percent(worst));
+        counted(trials, "trial"), percent(worst));
   return findings.take();
 }
 

@@ -100,14 +100,14 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
       ++trials;
     }
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
-  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {} trials", unknown);
+  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
   if (worst > kStealWorthAWord)
     findings.warn(
-        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} trials above 5 %)",
-        percent(mean, 1), percent(worst, 1), disturbed, trials);
+        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",
+        percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
   else if (trials > 0)
     findings.say("neighbours took {} of the machine at most", percent(worst, 1));
-  if (race.rounds_again > 0) findings.say("{} rounds were run again", race.rounds_again);
+  if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
   return findings.take();
 }
@@ -119,7 +119,7 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
     findings.warn("{} rounds: intervals can hold the truth {} of the time at most, 95 % takes {}",
                   race.rounds, percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
   else
-    findings.say("{} rounds", race.rounds);
+    findings.say("{}", counted(race.rounds, "round"));
   double widest = 0;
   std::string of;
   for (const Entry* entry : contestants_of(one)) {

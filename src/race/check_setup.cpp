@@ -112,7 +112,7 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   server.compare("server's", findings);
   client.compare("client's", findings);
   check_wishes(race.scenario.socket, server.common(), findings);
-  if (unread > 0) findings.warn("the options of {} external servers cannot be read back", unread);
+  if (unread > 0) findings.warn("the options of {} cannot be read back", counted(unread, "external server"));
   if (findings.verdict() == Verdict::pass)
     findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),
                  settings_text(client.common()));

@@ -58,6 +58,11 @@ inline std::string percent(double fraction, int decimals = 0) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
 }
 
+// "1 round", "2 rounds"
+inline std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 // The contestants that have something to show. Neither the reference's second entry nor ceilings.
 inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   std::vector<const Entry*> all;

@@ -138,7 +138,7 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
   EXPECT_EQ(found.verdict, Verdict::refuse);
   EXPECT_FALSE(entry(judged, "epoll").ranked);
   EXPECT_EQ(entry(judged, "epoll").reason,
-            "1 messages failed, errors by stage: verify 1, verify: byte 3 is 'x' instead of 'X'");
+            "1 message failed, errors by stage: verify 1, verify: byte 3 is 'x' instead of 'X'");
   EXPECT_TRUE(entry(judged, "threads").ranked);
   EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
 }
