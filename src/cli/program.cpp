@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
-int main() {
-  return 0;
+#include "joust/main.hpp"
+#include "protocols/table.hpp"
+
+int main(int argc, char** argv) {
+  return joust::main(argc, argv, joust::builtin_protocols());
 }

@@ -6,11 +6,12 @@
 
 namespace joust {
 
+extern const Engine kNull;
 extern const Engine kEpoll;
 
 namespace {
 
-constexpr std::array kTable{&kEpoll};
+constexpr std::array kTable{&kNull, &kEpoll};
 
 }  // namespace
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "measure/proc_file.hpp"
 #if defined(__x86_64__) || defined(__i386__)

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string>
 
 #include "base/check.hpp"
 #include "measure/proc_file.hpp"

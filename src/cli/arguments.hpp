@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "joust/engine.hpp"
+#include "net/socket_options.hpp"
+
+// Options that several sub-commands share: each group adds itself to a command, and is read after parsing.
+namespace joust {
+
+// Options whose values people write with units: "10k", "64KiB", "10ms". What does not fit is a usage error.
+CLI::Option* add_count(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+                       std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
+CLI::Option* add_bytes(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+                       std::uint64_t least = 0, std::uint64_t most = 1U << 30);
+CLI::Option* add_duration(CLI::App& app, const std::string& flags, Duration& into, const std::string& help,
+                          Duration least = {}, Duration most = std::chrono::hours(24));
+
+// -e ENGINE -t N --wait W, every knob any engine has, and --cpus.
+struct EngineArguments {
+  std::string engine = "epoll";
+  std::uint64_t threads = 1;
+  std::string wait = "block";
+  std::map<std::string, std::string> knobs;  // as given
+  std::string cpus;
+
+  void add_to(CLI::App& app);
+
+  // The engine, checked: it exists, has the role, is available here and knows the knobs given. Throws
+  // UsageError for words that mean nothing, std::runtime_error when the engine cannot run here.
+  const Engine& resolve(Role role) const;
+  EngineOptions options(const Engine& engine) const;  // knobs not given have their defaults
+
+  // What was given but means nothing to the engine, in words for the user.
+  std::vector<std::string> remarks(const Engine& engine) const;
+};
+
+// TCP options, the same for every engine.
+struct SocketArguments {
+  SocketOptions options;
+
+  void add_to(CLI::App& app);
+};
+
+// -p PROTOCOL of this program. Throws UsageError with the nearest name.
+const Protocol& resolve_protocol(const Program& program, const std::string& name);
+
+// Pins the calling thread, and those it starts later, to the CPUs of a list such as "0" or "0-1,3"; empty:
+// nothing.
+void pin(const std::string& cpus);
+
+// Raises this process's limit of open files as far as it may, and says whether `needed` fit: throws
+// otherwise.
+void ensure_descriptors(std::uint64_t needed);
+
+}  // namespace joust

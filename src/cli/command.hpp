@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "joust/protocol.hpp"
+
+namespace joust {
+
+// What a program offers: the engines are those of the library, the protocols its own.
+struct Program {
+  std::string name;
+  std::vector<Protocol> protocols;
+
+  const Protocol* find_protocol(std::string_view wanted) const;
+};
+
+// The exit codes of every sub-command.
+enum ExitCode { kOk = 0, kRunError = 1, kUsage = 2, kInvalid = 3, kThreshold = 99 };
+
+// Arguments that fit their types but not each other or this program; says what is wrong and what to do.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Each adds one sub-command to the program; its callback sets `exit_code`. `program` outlives the app.
+void add_engines(CLI::App& app, const Program& program, int& exit_code);
+void add_protocols(CLI::App& app, const Program& program, int& exit_code);
+void add_serve(CLI::App& app, const Program& program, int& exit_code);
+void add_load(CLI::App& app, const Program& program, int& exit_code);
+void add_race(CLI::App& app, const Program& program, int& exit_code);
+
+}  // namespace joust

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/listing.hpp"
+#include "joust/engine.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> roles(const Engine& engine) {
+  std::vector<std::string> roles;
+  if (engine.serves) roles.emplace_back("serve");
+  if (engine.dials) roles.emplace_back("dial");
+  return roles;
+}
+
+std::string_view delivery(const Engine& engine) {
+  return engine.delivery == Delivery::Kind::stream ? "stream" : "message";
+}
+
+std::string reason(const Engine& engine) {
+  return engine.unavailable ? engine.unavailable() : "";
+}
+
+Json knobs_json(const Engine& engine) {
+  Json knobs = Json::array();
+  for (const Knob& knob : engine.knobs)
+    knobs.push_back({{"name", knob.name},
+                     {"choices", knob.choices},
+                     {"default", knob.choices.front()},
+                     {"summary", knob.summary}});
+  return knobs;
+}
+
+void print_json() {
+  Json list = Json::array();
+  for (const Engine* engine : engines()) {
+    const std::string why_not = reason(*engine);
+    list.push_back({{"name", engine->name},
+                    {"summary", engine->summary},
+                    {"roles", roles(*engine)},
+                    {"delivery", delivery(*engine)},
+                    {"threads", engine->threads},
+                    {"knobs", knobs_json(*engine)},
+                    {"available", why_not.empty()},
+                    {"reason", why_not}});
+  }
+  fmt::print("{}\n", list.dump(2));
+}
+
+void print_table() {
+  std::vector<std::vector<std::string>> rows{
+      {"ENGINE", "ROLES", "DELIVERY", "THREADS", "AVAILABLE", "SUMMARY"}};
+  for (const Engine* engine : engines()) {
+    const std::string why_not = reason(*engine);
+    rows.push_back({std::string(engine->name), fmt::format("{}", fmt::join(roles(*engine), ", ")),
+                    std::string(delivery(*engine)), std::string(engine->threads),
+                    why_not.empty() ? "yes" : "no: " + why_not, std::string(engine->summary)});
+  }
+  fmt::print("{}", columns(rows));
+}
+
+}  // namespace
+
+void add_engines(CLI::App& app, const Program& /*program*/, int& /*exit_code*/) {
+  CLI::App* command = app.add_subcommand("engines", "List the engines, and why one is unavailable here");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "as JSON");
+  command->footer("Examples:\n  joust engines\n  joust engines --json");
+  command->callback([json] { *json ? print_json() : print_table(); });
+}
+
+}  // namespace joust

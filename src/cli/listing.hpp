@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace joust {
+
+// Rows under headings in aligned columns, each line ending with a newline.
+std::string columns(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace joust

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "cli/arguments.hpp"
+#include "cli/signals.hpp"
+#include "load/result.hpp"
+#include "net/target.hpp"
+#include "report/facts_json.hpp"
+#include "report/load_json.hpp"
+#include "report/load_text.hpp"
+#include "session/tally.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto kExamples = R"(Examples:
+  joust load -p echo --connect 127.0.0.1:9000 -c 100 -d 5s
+  joust load -e threads -p uppercase --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
+  joust load -p echo --connect unix:/tmp/joust.sock -c 4000 -m 300 -i 10ms --json result.json
+  joust load -e null -p echo -c 100 -d 2s          no sockets: what joust itself can do
+
+All connections are open before the first message; every reply is verified byte for byte.)";
+
+struct Load {
+  const Program& program;
+  EngineArguments engine{};
+  SocketArguments socket{};
+  Limits limits{};
+  LoadPlan plan{};
+  Parameters parameters{};
+  std::uint64_t connections = 1;
+  std::uint64_t messages = 0;
+  std::uint64_t payload = 32;
+  std::string protocol = "echo";
+  std::string connect{};
+  std::string json{};
+  bool events = false;
+
+  int run();
+  void check(const Engine& chosen, const Protocol& chosen_protocol);
+  LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
+                     const Target* target);
+  Usage watch(LoadRun& run);
+  void emit(std::string_view event) const;
+  void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
+                  const Target* target);
+};
+
+void Load::emit(std::string_view event) const {
+  if (!events) return;
+  fmt::print("{{\"event\":\"{}\"}}\n", event);
+  std::fflush(stdout);
+}
+
+void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
+  if (connect.empty() && !chosen.in_process) throw UsageError("--connect ADDRESS is missing: whom to load?");
+  if (!connect.empty() && chosen.in_process)
+    throw UsageError(fmt::format("engine '{}' has no sockets: leave --connect out", chosen.name));
+  if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
+    throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
+                                 chosen_protocol.least_payload, chosen_protocol.largest_payload));
+  plan.connections = connections;
+  if (messages > 0) plan.messages = messages;
+  parameters.payload = payload;
+}
+
+// Waits for the ends of the timed window beside the engine, and takes what this process used between them.
+Usage Load::watch(LoadRun& run) {
+  if (!run.wait_for(&LoadRun::start, Time::max())) return {};
+  emit("connected");
+  const auto opens = run.wait_for(&LoadRun::opens, Time::max());
+  if (!opens) return {};
+  run.wait_until(*opens);
+  const Usage before = own_usage();
+  emit("measuring");
+  // With messages to count the end is not known before it has come.
+  const auto closes = run.wait_for(&LoadRun::closes, Time::max());
+  if (closes) run.wait_until(*closes);
+  const Usage used = own_usage() - before;
+  emit("measured");
+  return used;
+}
+
+LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
+                         const Target* target) {
+  Stop stop;
+  const Signals signals(stop);
+  LoadRun run(plan);
+  const auto service = chosen_protocol.make_client(parameters, run);
+  const auto answering = chosen.in_process ? chosen_protocol.make_server(parameters) : nullptr;
+  Tally tally;
+  Usage used;
+  {
+    const std::jthread watcher([&] { used = watch(run); });
+    try {
+      chosen.run({.service = *service,
+                  .options = options,
+                  .limits = limits,
+                  .tally = tally,
+                  .target = target,
+                  .dials = plan.connections,
+                  .answering = answering.get()},
+                 stop);
+    } catch (...) {
+      run.abandon();
+      throw;
+    }
+    run.abandon();
+  }
+  LoadResult result = conclude(run, used, stop.requested(), Clock::now());
+  result.total_bytes_sent = tally.sent;
+  result.total_bytes_received = tally.received;
+  return result;
+}
+
+void Load::write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
+                      const Target* target) {
+  Json document{{"schema", "joust-load/1"}, {"protocol", protocol}, {"address", connect}};
+  add_engine(document, chosen, options);
+  document["build"] = build_json();
+  document["socket"] = target ? to_json(target->facts()) : Json::object();
+  add_load(document, result);
+  document["plan"]["payload_bytes"] = payload;
+  if (json == "-") {
+    fmt::print("{}\n", document.dump(2));
+    return;
+  }
+  std::ofstream file(json);
+  file << document.dump(2) << '\n';
+  if (!file.flush()) throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+}
+
+int Load::run() {
+  const Protocol& chosen_protocol = resolve_protocol(program, protocol);
+  const Engine& chosen = engine.resolve(Role::dial);
+  check(chosen, chosen_protocol);
+  const EngineOptions options = engine.options(chosen);
+  for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
+  pin(engine.cpus);
+  if (!chosen.in_process) ensure_descriptors(plan.connections + 64);
+
+  std::optional<Target> target;
+  if (!chosen.in_process) {
+    auto endpoints = resolve(connect);
+    if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
+    target.emplace(connect, std::move(*endpoints), socket.options);
+  }
+  const Target* const whom = target ? &*target : nullptr;
+  const LoadResult result = measure(chosen, chosen_protocol, options, whom);
+  if (!json.empty()) write_json(result, chosen, options, whom);
+  emit("done");
+  // Where nobody could be reached there is nothing to tell but why.
+  const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
+  if (reached && !events && json != "-") fmt::print("{} on {}\n{}", protocol, chosen.name, load_text(result));
+  for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
+  return result.clean() ? kOk : kRunError;
+}
+
+}  // namespace
+
+void add_load(CLI::App& app, const Program& program, int& exit_code) {
+  auto load = std::make_shared<Load>(program);
+  CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
+  load->engine.add_to(*command);
+  command->add_option("-p,--protocol", load->protocol, "what is said; see 'joust protocols'")
+      ->capture_default_str();
+  command->add_option("--connect", load->connect, "127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH");
+  add_count(*command, "-c,--connections", load->connections, "connections [1]", 1, 1'000'000);
+  CLI::Option* messages = add_count(*command, "-m,--messages", load->messages, "messages of each connection");
+  add_duration(*command, "-d,--duration", load->plan.duration, "time to measure [10s]",
+               std::chrono::milliseconds(1))
+      ->excludes(messages);
+  add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
+  add_duration(*command, "-i,--interval", load->plan.interval,
+               "least time between two messages of a connection [0]");
+  add_count(*command, "--depth", load->plan.depth, "requests outstanding on a connection [1]", 1, 100'000);
+  add_bytes(*command, "--payload", load->payload, "size of a message [32]", 1);
+  add_duration(*command, "--connect-timeout", load->limits.connect,
+               "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--request-timeout", load->plan.request_timeout,
+               "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--idle-timeout", load->limits.idle,
+               "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
+  command->add_option("--json", load->json, "write the result to this file; - prints it")->type_name("FILE");
+  command->add_flag("--events", load->events, "print a JSON line at each stage of the run");
+  load->socket.add_to(*command);
+  command->footer(kExamples);
+  command->callback([load, &exit_code] { exit_code = load->run(); });
+}
+
+}  // namespace joust

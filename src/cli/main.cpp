@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "joust/main.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "cli/command.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::string_view kExamples = R"(Examples:
+  joust race scenarios/first-look.toml
+  joust race --server threads,epoll --client epoll -p echo -c 1000 -d 2s
+  joust serve -e epoll -p echo --listen 127.0.0.1:9000
+  joust load -e epoll -p echo --connect 127.0.0.1:9000 -c 100 -d 5s)";
+
+int fail(ExitCode code, std::string_view what) {
+  fmt::print(stderr, "joust: {}\n", what);
+  return code;
+}
+
+}  // namespace
+
+const Protocol* Program::find_protocol(std::string_view wanted) const {
+  const auto found = std::ranges::find(protocols, wanted, &Protocol::name);
+  return found == protocols.end() ? nullptr : &*found;
+}
+
+int main(int argc, char** argv, std::vector<Protocol> protocols) {
+  // A peer that has gone is an error of the send that meets it, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
+  CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
+  app.name(program.name);
+  app.set_version_flag("--version", "joust " JOUST_VERSION);
+  app.require_subcommand(1);
+  app.footer(std::string(kExamples));
+  int exit_code = kOk;
+  add_race(app, program, exit_code);
+  add_serve(app, program, exit_code);
+  add_load(app, program, exit_code);
+  add_engines(app, program, exit_code);
+  add_protocols(app, program, exit_code);
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  } catch (const UsageError& error) {
+    return fail(kUsage, error.what());
+  } catch (const std::exception& error) {
+    return fail(kRunError, error.what());
+  }
+}
+
+}  // namespace joust

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/listing.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<std::string> delivery(const Protocol& protocol) {
+  std::vector<std::string> kinds;
+  if (protocol.over_stream) kinds.emplace_back("stream");
+  if (protocol.over_message) kinds.emplace_back("message");
+  return kinds;
+}
+
+void print_json(const Program& program) {
+  Json list = Json::array();
+  for (const Protocol& protocol : program.protocols)
+    list.push_back(
+        {{"name", protocol.name},
+         {"summary", protocol.summary},
+         {"roles", {"serve", "dial"}},
+         {"delivery", delivery(protocol)},
+         {"payload_bytes", {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}}},
+         {"available", true},
+         {"reason", ""}});
+  fmt::print("{}\n", list.dump(2));
+}
+
+void print_table(const Program& program) {
+  std::vector<std::vector<std::string>> rows{{"PROTOCOL", "ROLES", "DELIVERY", "SUMMARY"}};
+  for (const Protocol& protocol : program.protocols) {
+    std::string kinds;
+    for (const std::string& kind : delivery(protocol)) kinds += (kinds.empty() ? "" : ", ") + kind;
+    rows.push_back({protocol.name, "serve, dial", kinds, protocol.summary});
+  }
+  fmt::print("{}", columns(rows));
+}
+
+}  // namespace
+
+void add_protocols(CLI::App& app, const Program& program, int& /*exit_code*/) {
+  CLI::App* command = app.add_subcommand("protocols", "List the protocols of this program");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "as JSON");
+  command->footer("Examples:\n  joust protocols\n  joust protocols --json");
+  command->callback([json, &program] { *json ? print_json(program) : print_table(program); });
+}
+
+}  // namespace joust

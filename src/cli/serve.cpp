@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <mutex>
+
+#include "cli/arguments.hpp"
+#include "cli/signals.hpp"
+#include "measure/usage.hpp"
+#include "net/listener.hpp"
+#include "report/facts_json.hpp"
+#include "session/tally.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto kExamples = R"(Examples:
+  joust serve -e epoll -p echo --listen 127.0.0.1:9000
+  joust serve -e epoll -p echo -t 2 --trigger level --listen '[::1]:9000'
+  joust serve -e io-uring -p uppercase --listen unix:/tmp/joust.sock --cpus 0
+
+Prints one JSON line when it listens and one when it has stopped; SIGUSR1 prints what it has used so far.
+SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once.)";
+
+struct Serve {
+  const Program& program;
+  EngineArguments engine{};
+  SocketArguments socket{};
+  Limits limits{};
+  std::uint64_t most_connections = Limits{}.connections;
+  std::string protocol = "echo";
+  std::string listen = "127.0.0.1:0";
+  bool is_public = false;
+  std::mutex output{};
+
+  void run();
+  void print(const Json& event);
+  Endpoint endpoint() const;
+  Json listening(const Engine& chosen, const EngineOptions& options, const Listener& listener);
+};
+
+void Serve::print(const Json& event) {
+  const std::lock_guard lock(output);
+  fmt::print("{}\n", event.dump());
+  std::fflush(stdout);
+}
+
+Endpoint Serve::endpoint() const {
+  const auto endpoints = resolve(listen);
+  if (!endpoints) throw UsageError("--listen " + describe(endpoints.error()));
+  const Endpoint& first = endpoints->front();
+  if (!is_local(first) && !is_public)
+    throw UsageError(
+        fmt::format("--listen {}: others could reach this address; say --public if they may", listen));
+  return first;
+}
+
+Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener) {
+  Json event{
+      {"event", "listening"}, {"address", listener.address()}, {"protocol", protocol}, {"pid", ::getpid()}};
+  add_engine(event, chosen, options);
+  event["build"] = build_json();
+  event["socket"] = to_json(listener.facts());
+  return event;
+}
+
+Json stopped(const Tally& tally, const Listener& listener) {
+  Json errors = Json::object();
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    if (const auto count = tally.failures(static_cast<Stage>(stage)))
+      errors[std::string(stage_name(static_cast<Stage>(stage)))] = count;
+  return {{"event", "stopped"},
+          {"connections", {{"accepted", tally.opened.load()}, {"failed", tally.failures()}}},
+          {"bytes", {{"received", tally.received.load()}, {"sent", tally.sent.load()}}},
+          {"errors", errors},
+          {"messages_of_errors", tally.complaints()},
+          {"usage", to_json(own_usage())},
+          {"socket", to_json(listener.facts())},
+          {"notes", tally.notes()}};
+}
+
+void Serve::run() {
+  const Protocol& chosen_protocol = resolve_protocol(program, protocol);
+  const Engine& chosen = engine.resolve(Role::serve);
+  const EngineOptions options = engine.options(chosen);
+  for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
+  pin(engine.cpus);
+  limits.connections = most_connections;
+  ensure_descriptors(0);
+
+  Stop stop;
+  const Signals signals(stop, [this] { print({{"event", "usage"}, {"usage", to_json(own_usage())}}); });
+  Listener listener(endpoint(), socket.options);
+  const auto service = chosen_protocol.make_server({});
+  Tally tally;
+  print(listening(chosen, options, listener));
+  chosen.run(
+      {.service = *service, .options = options, .limits = limits, .tally = tally, .listener = &listener},
+      stop);
+  print(stopped(tally, listener));
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
+  auto serve = std::make_shared<Serve>(program);
+  CLI::App* command = app.add_subcommand("serve", "Serve a protocol with an engine until told to stop");
+  serve->engine.add_to(*command);
+  command->add_option("-p,--protocol", serve->protocol, "what is said; see 'joust protocols'")
+      ->capture_default_str();
+  command
+      ->add_option("--listen", serve->listen,
+                   "127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")
+      ->capture_default_str();
+  command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
+  add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
+            1'000'000);
+  add_duration(*command, "--idle-timeout", serve->limits.idle,
+               "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
+  serve->socket.add_to(*command);
+  command->footer(kExamples);
+  command->callback([serve] { serve->run(); });
+}
+
+}  // namespace joust

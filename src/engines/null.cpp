@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// null: no sockets at all. Client and server sessions meet in this process and hand each other their bytes.
+//
+//     for each pair:  client output --> server session;  server output --> client session
+//
+// Good for: knowing what joust itself costs. What it reaches with a load is the ceiling of that load: an
+// engine that comes near it was not measured, the measuring was. Everything is there but the system:
+// sessions, framing, verification, schedules, clock, histogram. It cuts nothing, loses nothing and never
+// waits for anything but a deadline.
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engines/common/patience.hpp"
+#include "joust/engine.hpp"
+#include "net/stop.hpp"
+#include "net/waker.hpp"
+#include "session/tally.hpp"
+#include "session/timer_queue.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kPairsPerTurn = 512;  // share one time stamp, as the sockets of one epoll_wait do
+
+struct Pair : Timed {
+  std::unique_ptr<Session> client;
+  std::unique_ptr<Session> server;
+  bool client_told = false;  // that the other side has finished
+  bool server_told = false;
+
+  bool over() const { return client_told && server_told; }
+};
+
+std::size_t size_of(std::span<const Segment> segments) {
+  std::size_t size = 0;
+  for (const Segment& segment : segments) size += segment.bytes.size();
+  return size;
+}
+
+// Everything `from` has to say that `to` wants to hear. True when something moved.
+bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& bytes, Time now) {
+  std::array<Segment, 16> segments;
+  bool moved = false;
+  while (const std::size_t count = from.output(segments)) {
+    std::size_t taken = 0;
+    for (const Segment& segment : std::span(segments).first(count)) {
+      const std::size_t before = taken;
+      while (taken - before < segment.bytes.size() && to.want() == Want::bytes)
+        taken += to.on_bytes(segment.bytes.subspan(taken - before), now);
+      if (taken - before < segment.bytes.size()) break;
+    }
+    if (to.finished() && to.want() == Want::nothing)
+      taken = size_of(std::span(segments).first(count));  // unheard
+    if (taken == 0) break;
+    from.consumed(taken);
+    from.released(taken);
+    bytes.fetch_add(taken, std::memory_order_relaxed);
+    moved = true;
+  }
+  if (told || !from.finished() || from.output(segments) > 0) return moved;
+  to.on_peer_finished(now);
+  return told = true;
+}
+
+class NullRun {
+ public:
+  NullRun(const Hosting& hosting, Stop& stop) : hosting_(hosting), stop_(stop) {}
+
+  void run() {
+    if (Publications* publications = hosting_.service.publications()) publications->subscribe(waker_);
+    for (std::size_t i = 0; i < hosting_.dials; ++i) open();
+    while (!pairs_.empty() && !stop_.at_once()) {
+      if (stop_.requested()) drain();
+      bool moved = false;
+      for (std::size_t first = 0; first < pairs_.size(); first += kPairsPerTurn)
+        moved |= turn(std::span(pairs_).subspan(first, std::min(kPairsPerTurn, pairs_.size() - first)));
+      std::erase_if(pairs_, [this](const auto& pair) { return remove_ended(*pair); });
+      moved |= fire_deadlines();
+      if (!moved) sleep();
+    }
+    if (Publications* publications = hosting_.service.publications()) publications->unsubscribe(waker_);
+  }
+
+ private:
+  void open() {
+    auto pair = std::make_unique<Pair>();
+    pair->client = hosting_.service.open({});
+    pair->server = hosting_.answering->open({});
+    hosting_.tally.opened.fetch_add(1);
+    pair->server->on_open(Clock::now());
+    pair->client->on_open(Clock::now());
+    pairs_.push_back(std::move(pair));
+  }
+
+  bool turn(std::span<std::unique_ptr<Pair>> pairs) {
+    const Time now = Clock::now();
+    bool moved = false;
+    for (const auto& pair : pairs) {
+      moved |= carry(*pair->client, *pair->server, pair->server_told, hosting_.tally.sent, now);
+      moved |= carry(*pair->server, *pair->client, pair->client_told, hosting_.tally.received, now);
+      for (const Session* session : {pair->client.get(), pair->server.get()})
+        if (const auto due = session->deadline()) timers_.arm(*pair, *due);
+    }
+    return moved;
+  }
+
+  bool remove_ended(Pair& pair) {
+    if (pair.over()) timers_.remove(pair);
+    return pair.over();
+  }
+
+  bool fire_deadlines() {
+    const Time now = Clock::now();
+    bool fired = false;
+    while (Timed* due = timers_.pop_due(now)) {
+      Pair& pair = static_cast<Pair&>(*due);
+      for (Session* session : {pair.client.get(), pair.server.get()}) {
+        const auto deadline = session->deadline();
+        if (!deadline || now < *deadline) continue;
+        session->on_deadline(now);
+        fired = true;
+      }
+      for (const Session* session : {pair.client.get(), pair.server.get()})
+        if (const auto deadline = session->deadline()) timers_.arm(pair, *deadline);
+    }
+    return fired;
+  }
+
+  void drain() {
+    if (std::exchange(draining_, true)) return;
+    const Time now = Clock::now();
+    for (const auto& pair : pairs_) {
+      pair->client->on_drain(now);
+      pair->server->on_drain(now);
+    }
+  }
+
+  void sleep() {
+    const Time now = Clock::now();
+    const timespec timeout = to_timespec(Patience(Wait::block).next_wait(timers_.next(), now));
+    std::array<pollfd, 2> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{waker_.fd(), POLLIN, 0}};
+    if (stop_.requested()) events[0].fd = -1;
+    ::ppoll(events.data(), events.size(), &timeout, nullptr);
+    waker_.clear();
+  }
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  bool draining_ = false;
+  Waker waker_;
+  TimerQueue timers_;
+  std::vector<std::unique_ptr<Pair>> pairs_;
+};
+
+void run(const Hosting& hosting, Stop& stop) {
+  NullRun(hosting, stop).run();
+}
+
+}  // namespace
+
+extern const Engine kNull{
+    .name = "null",
+    .summary = "no sockets: the service answers in this process; the ceiling of a load",
+    .serves = false,
+    .dials = true,
+    .in_process = true,
+    .threads = "one",
+    .wait_ignored = "there is nothing to wait for but deadlines",
+    .knobs = {},
+    .run = run,
+};
+
+}  // namespace joust

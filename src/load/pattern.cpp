@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "load/pattern.hpp"
+
+#include <map>
+#include <mutex>
+#include <random>
+#include <utility>
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kPlaces = 4096;  // at which a message may be cut out
+
+std::byte letter(std::uint32_t random, Pattern::Alphabet alphabet) {
+  if (alphabet == Pattern::Alphabet::any) return static_cast<std::byte>(random);
+  auto character = static_cast<char>(' ' + random % ('~' - ' ' + 1));
+  if (alphabet == Pattern::Alphabet::upper && character >= 'a' && character <= 'z')
+    character = static_cast<char>(character - 'a' + 'A');
+  return static_cast<std::byte>(character);
+}
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+std::shared_ptr<const Pattern> Pattern::of(std::size_t size, Alphabet alphabet) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::size_t, Alphabet>, std::weak_ptr<const Pattern>> known;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<const Pattern>& entry = known[{size, alphabet}];
+  if (auto pattern = entry.lock()) return pattern;
+  auto pattern = std::make_shared<const Pattern>(size, alphabet);
+  entry = pattern;
+  return pattern;
+}
+
+Pattern::Pattern(std::size_t size, Alphabet alphabet) : size_(size), bytes_(size + kPlaces) {
+  std::mt19937 random(
+      20260101);  // the same for every alphabet and run, so that `upper` is `printable` in upper case
+  for (std::byte& byte : bytes_) byte = letter(static_cast<std::uint32_t>(random() >> 8), alphabet);
+}
+
+Bytes Pattern::message(std::uint64_t connection, std::uint64_t number) const {
+  return Bytes(bytes_).subspan(mix(connection * 0x9e3779b97f4a7c15U + number) % kPlaces, size_);
+}
+
+}  // namespace joust

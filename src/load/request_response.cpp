@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "joust/protocol.hpp"
+#include "load/request_session.hpp"
+#include "session/handler_session.hpp"
+
+namespace joust {
+
+Protocol request_response(RequestResponse description) {
+  Protocol protocol;
+  protocol.name = std::move(description.name);
+  protocol.summary = std::move(description.summary);
+  protocol.make_server = [framing = description.framing, make = std::move(description.handler)](
+                             const Parameters&) { return std::make_unique<HandlerService>(framing, make); };
+  protocol.make_client = [framing = description.framing, make = std::move(description.exchange)](
+                             const Parameters& parameters, LoadRun& run) {
+    return std::make_unique<RequestService>(framing, parameters, make, run);
+  };
+  return protocol;
+}
+
+}  // namespace joust

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "load/request_session.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace joust {
+namespace {
+
+enum class Phase : std::uint8_t {
+  waiting,    // for the start; the first requests are written, but not shown
+  warming,    // traffic that is not recorded
+  settling,   // no new requests until all are answered (messages only)
+  ready,      // for the window; its first requests are written, but not shown (messages only)
+  measuring,  // the timed window
+  finishing,  // no new requests; the last replies are still verified
+};
+
+class RequestSession : public Session {
+ public:
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
+      : framing_(framing), exchange_(std::move(exchange)), run_(run), plan_(run.plan()), deframer_(framing) {}
+
+  void on_open(Time now) override {
+    fill(now);  // before the count: the start may come at once
+    run_.opened(now);
+  }
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+  void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
+
+  std::size_t output(std::span<Segment> into) const override { return shut() ? 0 : outbox_.segments(into); }
+  Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
+  std::optional<Time> deadline() const override;
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override { outbox_.consumed(n); }
+  void released(std::size_t n) override { outbox_.released(n); }
+
+ private:
+  bool shut() const;
+  bool in_window(Time now) const;
+  bool may_send(Time now) const;
+  void advance(Time now);
+  void start(Time now);
+  void enter_window(Time opens);
+  void fill(Time now);
+  void check(Bytes reply, Time now);
+  void conclude(Time now);
+  void leave_window(Time now);
+  void fail(const Failure& failure, Time now);
+
+  const Framing framing_;
+  const std::unique_ptr<Exchange> exchange_;
+  LoadRun& run_;
+  const LoadPlan& plan_;
+  Deframer deframer_;
+  Outbox outbox_;
+  std::deque<Time> intended_;       // when each outstanding request was meant to be sent, oldest first
+  std::uint64_t requests_ = 0;      // written so far
+  std::uint64_t replies_ = 0;       // verified so far
+  std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
+  std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
+  Time next_send_{};                // by the interval
+  Phase phase_ = Phase::waiting;
+  bool left_window_ = false;
+  bool finished_ = false;
+  bool failed_ = false;
+};
+
+// Whether what has been written must not be shown yet.
+bool RequestSession::shut() const {
+  if (phase_ == Phase::waiting) return !run_.start();
+  if (phase_ == Phase::ready) return !run_.opens();
+  return false;
+}
+
+bool RequestSession::in_window(Time now) const {
+  if (phase_ != Phase::measuring) return false;
+  const auto closes = run_.closes();
+  return plan_.messages || (closes && now < *closes);
+}
+
+bool RequestSession::may_send(Time now) const {
+  if (intended_.size() >= plan_.depth || finished_) return false;
+  if (phase_ == Phase::settling || phase_ == Phase::finishing) return false;
+  if (phase_ != Phase::warming && plan_.messages &&
+      (phase_ != Phase::waiting || plan_.warmup == Duration{}) && in_window_ >= *plan_.messages)
+    return false;
+  return plan_.interval == Duration{} || now >= next_send_;
+}
+
+// Moves on through every phase that `now` has reached, one after the other, so that what was in flight at
+// each border is counted there even if nothing was heard since.
+void RequestSession::advance(Time now) {
+  if (phase_ == Phase::waiting && run_.start()) start(*run_.start());
+  if (phase_ == Phase::warming && now >= *run_.start() + plan_.warmup) {
+    if (plan_.messages)
+      phase_ = Phase::settling;
+    else
+      enter_window(*run_.opens());
+  }
+  if (phase_ == Phase::settling && intended_.empty()) {
+    phase_ = Phase::ready;
+    next_send_ = now;
+    fill(now);
+    run_.settled(now);
+  }
+  if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
+  if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
+}
+
+// The requests written in advance are on their way, all at the same instant.
+void RequestSession::start(Time now) {
+  if (plan_.warmup == Duration{}) return enter_window(now);
+  std::ranges::fill(intended_, now);
+  next_send_ = now + plan_.interval;
+  phase_ = Phase::warming;
+}
+
+// With requests that were written in advance, or that the warm-up has left in flight.
+void RequestSession::enter_window(Time opens) {
+  const bool written_in_advance = phase_ != Phase::warming;
+  if (written_in_advance) {
+    std::ranges::fill(intended_, opens);
+    next_send_ = opens + plan_.interval;
+    run_.recorder().bytes_sent(unseen_bytes_);
+  }
+  run_.recorder().sent(intended_.size());
+  phase_ = Phase::measuring;
+}
+
+void RequestSession::fill(Time now) {
+  Writer request(framing_, outbox_);
+  const std::size_t before = outbox_.size();
+  std::uint64_t written = 0;
+  while (may_send(now)) {
+    exchange_->write_request(requests_++, request);
+    intended_.push_back(now);
+    ++written;
+    if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
+    next_send_ = now + plan_.interval;
+  }
+  const std::uint64_t bytes = outbox_.size() - before;
+  if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ = bytes;
+  if (!in_window(now)) return;
+  run_.recorder().sent(written);
+  run_.recorder().bytes_sent(bytes);
+}
+
+std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
+  advance(now);
+  if (in_window(now)) run_.recorder().bytes_received(chunk.size());
+  std::size_t taken = 0;
+  while (taken < chunk.size() && !failed_) {
+    if (intended_.empty()) {
+      fail({Stage::verify, 0, "bytes nobody asked for"}, now);
+      break;
+    }
+    if (std::holds_alternative<Raw>(framing_)) deframer_.expect(exchange_->reply_size(replies_));
+    const Deframer::Step step = deframer_.next(chunk.subspan(taken));
+    taken += step.taken;
+    if (step.status == Deframer::Status::malformed)
+      fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
+    if (step.status == Deframer::Status::message) check(step.message, now);
+  }
+  fill(now);
+  conclude(now);
+  return failed_ ? chunk.size() : taken;
+}
+
+void RequestSession::check(Bytes reply, Time now) {
+  if (!exchange_->verify(replies_, reply))
+    return fail({Stage::verify, 0, "a reply is not the right one"}, now);
+  ++replies_;
+  const Duration latency = now - intended_.front();
+  intended_.pop_front();
+  if (in_window(now)) run_.recorder().verified(latency, now - *run_.opens());
+}
+
+// After every input: is there anything left to do?
+void RequestSession::conclude(Time now) {
+  advance(now);
+  if (finished_ || !intended_.empty()) return;
+  const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
+  if (all_sent) leave_window(now);
+  if (phase_ == Phase::finishing) finished_ = true;
+}
+
+void RequestSession::leave_window(Time now) {
+  phase_ = Phase::finishing;
+  if (std::exchange(left_window_, true)) return;
+  run_.recorder().in_flight(intended_.size());
+  run_.measured(now);
+}
+
+void RequestSession::fail(const Failure& failure, Time now) {
+  if (failed_) return;
+  advance(now);
+  failed_ = finished_ = true;
+  run_.failed(failure);
+  if (in_window(now)) run_.recorder().failed(intended_.size());
+  if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
+  if (!std::exchange(left_window_, true)) run_.measured(now);
+  intended_.clear();
+  phase_ = Phase::finishing;
+}
+
+void RequestSession::on_peer_finished(Time now) {
+  if (!finished_) fail({Stage::receive, 0, "the server closed the connection early"}, now);
+}
+
+void RequestSession::on_deadline(Time now) {
+  advance(now);
+  if (!intended_.empty() && !shut() && now >= intended_.front() + plan_.request_timeout)
+    fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
+  fill(now);
+  conclude(now);
+}
+
+void RequestSession::on_drain(Time now) {
+  advance(now);
+  if (shut() || phase_ == Phase::waiting) {
+    // Nobody has seen the requests written in advance.
+    const std::size_t unseen = outbox_.size();
+    outbox_.consumed(unseen);
+    outbox_.released(unseen);
+    intended_.clear();
+  }
+  if (phase_ == Phase::measuring) leave_window(now);
+  phase_ = Phase::finishing;
+  conclude(now);
+}
+
+std::optional<Time> RequestSession::deadline() const {
+  if (finished_ || shut()) return std::nullopt;
+  if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
+  std::optional<Time> due;
+  if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;
+  const bool sends = phase_ == Phase::warming || phase_ == Phase::measuring;
+  if (sends && plan_.interval != Duration{} && intended_.size() < plan_.depth)
+    due = std::min(due.value_or(next_send_), next_send_);
+  return due;
+}
+
+}  // namespace
+
+std::unique_ptr<Session> RequestService::open(Delivery delivery) {
+  Parameters parameters = parameters_;
+  parameters.connection = run_.next_connection();
+  const Framing framing = delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
+  return std::make_unique<RequestSession>(framing, make_(parameters), run_);
+}
+
+}  // namespace joust

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "load/result.hpp"
+
+#include <algorithm>
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kSlices = 10;
+
+}  // namespace
+
+LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
+  LoadResult result;
+  result.plan = run.plan();
+  result.interrupted = interrupted;
+  result.latency = run.recorder().latencies();
+  result.connections_failed = run.connections_failed();
+  result.connections_ok = run.plan().connections - result.connections_failed;
+  result.messages = run.recorder().counts();
+  result.usage = usage;
+  result.complaints = run.complaints();
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    result.errors[stage] = run.failures(static_cast<Stage>(stage));
+  if (const auto opens = run.opens(); opens && *opens < ended) {
+    const Duration window = std::min(run.closes().value_or(ended), ended) - *opens;
+    result.duration_s = std::chrono::duration<double>(window).count();
+    if (result.duration_s > 0)
+      result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
+    result.slices = run.recorder().timeline().parts(window, kSlices);
+  }
+  return result;
+}
+
+}  // namespace joust

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "load/run.hpp"
+
+#include <algorithm>
+
+#include "session/tally.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kComplaintsKept = 8;
+
+}  // namespace
+
+LoadRun::LoadRun(const LoadPlan& plan) : plan_(plan), recorder_(plan.messages ? Duration{} : plan.duration) {}
+
+std::optional<Time> LoadRun::load(const Instant_ns& instant) {
+  const std::int64_t ns = instant.load(std::memory_order_acquire);
+  if (ns == kUnknown) return std::nullopt;
+  return Time(Duration(ns));
+}
+
+void LoadRun::set(Instant_ns& instant, Time time) {
+  {
+    const std::lock_guard lock(mutex_);
+    instant.store(Duration(time.time_since_epoch()).count(), std::memory_order_release);
+  }
+  changed_.notify_all();
+}
+
+void LoadRun::opened(Time now) {
+  opened_.fetch_add(1);
+  arrived(now);
+}
+
+void LoadRun::not_opened(const Failure& failure, Time now) {
+  count(failure);
+  arrived(now);
+}
+
+void LoadRun::arrived(Time now) {
+  if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
+  // With messages to count and a warm-up the window's opening is known only when all have settled.
+  if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
+  set(start_, now);
+  publications_.announce();
+  conclude_phases(now);
+}
+
+void LoadRun::open_window(Time now) {
+  if (!plan_.messages) set(closes_, now + plan_.duration);
+  set(opens_, now);
+}
+
+void LoadRun::settled(Time now) {
+  settled_.fetch_add(1);
+  conclude_phases(now);
+}
+
+void LoadRun::measured(Time now) {
+  measured_.fetch_add(1);
+  conclude_phases(now);
+}
+
+// Connections may end before the last one has arrived, so both counts are looked at again whenever one moves.
+void LoadRun::conclude_phases(Time now) {
+  if (!plan_.messages || arrived_.load() != plan_.connections) return;
+  if (settled_.load() == opened_.load() && plan_.warmup != Duration{} && !window_opened_.exchange(true)) {
+    open_window(now);
+    publications_.announce();
+  }
+  if (measured_.load() == opened_.load() && !closes()) set(closes_, now);
+}
+
+void LoadRun::failed(const Failure& failure) {
+  failed_.fetch_add(1);
+  count(failure);
+}
+
+void LoadRun::count(const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  ++by_stage_[static_cast<std::size_t>(failure.stage)];
+  std::string text = describe(failure);
+  if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
+    complaints_.push_back(std::move(text));
+}
+
+std::optional<Time> LoadRun::wait_for(Instant instant, Time until) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, until, [&] { return abandoned_ || (this->*instant)().has_value(); });
+  return (this->*instant)();
+}
+
+void LoadRun::wait_until(Time until) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, until, [&] { return abandoned_; });
+}
+
+void LoadRun::abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
+  changed_.notify_all();
+}
+
+std::uint64_t LoadRun::connections_failed() const {
+  return plan_.connections - std::min<std::uint64_t>(opened_.load(), plan_.connections) + failed_.load();
+}
+
+std::uint64_t LoadRun::failures(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  return by_stage_[static_cast<std::size_t>(stage)];
+}
+
+std::vector<std::string> LoadRun::complaints() const {
+  const std::lock_guard lock(mutex_);
+  return complaints_;
+}
+
+}  // namespace joust

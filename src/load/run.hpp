@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joust/service.hpp"
+#include "load/plan.hpp"
+#include "load/recorder.hpp"
+
+namespace joust {
+
+// One load while it runs: what its connections share. The course of it:
+//
+//   connecting -> start (all connections are open, or have failed) -> warm-up -> timed window -> the last
+//   replies
+//
+// Sessions learn of the start, and of the window where its opening cannot be foreseen, by publications():
+// until then they show no output. With a duration the window follows the warm-up without a break. With a
+// count of messages all connections first fall silent, so that exactly what was sent in the window is
+// answered in it. All methods: any thread.
+class LoadRun {
+ public:
+  explicit LoadRun(const LoadPlan& plan);
+
+  const LoadPlan& plan() const { return plan_; }
+  Publications& publications() { return publications_; }
+  Recorder& recorder() { return recorder_; }
+  const Recorder& recorder() const { return recorder_; }
+
+  // By sessions and services.
+  void opened(Time now);
+  void not_opened(const Failure& failure, Time now);
+  void settled(Time now);  // a connection is silent after the warm-up (messages only), or has ended before
+  void measured(
+      Time now);  // a connection has its part of the window behind it, or has ended before (messages only)
+  void failed(const Failure& failure);  // an open connection
+  std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
+
+  // Nothing while that lies in the future and cannot be foreseen.
+  std::optional<Time> start() const { return load(start_); }
+  std::optional<Time> opens() const { return load(opens_); }
+  std::optional<Time> closes() const { return load(closes_); }
+
+  // Blocks until start(), opens() or closes() is known, or `until` or abandon(). For a thread that watches.
+  using Instant = std::optional<Time> (LoadRun::*)() const;
+  std::optional<Time> wait_for(Instant instant, Time until);
+  void wait_until(Time until);  // or abandon()
+  void abandon();               // the run is over, whatever it came to: nobody need wait any longer
+
+  // Results.
+  std::uint64_t connections_opened() const { return opened_.load(); }
+  std::uint64_t connections_failed() const;
+  std::uint64_t failures(Stage stage) const;
+  std::vector<std::string> complaints() const;
+
+ private:
+  using Instant_ns = std::atomic<std::int64_t>;
+  static constexpr std::int64_t kUnknown = INT64_MAX;
+
+  static std::optional<Time> load(const Instant_ns& instant);
+  void set(Instant_ns& instant, Time time);
+  void arrived(Time now);  // one more connection is open, or has failed to
+  void open_window(Time now);
+  void conclude_phases(Time now);
+  void count(const Failure& failure);
+
+  const LoadPlan plan_;
+  Publications publications_;
+  Recorder recorder_;
+  std::atomic<std::uint64_t> next_connection_{0};
+  std::atomic<std::uint64_t> opened_{0};
+  std::atomic<std::uint64_t> arrived_{0};
+  std::atomic<std::uint64_t> settled_{0};
+  std::atomic<std::uint64_t> measured_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<bool> window_opened_{false};  // after the connections settled
+  Instant_ns start_{kUnknown};
+  Instant_ns opens_{kUnknown};
+  Instant_ns closes_{kUnknown};
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool abandoned_ = false;
+  std::array<std::uint64_t, kStages> by_stage_{};
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace joust

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/table.hpp"
+
+namespace joust {
+
+Protocol echo_protocol();
+Protocol uppercase_protocol();
+
+std::vector<Protocol> builtin_protocols() {
+  return {echo_protocol(), uppercase_protocol()};
+}
+
+}  // namespace joust

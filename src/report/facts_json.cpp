@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#include "report/facts_json.hpp"
+
+namespace joust {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const SocketFacts& facts) {
+  Json json = Json::object();
+  if (facts.nodelay) json["nodelay"] = *facts.nodelay;
+  if (facts.send_buffer) json["send_buffer"] = *facts.send_buffer;
+  if (facts.receive_buffer) json["receive_buffer"] = *facts.receive_buffer;
+  if (facts.congestion) json["congestion"] = *facts.congestion;
+  if (facts.backlog) json["backlog"] = *facts.backlog;
+  return json;
+}
+
+Json to_json(const Usage& usage) {
+  return {{"cpu_user_s", usage.user_s},
+          {"cpu_system_s", usage.system_s},
+          {"voluntary_switches", usage.voluntary_switches},
+          {"involuntary_switches", usage.involuntary_switches},
+          {"peak_memory_bytes", usage.peak_memory_bytes}};
+}
+
+Json build_json() {
+  return {{"type", JOUST_BUILD_TYPE}, {"sanitizers", JOUST_SANITIZERS}, {"version", JOUST_VERSION}};
+}
+
+std::string_view wait_name(Wait wait) {
+  switch (wait) {
+    case Wait::spin:
+      return "spin";
+    case Wait::adaptive:
+      return "adaptive";
+    case Wait::block:
+      break;
+  }
+  return "block";
+}
+
+void add_engine(Json& document, const Engine& engine, const EngineOptions& options) {
+  document["engine"] = engine.name;
+  document["threads"] = options.threads;
+  document["wait"] = wait_name(options.wait);
+  document["knobs"] = Json(options.knobs);
+}
+
+}  // namespace joust

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "joust/engine.hpp"
+#include "measure/usage.hpp"
+#include "net/socket_options.hpp"
+
+// The parts that serve's events and load's document have in common. docs/result.schema.json describes every
+// key.
+namespace joust {
+
+nlohmann::ordered_json to_json(const SocketFacts& facts);
+nlohmann::ordered_json to_json(const Usage& usage);
+nlohmann::ordered_json build_json();  // how this program was built
+
+// "engine", "threads", "wait" and "knobs" into `document`.
+void add_engine(nlohmann::ordered_json& document, const Engine& engine, const EngineOptions& options);
+
+std::string_view wait_name(Wait wait);
+
+}  // namespace joust

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "report/load_json.hpp"
+
+#include <array>
+#include <utility>
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(Duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+Json plan_json(const LoadPlan& plan) {
+  return {{"connections", plan.connections},
+          {"messages", plan.messages ? Json(*plan.messages) : Json(nullptr)},
+          {"duration_s", plan.messages ? Json(nullptr) : Json(seconds(plan.duration))},
+          {"warmup_s", seconds(plan.warmup)},
+          {"interval_s", seconds(plan.interval)},
+          {"depth", plan.depth},
+          {"request_timeout_s", seconds(plan.request_timeout)}};
+}
+
+Json latency_json(const Histogram& latency) {
+  static constexpr std::array<std::pair<const char*, double>, 7> kPercentiles{{{"p50", 0.5},
+                                                                               {"p75", 0.75},
+                                                                               {"p90", 0.9},
+                                                                               {"p95", 0.95},
+                                                                               {"p99", 0.99},
+                                                                               {"p999", 0.999},
+                                                                               {"p9999", 0.9999}}};
+  Json json{{"mean", latency.mean()}, {"min", latency.min()}};
+  for (const auto& [name, quantile] : kPercentiles) {
+    const auto value = latency.percentile(quantile);
+    json[name] = value ? Json(*value) : Json(nullptr);
+  }
+  json["max"] = latency.max();
+  json["samples"] = latency.count();
+  return json;
+}
+
+Json errors_json(const LoadResult& result) {
+  Json json = Json::object();
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    if (result.errors[stage] > 0)
+      json[std::string(stage_name(static_cast<Stage>(stage)))] = result.errors[stage];
+  return json;
+}
+
+}  // namespace
+
+void add_load(Json& document, const LoadResult& result) {
+  document["plan"] = plan_json(result.plan);
+  document["interrupted"] = result.interrupted;
+  document["connections"] = {{"ok", result.connections_ok}, {"failed", result.connections_failed}};
+  document["messages"] = {{"sent", result.messages.sent},
+                          {"verified", result.messages.verified},
+                          {"failed", result.messages.failed},
+                          {"in_flight", result.messages.in_flight}};
+  document["bytes"] = {{"sent", result.messages.bytes_sent},
+                       {"received", result.messages.bytes_received},
+                       {"total_sent", result.total_bytes_sent},
+                       {"total_received", result.total_bytes_received}};
+  document["duration_s"] = result.duration_s;
+  document["throughput_per_s"] = result.throughput_per_s;
+  document["latency_ns"] = latency_json(result.latency);
+  document["slices"] = result.slices;
+  document["cpu"] = {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}};
+  document["switches"] = {{"voluntary", result.usage.voluntary_switches},
+                          {"involuntary", result.usage.involuntary_switches}};
+  document["peak_memory_bytes"] = result.usage.peak_memory_bytes;
+  document["errors"] = errors_json(result);
+  document["messages_of_errors"] = result.complaints;
+}
+
+}  // namespace joust

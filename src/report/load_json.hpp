@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "load/result.hpp"
+
+namespace joust {
+
+// Adds what a load came to. A percentile with fewer than ten messages beyond it is null.
+void add_load(nlohmann::ordered_json& document, const LoadResult& result);
+
+}  // namespace joust

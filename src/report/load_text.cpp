@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "report/load_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace joust {
+namespace {
+
+std::string latency_lines(const Histogram& latency) {
+  static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
+      {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
+  const auto time = [](double ns) { return format_duration(Duration(static_cast<std::int64_t>(ns))); };
+  std::string text = fmt::format("  latency      mean {}", time(latency.mean()));
+  for (const auto& [name, quantile] : kPercentiles) {
+    const auto value = latency.percentile(quantile);
+    // Too few samples lie beyond it: an anecdote would be printed as if it were a percentile.
+    if (value)
+      text += fmt::format("   {} {}{}", name, time(static_cast<double>(*value)),
+                          latency.few_beyond(quantile) ? "~" : "");
+  }
+  return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
+}
+
+}  // namespace
+
+std::string load_text(const LoadResult& result) {
+  const Recorder::Counts& m = result.messages;
+  std::string text;
+  text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
+  text += fmt::format("  messages     {} verified, {} failed, {} in flight at the end ({} sent)\n",
+                      m.verified, m.failed, m.in_flight, m.sent);
+  text += fmt::format(
+      "  throughput   {} messages/s over {:.3f} s   {}/s out, {}/s in\n",
+      format_count(result.throughput_per_s), result.duration_s,
+      format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_sent) / result.duration_s : 0),
+      format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_received) / result.duration_s : 0));
+  if (m.verified > 0) text += latency_lines(result.latency);
+  const double cpu_s = result.usage.user_s + result.usage.system_s;
+  if (m.verified > 0)
+    text += fmt::format("  this client  {:.2f} us CPU per message, {:.0f} % of a core, {} peak memory\n",
+                        cpu_s * 1e6 / static_cast<double>(m.verified), 100 * cpu_s / result.duration_s,
+                        format_bytes(static_cast<double>(result.usage.peak_memory_bytes)));
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    if (result.errors[stage] > 0)
+      text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],
+                          stage_name(static_cast<Stage>(stage)));
+  if (result.interrupted) text += "  interrupted: these are the figures up to then\n";
+  return text;
+}
+
+}  // namespace joust
