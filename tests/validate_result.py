@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""validate_result.py SCHEMA DOCUMENT...: says where a result departs from docs/result.schema.json; exit 1 if any does.
-Also exits 1 when a field of the schema has no description. Exit 77 (skipped) without the jsonschema module."""
+"""validate_result.py SCHEMA DOCUMENT...: says where results depart from docs/result.schema.json.
+
+Exit 1 when any does, or when a field of the schema has no description; 77 (skip) without jsonschema."""
 import json
 import sys
 

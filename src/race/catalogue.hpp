@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct EngineRow {
 
 struct ProtocolRow {
   std::string name{};
-  std::vector<KnobRow> parameters{};
+  std::uint64_t least_payload_bytes = 1;
+  std::uint64_t largest_payload_bytes = 1 << 20;
 };
 
 struct Catalogue {

@@ -15,8 +15,7 @@ namespace {
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
-  Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
-          const std::atomic<bool>& stop)
+  Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
       : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
     trials_ = trials_in(plan_) + counting_pass().size();
   }
@@ -26,8 +25,8 @@ class Running {
     while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
     if (result.rounds == plan_.rounds) count_calls();
     result.rounds_again = rounds_again_;
-    result.complete = !stop_;
-    if (stop_)
+    result.complete = !stop_.requested();
+    if (stop_.requested())
       result.incomplete = fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
     result.cases = std::move(plan_.cases);
     return result;
@@ -56,7 +55,7 @@ class Running {
                                  round, *steal * 100));
     }
     keep_attempt(round, best);
-    return !stop_;
+    return !stop_.requested();
   }
 
   // The worst steal of its trials, as a pair is only as good as its worse half; nothing when interrupted.
@@ -77,7 +76,7 @@ class Running {
       if (trial.machine) worst = std::max(worst, trial.machine->steal_fraction());
       trial.disturbed = trial.machine && trial.machine->steal_fraction() > kDisturbedSteal;
       keep(slot, std::move(trial));
-      if (stop_) return std::nullopt;
+      if (stop_.requested()) return std::nullopt;
     }
     return worst;
   }
@@ -129,7 +128,7 @@ class Running {
     std::string refused;
     for (const Slot& slot : counting_pass()) {
       Entry& who = entry(slot);
-      if (stop_) return;
+      if (stop_.requested()) return;
       if (refused.empty() && who.failures < kMostFailures)
         who.calls = count_calls_of(slot, refused);
       else
@@ -164,7 +163,7 @@ class Running {
   Plan plan_;
   TrialRunner& runner_;
   RaceObserver& observer_;
-  const std::atomic<bool>& stop_;
+  const Stop& stop_;
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
 };
@@ -172,7 +171,7 @@ class Running {
 }  // namespace
 
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
-                    const std::atomic<bool>& stop) {
+                    const Stop& stop) {
   return Running(scenario, std::move(plan), runner, observer, stop).run();
 }
 

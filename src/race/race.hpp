@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
-
+#include "net/stop.hpp"
 #include "race/plan.hpp"
 #include "race/runner.hpp"
 
@@ -15,11 +14,11 @@ inline constexpr double kMostRoundsAgain = 0.30;
 // A contestant that has failed to give a result this often is not tried any more.
 inline constexpr std::size_t kMostFailures = 2;
 
-// Runs the plan's rounds, then the counting pass. Once `stop` is set it ends after the current trial and
-// keeps what it has: the result then is not complete. Neither summaries nor checks are made here: see
+// Runs the plan's rounds, then the counting pass. Once `stop` is requested it ends after the current trial
+// and keeps what it has: the result then is not complete. Neither summaries nor checks are made here: see
 // judge().
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
-                    const std::atomic<bool>& stop);
+                    const Stop& stop);
 
 // Everything that follows from the recorded trials: summaries, ratios, checks, tie groups, verdicts. Pure;
 // the bootstrap draws from the race's seed.

@@ -143,6 +143,15 @@ std::optional<std::string> check_load(const LoadPlan& load) {
   return std::nullopt;
 }
 
+std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;
+  const std::uint64_t bytes = *one.load.payload_bytes;
+  if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
+  return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,
+                     one.protocol, protocol->least_payload_bytes, protocol->largest_payload_bytes);
+}
+
 std::optional<std::string> check_cpus(const std::string& list) {
   if (list.empty() || list == "any") return std::nullopt;
   const std::string wrong =
@@ -189,7 +198,8 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
   if (auto problem = check_reference(scenario)) return problem;
   for (const Case& one : scenario.cases) {
     if (auto problem = check_protocol(one.protocol, catalogue)) return problem;
-    if (auto problem = check_load(one.load)) return fmt::format("case '{}': {}", one.name, *problem);
+    if (auto problem = check_load(one.load)) return problem;
+    if (auto problem = check_payload(one, catalogue)) return problem;
   }
   return std::nullopt;
 }

@@ -15,7 +15,7 @@
 // What is to be raced: the struct behind a scenario file and behind the flags of `joust race`.
 namespace joust::race {
 
-// Knobs and protocol parameters as they are handed to the children: name to value.
+// Knobs as they are handed to the children: name to value.
 using Settings = std::map<std::string, std::string>;
 
 // What the client side does. Either `messages` (each connection's) or `duration` ends it.
@@ -73,7 +73,6 @@ struct Case {
   std::string name = "main";
   std::string title{};
   std::string protocol{};
-  Settings parameters{};
   LoadPlan load{};
 };
 
@@ -105,6 +104,7 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
                                       const std::string& value, const Catalogue& catalogue);
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const LoadPlan& load);
+std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
 
 // The knobs all engines have; their values are in EngineChoice, not among its knobs.

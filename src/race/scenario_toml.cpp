@@ -187,26 +187,10 @@ std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const
   return *name;
 }
 
-void read_parameters(TableReader& parent, const std::string& path, const Catalogue& catalogue, Case& one) {
-  const toml::table* table = parent.table("parameters");
-  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  if (table == nullptr || protocol == nullptr) return;
-  TableReader reader(*table, path, parent.problems());
-  for (const KnobRow& parameter : protocol->parameters)
-    if (const auto value = reader.scalar(parameter.name)) {
-      if (!parameter.choices.empty() && std::ranges::count(parameter.choices, *value) == 0)
-        reader.wrong(parameter.name,
-                     not_allowed(fmt::format("'{}' is not allowed", *value), *value, parameter.choices));
-      one.parameters[parameter.name] = *value;
-    }
-  reader.finish();
-}
-
 void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
   Case common;
   common.protocol = read_protocol(reader, catalogue, "echo");
   read_load(reader.table("load"), "load.", common.load, problems);
-  read_parameters(reader, "parameters.", catalogue, common);
   for (const toml::table* table : reader.tables("case")) {
     TableReader each(*table, "case.", problems);
     Case one = common;
@@ -215,13 +199,14 @@ void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scena
     one.title = each.text("title").value_or("");
     one.protocol = read_protocol(each, catalogue, common.protocol);
     read_load(each.table("load"), "case.load.", one.load, problems);
-    read_parameters(each, "case.parameters.", catalogue, one);
     if (const auto problem = check_load(one.load)) each.wrong("load", *problem);
+    if (const auto problem = check_payload(one, catalogue)) each.wrong("load", *problem);
     each.finish();
     scenario.cases.push_back(std::move(one));
   }
   if (!scenario.cases.empty()) return;
   if (const auto problem = check_load(common.load)) reader.wrong("load", *problem);
+  if (const auto problem = check_payload(common, catalogue)) reader.wrong("load", *problem);
   scenario.cases.push_back(std::move(common));
 }
 

@@ -168,13 +168,9 @@ ordered_json load_json(const race::LoadPlan& load) {
 }
 
 ordered_json case_json(const CaseResult& one) {
-  return {{"name", one.plan.name},
-          {"title", one.plan.title},
-          {"protocol", one.plan.protocol},
-          {"parameters", one.plan.parameters},
-          {"load", load_json(one.plan.load)},
-          {"reference", one.reference},
-          {"least_difference", number(one.least_difference)},
+  return {{"name", one.plan.name},         {"title", one.plan.title},
+          {"protocol", one.plan.protocol}, {"load", load_json(one.plan.load)},
+          {"reference", one.reference},    {"least_difference", number(one.least_difference)},
           {"verdict", one.verdict}};
 }
 

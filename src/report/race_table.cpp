@@ -212,7 +212,6 @@ std::string load_text(const race::Case& one) {
                                     : fmt::format("{} requests outstanding on each", load.depth));
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
-  for (const auto& [name, value] : one.parameters) parts.push_back(fmt::format("{} {}", name, value));
   parts.push_back(load.messages
                       ? fmt::format("{} messages on each", *load.messages)
                       : fmt::format("{} a trial", format_duration(load.duration.value_or(Duration(0)))));
@@ -228,8 +227,10 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
     how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
   text += painted(how, Paint::dim, terminal) + "\n";
   if (!race.complete) text += painted("INCOMPLETE: " + race.incomplete, Paint::red, terminal) + "\n";
-  for (const CaseResult& one : race.cases)
-    text += (race.cases.size() > 1 ? "\n" : "") + case_text(race, one, terminal);
+  for (const CaseResult& one : race.cases) {
+    if (race.cases.size() > 1) text += '\n';
+    text += case_text(race, one, terminal);
+  }
   return text + "Loopback: no network was measured.\n";
 }
 

@@ -7,17 +7,14 @@ namespace joust::race {
 
 // Engines and protocols that exist only in these tests.
 inline Catalogue fake_catalogue() {
-  return {
-      .engines = {{.name = "null", .in_process = true},
-                  {.name = "threads"},
-                  {.name = "epoll",
-                   .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
-                  {.name = "io-uring"},
-                  {.name = "listener", .dials = false},
-                  {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
-      .protocols = {{.name = "echo"},
-                    {.name = "work",
-                     .parameters = {{.name = "writes", .choices = {"one", "two"}, .default_value = "one"}}}}};
+  return {.engines = {{.name = "null", .in_process = true},
+                      {.name = "threads"},
+                      {.name = "epoll",
+                       .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
+                      {.name = "io-uring"},
+                      {.name = "listener", .dials = false},
+                      {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
+          .protocols = {{.name = "echo"}, {.name = "work", .largest_payload_bytes = 2048}}};
 }
 
 inline Contestant racer(const std::string& server, const std::string& client = "epoll") {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -40,6 +39,7 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
             {"warmup_s", 0.3},
             {"interval_s", 0},
             {"depth", one.load.depth},
+            {"request_timeout_s", 5},
             {"payload_bytes", payload}}},
           {"interrupted", false},
           {"connections", {{"ok", one.load.connections}, {"failed", 0}}},

@@ -26,7 +26,7 @@ class Race : public testing::Test {
   Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
   FakeRunner runner;
   RaceObserver observer;
-  std::atomic<bool> stop{false};
+  Stop stop;
 };
 
 // Steals `share` of the machine from this trial.
@@ -150,7 +150,7 @@ TEST_F(Race, AQuickRaceRunsNothingAgain) {
 TEST_F(Race, AnInterruptionKeepsWhatWasMeasured) {
   runner.alter = [this](const TrialOrder&, std::size_t, Trial& trial) {
     if (runner.ran.size() < 12) return;
-    stop = true;
+    stop.request();
     trial.interrupted = true;
   };
   const RaceResult result = run();

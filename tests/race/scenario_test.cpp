@@ -53,11 +53,23 @@ seed = 42
 reference = "level"
 client = "threads"
 load = { connections = "4k", messages = 300, warmup = "200ms", interval = "10ms", payload = "1KiB" }
-parameters = { writes = "two" }
-socket = { nodelay = true, congestion = "cubic", send_buffer = "64KiB", receive_buffer = 65536, backlog = "4k" }
-limits = { connect_timeout = "1s", request_timeout = "2s", idle_timeout = "3s", trial_timeout = "1m" }
-cpus = { server = 0, client = "1-3" }
-matrix = { servers = ["threads"], clients = ["epoll"] }
+[socket]
+nodelay = true
+congestion = "cubic"
+send_buffer = "64KiB"
+receive_buffer = 65536
+backlog = "4k"
+[limits]
+connect_timeout = "1s"
+request_timeout = "2s"
+idle_timeout = "3s"
+trial_timeout = "1m"
+[cpus]
+server = 0
+client = "1-3"
+[matrix]
+servers = ["threads"]
+clients = ["epoll"]
 [[contestant]]
 name = "level"
 server = { engine = "epoll", trigger = "level", threads = 2, wait = "spin" }
@@ -77,7 +89,6 @@ client = "epoll:trigger=level"
   ASSERT_EQ(scenario->cases.size(), 1U);
   const Case& one = scenario->cases.front();
   EXPECT_EQ(one.protocol, "work");
-  EXPECT_EQ(one.parameters.at("writes"), "two");
   EXPECT_EQ(one.load.connections, 4000U);
   EXPECT_EQ(one.load.messages, 300U);
   EXPECT_FALSE(one.load.duration);
@@ -127,10 +138,9 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
 }
 
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
-  EXPECT_EQ(
-      problem(std::string(kSmall) + "ruonds = 5\n"),
-      "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, seed, reference, protocol, load, "
-      "parameters, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
+  EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
+            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, seed, reference, protocol, "
+            "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
@@ -166,6 +176,13 @@ TEST_F(ScenarioFile, ImpossibleValuesSayWhatIsPossible) {
       problem(std::string(kSmall) + "reference = \"treads\"\n"),
       "4:1: key 'reference': reference 'treads' is not a contestant; allowed: threads, epoll; did you mean "
       "'threads'?");
+}
+
+TEST_F(ScenarioFile, APayloadMustFitTheProtocol) {
+  EXPECT_EQ(
+      problem("protocol = \"work\"\nload = { duration = \"1s\", payload = \"4k\" }\nmatrix = { servers = "
+              "[\"epoll\"] }\n"),
+      "2:1: key 'load': a payload of 4000 bytes is impossible for protocol 'work'; allowed: 1 to 2048");
 }
 
 TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {

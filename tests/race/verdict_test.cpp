@@ -19,7 +19,7 @@ class VerdictWords : public testing::Test {
   Scenario scenario = fake_scenario({"epoll", "threads", "io-uring"}, 10);
   FakeRunner runner;
   RaceObserver observer;
-  std::atomic<bool> stop{false};
+  Stop stop;
 };
 
 TEST_F(VerdictWords, SayRatiosAndTies) {

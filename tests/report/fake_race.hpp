@@ -10,7 +10,7 @@ namespace joust::report {
 // Races that were never run, always the same, to print.
 inline race::RaceResult judged(const race::Scenario& scenario, race::FakeRunner& runner) {
   race::RaceObserver observer;
-  const std::atomic<bool> stop{false};
+  const Stop stop;
   race::RaceResult result =
       run_race(scenario, make_plan(scenario, race::fake_catalogue(), 4711), runner, observer, stop);
   result.version = "0.1.0";

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -19,8 +22,13 @@ int validate(const std::string& document) {
   const std::string root = JOUST_SOURCE_DIR;
   const std::string path = testing::TempDir() + "race_json_test.json";
   std::ofstream(path) << document;
-  const int status = std::system(
-      ("python3 " + root + "/tests/validate_result.py " + root + "/docs/result.schema.json " + path).c_str());
+  const std::string script = root + "/tests/validate_result.py", schema = root + "/docs/result.schema.json";
+  const char* const command[] = {JOUST_PYTHON, script.c_str(), schema.c_str(), path.c_str(), nullptr};
+  pid_t child = -1;
+  if (::posix_spawn(&child, JOUST_PYTHON, nullptr, nullptr, const_cast<char* const*>(command), environ) != 0)
+    return -1;
+  int status = -1;
+  ::waitpid(child, &status, 0);
   return WEXITSTATUS(status);
 }
 
