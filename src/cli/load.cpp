@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/arguments.hpp"
-#include "cli/signals.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
@@ -65,6 +65,9 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
     throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
                                  chosen_protocol.least_payload, chosen_protocol.largest_payload));
+  // Found out now rather than with a result in hand.
+  if (!json.empty() && json != "-" && !std::ofstream(json, std::ios::app))
+    throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
   plan.connections = connections;
   if (messages > 0) plan.messages = messages;
   parameters.payload = payload;
@@ -153,12 +156,12 @@ int Load::run() {
   }
   const Target* const whom = target ? &*target : nullptr;
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
-  if (!json.empty()) write_json(result, chosen, options, whom);
-  emit("done");
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
   if (reached && !events && json != "-") fmt::print("{} on {}\n{}", protocol, chosen.name, load_text(result));
   for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
+  if (!json.empty()) write_json(result, chosen, options, whom);
+  emit("done");
   return result.clean() ? kOk : kRunError;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/command.hpp"
+#include "cli/common/command.hpp"
 
 namespace joust {
 

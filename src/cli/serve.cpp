@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <mutex>
 
-#include "cli/arguments.hpp"
-#include "cli/signals.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
 #include "measure/usage.hpp"
 #include "net/listener.hpp"
 #include "report/facts_json.hpp"

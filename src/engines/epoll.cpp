@@ -47,6 +47,7 @@ class EpollLoop {
  private:
   std::span<epoll_event> wait();
   void dispatch(const epoll_event& event);
+  void open_dealt();
   void accept_peers();
   void start_dials();
   void open(Peer& peer);
@@ -113,10 +114,7 @@ std::span<epoll_event> EpollLoop::wait() {
 
 void EpollLoop::dispatch(const epoll_event& event) {
   if (event.data.ptr == &stop_) return begin_drain();
-  if (event.data.ptr == &core_) {
-    for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
-    return;
-  }
+  if (event.data.ptr == &core_) return open_dealt();
   if (event.data.ptr == hosting_.listener) return accept_peers();
   Peer& peer = *static_cast<Peer*>(event.data.ptr);
   if (!peer.connection) {
@@ -135,6 +133,11 @@ void EpollLoop::dispatch(const epoll_event& event) {
   serve(peer);
 }
 
+// Those another loop has accepted for this one.
+void EpollLoop::open_dealt() {
+  for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
+}
+
 void EpollLoop::accept_peers() {
   if (listener_ == nullptr) return;  // closed earlier in this batch
   core_.accept_peers(*listener_, SOCK_NONBLOCK, [this](Fd socket) { open(core_.add(std::move(socket))); });
@@ -148,6 +151,7 @@ void EpollLoop::start_dials() {
     else if (core_.finish_dial(peer, result < 0 ? errno : 0))
       serve(peer);
   });
+  core_.sweep();  // those refused at once, before the wait
 }
 
 void EpollLoop::open(Peer& peer) {
@@ -205,6 +209,7 @@ void EpollLoop::resume_unfinished() {
 void EpollLoop::begin_drain() {
   if (core_.draining()) return;
   watch(stop_.fd(), EPOLL_CTL_DEL, 0, nullptr);
+  open_dealt();
   if (!core_.accepting_paused()) accept_peers();  // those who wait in the queue are served too
   if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
   core_.begin_drain([this](Peer& peer) {

@@ -83,7 +83,7 @@ class NullRun {
         moved |= turn(std::span(pairs_).subspan(first, std::min(kPairsPerTurn, pairs_.size() - first)));
       std::erase_if(pairs_, [this](const auto& pair) { return remove_ended(*pair); });
       moved |= fire_deadlines();
-      if (!moved) sleep();
+      if (!moved) rest();
     }
     if (Publications* publications = hosting_.service.publications()) publications->unsubscribe(waker_);
   }
@@ -142,7 +142,7 @@ class NullRun {
     }
   }
 
-  void sleep() {
+  void rest() {
     const Time now = Clock::now();
     const timespec timeout = to_timespec(Patience(Wait::block).next_wait(timers_.next(), now));
     std::array<pollfd, 2> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{waker_.fd(), POLLIN, 0}};

@@ -19,9 +19,21 @@ foreach(file IN LISTS package_files)
   endforeach()
 endforeach()
 
-step("run the installed program" COMMAND ${WORK}/moved/bin/joust)
-step("configure the outside project"
-     COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/outside -B ${WORK}/outside ${configure_flags}
-             -DCMAKE_PREFIX_PATH=${WORK}/moved)
-step("build the outside project" COMMAND ${CMAKE_COMMAND} --build ${WORK}/outside)
-step("run the outside project" COMMAND ${WORK}/outside/outside)
+step("run the installed program" COMMAND ${WORK}/moved/bin/joust engines)
+
+# outside: the headers, each on its own. calculator: the example, copied out of the source tree as by a user.
+file(COPY ${SOURCE_DIR}/examples/calculator ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${WORK}/projects)
+foreach(project outside calculator)
+  step("configure ${project}"
+       COMMAND ${CMAKE_COMMAND} -S ${WORK}/projects/${project} -B ${WORK}/${project} ${configure_flags}
+               -DCMAKE_PREFIX_PATH=${WORK}/moved)
+  step("build ${project}" COMMAND ${CMAKE_COMMAND} --build ${WORK}/${project})
+endforeach()
+step("run outside" COMMAND ${WORK}/outside/outside)
+step("run calculator"
+     COMMAND ${WORK}/calculator/calculator load -e null -p calculator -c 2 -m 10 --json ${WORK}/result.json)
+file(READ ${WORK}/result.json result)
+string(JSON verified GET "${result}" messages verified)
+if(NOT verified EQUAL 20)
+  message(FATAL_ERROR "2 connections with 10 messages each must verify 20 replies:\n${result}")
+endif()

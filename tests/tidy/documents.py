@@ -71,7 +71,8 @@ def dead_paths_in_comments(tree):
 
 
 def sub_commands(tree):
-    commands = {pathlib.PurePosixPath(name).stem for name in tree.names if name.startswith("src/cli/")}
+    sources = (re.fullmatch(r"src/cli/([\w-]+)\.cpp", name) for name in tree.names)
+    commands = {source.group(1) for source in sources if source} - {"main", "program"}
     for file in tree.files:
         if file.suffix != ".md":
             continue

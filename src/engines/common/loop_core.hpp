@@ -71,6 +71,7 @@ class LoopCore {
   void open(Peer& peer) {
     if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
     peer.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+    if (drain_by_) peer.connection->drain(now_);  // it comes too late to be told with the others
   }
 
   void leave(Peer& peer) {
@@ -95,12 +96,19 @@ class LoopCore {
     }
   }
 
-  bool full() const { return group_.open.load() >= hosting_.limits.connections; }
+  bool full() const { return room() == 0; }
 
-  // Gives an accepted socket to the loop whose turn it is; returned where that is this one.
+  // How many more connections may be open.
+  std::size_t room() const {
+    const std::size_t open = group_.open.load();
+    return hosting_.limits.connections - std::min(hosting_.limits.connections, open);
+  }
+
+  // Gives an accepted socket to the loop whose turn it is; returned where that is this one, and after a stop,
+  // when other loops may have ended already.
   std::optional<Fd> deal(Fd socket) {
     group_.open.fetch_add(1);
-    const std::size_t loop = group_.next_in_turn();
+    const std::size_t loop = stop_.requested() ? index_ : group_.next_in_turn();
     if (loop == index_) return socket;
     group_.inbox(loop).put(std::move(socket));
     return std::nullopt;
@@ -118,15 +126,13 @@ class LoopCore {
   template <typename Begin>
   void start_dials(int flags, Begin&& begin) {
     while (const auto dial = dials_.start()) {
-      try {
-        Peer& peer = add(hosting_.target->make_socket(dial->endpoint, flags));
-        group_.open.fetch_add(1);
-        peer.dial = *dial;
-        timers_.arm(peer, now_ + hosting_.limits.connect);
-        begin(peer, hosting_.target->endpoint(dial->endpoint));
-      } catch (const std::system_error& error) {
-        dials_.failed(*dial, {Stage::connect, error.code().value(), hosting_.target->name()}, now_);
-      }
+      Fd socket = socket_for(*dial, flags);
+      if (!socket.is_open()) continue;
+      Peer& peer = add(std::move(socket));
+      group_.open.fetch_add(1);
+      peer.dial = *dial;
+      timers_.arm(peer, now_ + hosting_.limits.connect);
+      begin(peer, hosting_.target->endpoint(dial->endpoint));
     }
   }
 
@@ -145,6 +151,7 @@ class LoopCore {
 
   // When the loop must look again, whatever the kernel has to say.
   std::optional<Time> due() const {
+    if (over()) return now_;  // the last dials have failed without the kernel having a say
     const auto next = timers_.next();
     if (!drain_by_) return next;
     // A drain looks often, to notice a second stop soon.
@@ -197,7 +204,18 @@ class LoopCore {
   }
 
   void sweep() {
+    sweep([](Peer&) { return true; });
+  }
+
+  // The same for engines whose kernel interface may still be working for a peer: it stays until
+  // `let_go(peer)` says that this is over.
+  template <typename LetGo>
+  void sweep(LetGo&& let_go) {
     for (Peer* peer : std::exchange(leaving_, {})) {
+      if (!let_go(*peer)) {
+        leaving_.push_back(peer);
+        continue;
+      }
       timers_.remove(*peer);
       group_.open.fetch_sub(1);
       std::swap(peers_[peer->index], peers_.back());
@@ -212,6 +230,15 @@ class LoopCore {
   }
 
  private:
+  Fd socket_for(Dial dial, int flags) {
+    try {
+      return hosting_.target->make_socket(dial.endpoint, flags);
+    } catch (const std::system_error& error) {
+      dials_.failed(dial, {Stage::connect, error.code().value(), hosting_.target->name()}, now_);
+      return Fd{};
+    }
+  }
+
   const Hosting& hosting_;
   Stop& stop_;
   LoopGroup& group_;

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// Many peers at once, more than there is room for, and the machine out of descriptors.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <future>
+
+#include "base/check.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class Crowd : public EngineTest {};
+JOUST_EVERY_ENGINE(Crowd, Role::serve);
+
+void expect_echo(Peer& peer, std::string_view bytes) {
+  peer.send(bytes);
+  EXPECT_EQ(peer.receive(bytes.size()), bytes);
+}
+
+// A connection begun with begin_connect, as an ordinary peer.
+Peer await_connect(Fd socket) {
+  pollfd connected{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+  if (::poll(&connected, 1, static_cast<int>(kPatience / std::chrono::milliseconds(1))) != 1)
+    throw std::runtime_error("the connect does not come to an end");
+  checked(::fcntl(socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");
+  return Peer(std::move(socket));
+}
+
+Fd stream_socket(const Endpoint& to) {
+  return Fd(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket()"));
+}
+
+// The trap: one wake-up for many in the accept queue, and no later one to come back for the rest.
+TEST_P(Crowd, TwoHundredAtOnceWithoutALaterConnect) {
+  for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
+    EchoService echo;
+    Server server(GetParam(), echo, {.address = address});
+    std::vector<Fd> connects;
+    for (int i = 0; i < 200; ++i) connects.push_back(begin_connect(server.endpoint()));
+    std::vector<Peer> peers;
+    for (Fd& socket : connects) peers.push_back(await_connect(std::move(socket)));
+    for (std::size_t i = 0; i < peers.size(); ++i) peers[i].send(pattern(20, static_cast<unsigned>(i)));
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      EXPECT_EQ(peers[i].receive(20), pattern(20, static_cast<unsigned>(i)));
+  }
+}
+
+TEST_P(Crowd, StormOfPeersThatConnectAndLeave) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 1250;
+  EchoService echo;
+  Server server(GetParam(), echo);
+  Peer bystander(server.endpoint());
+  std::vector<std::future<void>> storm;
+  for (int thread = 0; thread < kThreads; ++thread)
+    storm.push_back(std::async(std::launch::async, [&] {
+      for (int i = 0; i < kEach; ++i) {
+        Peer peer(server.endpoint());
+        if (i % 10 == 0) expect_echo(peer, "hello");
+        if (i % 5 == 1) peer.send("bye");
+        if (i % 3 != 0) peer.reset();
+      }
+    }));
+  for (auto& part : storm) part.get();
+  expect_echo(bystander, "untouched");
+}
+
+TEST_P(Crowd, FifthWaitsWhereFourAreAllowed) {
+  Limits limits = brisk();
+  limits.connections = 4;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  std::vector<Peer> four;
+  for (int i = 0; i < 4; ++i) {
+    four.emplace_back(server.endpoint());
+    expect_echo(four.back(), "one of four");
+  }
+  Peer fifth(server.endpoint());
+  fifth.send("and me");
+  EXPECT_FALSE(fifth.hears_within(std::chrono::milliseconds(60)));
+  for (Peer& peer : four) expect_echo(peer, "still here");
+  four.pop_back();
+  EXPECT_EQ(fifth.receive(6), "and me");
+  Peer sixth(server.endpoint());
+  sixth.send("me as well");
+  four.clear();
+  EXPECT_EQ(sixth.receive(10), "me as well");
+}
+
+TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
+  constexpr Duration kWatched = std::chrono::milliseconds(300);
+  EchoService echo;
+  Server server(GetParam(), echo);
+  Peer early(server.endpoint());
+  expect_echo(early, "before");
+  // A loop that has nothing to do burns this much: all there is where it is told to spin.
+  Duration begun = cpu_time();
+  std::this_thread::sleep_for(kWatched);
+  const Duration at_rest = cpu_time() - begun;
+  std::vector<Fd> connects;
+  for (int i = 0; i < 20; ++i) connects.push_back(stream_socket(server.endpoint()));
+  FewDescriptors few;
+  few.take_all();
+  for (const Fd& socket : connects) ::connect(socket.get(), server.endpoint().raw(), server.endpoint().size);
+  begun = cpu_time();
+  std::this_thread::sleep_for(kWatched);
+  EXPECT_LT(cpu_time() - begun, at_rest + kWatched * 3 / 10) << "spins while it can accept nobody";
+  expect_echo(early, "meanwhile");
+  few.free_all();
+  for (Fd& socket : connects) {
+    Peer late = await_connect(std::move(socket));
+    expect_echo(late, "after");
+  }
+  expect_echo(early, "to the end");
+}
+
+}  // namespace
+}  // namespace joust::conformance

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+//
+// The dialling role: every connection is either open and served to its end, or told of with its stage.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "base/check.hpp"
+#include "conformance/asking.hpp"
+#include "conformance/running.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class DialTo : public EngineTest {};
+JOUST_EVERY_ENGINE(DialTo, Role::dial);
+
+using Manner = Counterpart::Manner;
+
+// A bound port that nobody listens on.
+class Refusing {
+ public:
+  Refusing() : socket_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()")) {
+    endpoint_ = endpoint_of("127.0.0.1:0");
+    checked(::bind(socket_.get(), endpoint_.raw(), endpoint_.size), "bind()");
+    checked(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&endpoint_.storage), &endpoint_.size),
+            "getsockname()");
+  }
+  const Endpoint& endpoint() const { return endpoint_; }
+
+ protected:
+  Fd socket_;
+  Endpoint endpoint_;
+};
+
+// A port whose accept queue is full: the kernel answers no further connect.
+class Unanswering : public Refusing {
+ public:
+  Unanswering() {
+    checked(::listen(socket_.get(), 0), "listen()");
+    for (int i = 0; i < 3; ++i) queued_.push_back(begin_connect(endpoint_));
+  }
+
+ private:
+  std::vector<Fd> queued_;
+};
+
+void expect_all_answered(const AskingService& asking, unsigned connections, unsigned requests) {
+  EXPECT_EQ(asking.opened, connections);
+  EXPECT_EQ(asking.answered, connections * requests);
+  EXPECT_EQ(asking.wrong + asking.cut_short + asking.failed + asking.timed_out, 0U);
+  EXPECT_TRUE(asking.refusals().empty());
+}
+
+TEST_P(DialTo, AServerThatAnswersInPieces) {
+  for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
+    const Counterpart server(Manner::in_pieces, address);
+    AskingService asking({.requests = 10});
+    Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
+    dialling.run().wait();
+    expect_all_answered(asking, 20, 10);
+    EXPECT_EQ(dialling.tally().failures(), 0U);
+  }
+}
+
+TEST_P(DialTo, AServerByFewConnectsAtOnce) {
+  Limits limits = brisk();
+  limits.dials_at_once = 3;
+  const Counterpart server(Manner::in_pieces);
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 50, limits);
+  dialling.run().wait();
+  expect_all_answered(asking, 50, 1);
+}
+
+TEST_P(DialTo, AServerThatResets) {
+  const Counterpart server(Manner::resets);
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
+  dialling.run().wait();
+  EXPECT_EQ(asking.failed, 20U);
+  EXPECT_EQ(asking.answered, 0U);
+  EXPECT_EQ(dialling.tally().failures(), 20U);
+}
+
+TEST_P(DialTo, AServerThatLeavesInMidReply) {
+  const Counterpart server(Manner::leaves);
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
+  dialling.run().wait();
+  EXPECT_EQ(asking.cut_short, 20U);
+  EXPECT_EQ(asking.failed, 0U);
+}
+
+TEST_P(DialTo, AServerThatNeverAnswersFiresTheDeadline) {
+  const Counterpart server(Manner::silent);
+  AskingService asking({.deadline = std::chrono::milliseconds(50)});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
+  dialling.run().wait();
+  EXPECT_EQ(asking.timed_out, 20U);
+  EXPECT_EQ(asking.told_early, 0U);
+}
+
+TEST_P(DialTo, NobodyThere) {
+  const Refusing nobody;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {nobody.endpoint()}, 20);
+  dialling.run().wait();
+  ASSERT_EQ(asking.refusals().size(), 20U);
+  for (const Failure& refusal : asking.refusals()) {
+    EXPECT_EQ(refusal.stage, Stage::connect);
+    EXPECT_EQ(refusal.error, ECONNREFUSED);
+    EXPECT_EQ(refusal.detail, to_text(nobody.endpoint()));
+  }
+  EXPECT_EQ(asking.opened, 0U);
+  EXPECT_EQ(dialling.tally().failures(Stage::connect), 20U);
+  EXPECT_EQ(dialling.tally().opened, 0U);
+}
+
+// Dials that fail without a wait: nothing later comes to rouse the loop.
+TEST_P(DialTo, AUnixSocketThatIsNotThere) {
+  Limits limits = brisk();
+  limits.connect = kPatience * 2;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {endpoint_of(unix_address())}, 3, limits);
+  dialling.run().wait();
+  ASSERT_EQ(asking.refusals().size(), 3U);
+  EXPECT_EQ(asking.refusals().front().stage, Stage::connect);
+  EXPECT_EQ(asking.refusals().front().error, ENOENT);
+}
+
+TEST_P(DialTo, AnAddressThisMachineCannotReach) {
+  Endpoint unheard_of;
+  unheard_of.storage.ss_family = AF_MAX;
+  unheard_of.size = sizeof(sockaddr);
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {unheard_of}, 3);
+  dialling.run().wait();
+  ASSERT_EQ(asking.refusals().size(), 3U);
+  EXPECT_EQ(asking.refusals().front().stage, Stage::connect);
+  EXPECT_EQ(asking.refusals().front().error, EAFNOSUPPORT);
+}
+
+TEST_P(DialTo, AMachineThatDoesNotAnswer) {
+  Limits limits = brisk();
+  limits.connect = std::chrono::milliseconds(50);
+  const Unanswering nobody;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {nobody.endpoint()}, 5, limits);
+  dialling.run().wait();
+  ASSERT_EQ(asking.refusals().size(), 5U);
+  for (const Failure& refusal : asking.refusals()) {
+    EXPECT_EQ(refusal.stage, Stage::connect);
+    EXPECT_EQ(refusal.error, ETIMEDOUT);
+  }
+}
+
+TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
+  Limits limits = brisk();
+  limits.connect = std::chrono::milliseconds(50);
+  const Refusing refusing;
+  const Unanswering unanswering;
+  const Counterpart server(Manner::in_pieces);
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {refusing.endpoint(), unanswering.endpoint(), server.endpoint()}, 10,
+                    limits);
+  dialling.run().wait();
+  expect_all_answered(asking, 10, 1);
+  EXPECT_EQ(dialling.tally().failures(), 0U);
+}
+
+// What the server cannot accept for want of descriptors, the deadline ends.
+TEST_P(DialTo, MoreThanThereAreDescriptors) {
+  if (GetParam().options.threads > 1) GTEST_SKIP() << "a loop that begins when none are left cannot";
+  const Counterpart server(Manner::in_pieces);
+  AskingService asking({.deadline = std::chrono::milliseconds(100)});
+  const FewDescriptors few;
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 400);
+  dialling.run().wait();
+  EXPECT_EQ(asking.opened + asking.refusals().size(), 400U);
+  EXPECT_EQ(asking.opened, asking.answered + asking.failed + asking.cut_short + asking.timed_out);
+  for (const Failure& refusal : asking.refusals()) EXPECT_EQ(refusal.stage, Stage::connect);
+}
+
+TEST_P(DialTo, StoppedWhileConnecting) {
+  const Unanswering nobody;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {nobody.endpoint()}, 10);
+  EXPECT_FALSE(dialling.run().over_within(std::chrono::milliseconds(10)));
+  dialling.run().stop().request();
+  dialling.run().wait();
+  EXPECT_EQ(asking.opened, 0U);
+}
+
+TEST_P(DialTo, StoppedInMidTraffic) {
+  for (int i = 0; i < 10; ++i) {
+    const Counterpart server(Manner::in_pieces);
+    AskingService asking({.requests = 1'000'000'000});
+    Dialling dialling(GetParam(), asking, {server.endpoint()}, 10);
+    dialling.run().over_within(std::chrono::milliseconds(i));
+    dialling.run().stop().request();
+    dialling.run().wait();
+    EXPECT_EQ(asking.wrong + asking.failed, 0U);
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance

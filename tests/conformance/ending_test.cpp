@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+//
+// However a connection ends, what was asked before is answered, and nobody else notices.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <future>
+
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class Ending : public EngineTest {};
+JOUST_EVERY_ENGINE(Ending, Role::serve);
+
+constexpr std::size_t kMebi = 1 << 20;
+
+void expect_served(const Server& server) {
+  Peer peer(server.endpoint());
+  peer.send("still there?\n");
+  EXPECT_EQ(peer.receive(13), "still there?\n");
+}
+
+TEST_P(Ending, LastBytesTogetherWithTheEnd) {
+  for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
+    EchoService echo(Line{});
+    Server server(GetParam(), echo, {.address = address});
+    for (int i = 0; i < 20; ++i) {
+      Peer peer(server.endpoint());
+      // MSG_MORE holds the bytes back until the end goes with them, in one packet.
+      ASSERT_EQ(::send(peer.fd(), "last words\n", 11, MSG_MORE), 11);
+      peer.finish();
+      EXPECT_EQ(peer.receive_to_end(), "last words\n");
+    }
+  }
+}
+
+TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  Peer peer(server.endpoint());
+  const std::string message = pattern(kMebi);
+  const auto sender = std::async(std::launch::async, [&] {
+    peer.send(message);
+    peer.finish();
+  });
+  EXPECT_TRUE(peer.receive_to_end() == message);
+}
+
+TEST_P(Ending, PeerThatSaysNothingAndFinishes) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  Peer peer(server.endpoint());
+  peer.finish();
+  EXPECT_EQ(peer.next(), Next::end);
+}
+
+TEST_P(Ending, FinishedInMidFrame) {
+  EchoService echo(Length4{});
+  Server server(GetParam(), echo);
+  Peer peer(server.endpoint());
+  const std::string frame = framed(Length4{}, "a frame that is cut off");
+  peer.send(frame + frame.substr(0, 10));
+  peer.finish();
+  EXPECT_EQ(peer.receive_to_end(), frame);
+}
+
+TEST_P(Ending, ResetInMidFrame) {
+  constexpr int kPeers = 20;
+  EchoService echo(Line{});
+  Server server(GetParam(), echo);
+  Peer bystander(server.endpoint());
+  for (int i = 0; i < kPeers; ++i) {
+    Peer peer(server.endpoint());
+    peer.send("whole\n");
+    EXPECT_EQ(peer.receive(6), "whole\n");
+    peer.send("half a li");
+    peer.reset();
+  }
+  bystander.send("whole\n");
+  EXPECT_EQ(bystander.receive(6), "whole\n");
+  bystander.close();
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), kPeers);
+}
+
+// A reset that arrives while replies cannot be sent, and nothing is read.
+TEST_P(Ending, ResetWithTheReplyQueueFull) {
+  EchoService echo(Line{});
+  Server server(GetParam(), echo, {.socket = {.send_buffer = 32 << 10, .receive_buffer = 32 << 10}});
+  {
+    Peer peer(server.endpoint(), 32 << 10);
+    const std::string lines = framed(Line{}, pattern(50'000));
+    auto sender = std::async(std::launch::async, [&] {
+      while (peer.try_send(lines)) continue;
+    });
+    EXPECT_EQ(sender.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    ::shutdown(peer.fd(), SHUT_RDWR);  // wakes the sender
+    sender.get();
+    peer.reset();
+  }
+  expect_served(server);
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), 1U);
+}
+
+// Sending to a peer that has gone must cost that connection, not the process (SIGPIPE).
+TEST_P(Ending, PeerThatLeavesWhileRepliesAreOnTheWay) {
+  for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
+    EchoService echo(Line{});
+    Server server(GetParam(), echo, {.address = address});
+    for (int i = 0; i < 10; ++i) {
+      Peer peer(server.endpoint());
+      peer.send(framed(Line{}, pattern(60'000)));
+      peer.send(framed(Line{}, pattern(60'000)));
+      peer.receive(1000);
+      peer.close();
+    }
+    expect_served(server);
+  }
+}
+
+// Closing with bytes unread makes TCP reset the connection and take the reply back.
+TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
+  OneAnswerService once(Line{});
+  Server server(GetParam(), once);
+  for (int i = 0; i < 5; ++i) {
+    Peer peer(server.endpoint());
+    peer.send("question\n" + pattern(300'000));
+    EXPECT_EQ(peer.receive_to_end(), "question\n");
+    peer.try_send("more");
+    EXPECT_EQ(peer.next(), Next::end);
+  }
+}
+
+// One who does not end after we did is not waited for beyond the linger limit.
+TEST_P(Ending, PeerThatNeverEndsIsLeft) {
+  OneAnswerService once(Line{});
+  Server server(GetParam(), once);
+  Peer peer(server.endpoint());
+  peer.send("question\n");
+  EXPECT_EQ(peer.receive_to_end(), "question\n");
+  // When the server has closed, bytes sent are answered with a reset.
+  for (Time begun = Clock::now(); peer.try_send("x");) ASSERT_LT(Clock::now() - begun, kPatience);
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), 0U);
+}
+
+TEST_P(Ending, IdlePeerIsClosed) {
+  Limits limits = brisk();
+  limits.idle = std::chrono::milliseconds(100);
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer silent(server.endpoint());
+  Peer spoke_once(server.endpoint());
+  spoke_once.send("x");
+  EXPECT_EQ(spoke_once.receive(1), "x");
+  EXPECT_EQ(silent.next(), Next::end);
+  EXPECT_EQ(spoke_once.next(), Next::end);
+  server.stop();
+  EXPECT_EQ(server.tally().failures(Stage::timeout), 2U);
+}
+
+}  // namespace
+}  // namespace joust::conformance

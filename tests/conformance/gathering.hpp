@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "joust/service.hpp"
+
+namespace joust::conformance {
+
+// Says "go" to every session once as many as are expected have opened, as a load does.
+class GatheringService : public Service {
+ public:
+  explicit GatheringService(unsigned expected) : expected_(expected) {}
+  std::unique_ptr<Session> open(Delivery delivery) override;
+  Publications* publications() override { return &publications_; }
+
+  bool complete() const { return opened_.load() >= expected_; }
+  void one_more();
+
+ private:
+  const unsigned expected_;
+  std::atomic<unsigned> opened_{0};
+  Publications publications_;
+};
+
+// What one member says in the room.
+struct Remark {
+  std::uint32_t speaker;
+  std::uint32_t number;  // 0, 1, 2 ... of that speaker
+};
+
+// A room: what one session gets, all get, itself included. The log holds as many remarks as it was made for.
+class RoomService : public Service {
+ public:
+  explicit RoomService(std::size_t capacity) : log_(capacity) {}
+  std::unique_ptr<Session> open(Delivery delivery) override;
+  Publications* publications() override { return &publications_; }
+
+  void publish(const Remark& remark);
+  std::span<const Remark> all() const { return std::span(log_).first(size_.load(std::memory_order_acquire)); }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Remark> log_;
+  std::atomic<std::size_t> size_{0};
+  Publications publications_;
+};
+
+}  // namespace joust::conformance

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// Signals a thousand times a second, which interrupt every call that waits, change nothing.
+#include <gtest/gtest.h>
+#include <sys/time.h>
+
+#include <csignal>
+#include <future>
+#include <optional>
+
+#include "base/check.hpp"
+#include "conformance/asking.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+// Keeps SIGALRM from this thread and those it starts meanwhile.
+class AlarmsBlocked {
+ public:
+  AlarmsBlocked() {
+    sigset_t alarm;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
+    checked_number(::pthread_sigmask(SIG_BLOCK, &alarm, &before_), "pthread_sigmask()");
+  }
+  ~AlarmsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AlarmsBlocked(const AlarmsBlocked&) = delete;
+  AlarmsBlocked& operator=(const AlarmsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// SIGALRM every millisecond, without SA_RESTART, to any thread that had begun before but this one.
+class SignalStorm {
+ public:
+  SignalStorm() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    checked(::sigaction(SIGALRM, &action, &before_), "sigaction(SIGALRM)");
+    const itimerval every{.it_interval = {0, 1000}, .it_value = {0, 1000}};
+    checked(::setitimer(ITIMER_REAL, &every, nullptr), "setitimer()");
+  }
+  ~SignalStorm() {
+    const itimerval never{};
+    ::setitimer(ITIMER_REAL, &never, nullptr);
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;  // drops one that is still pending
+    ::sigaction(SIGALRM, &ignore, nullptr);
+    ::sigaction(SIGALRM, &before_, nullptr);
+  }
+  SignalStorm(const SignalStorm&) = delete;
+  SignalStorm& operator=(const SignalStorm&) = delete;
+
+ private:
+  AlarmsBlocked here_;
+  struct sigaction before_ {};
+};
+
+class ServingInterrupted : public EngineTest {};
+JOUST_EVERY_ENGINE(ServingInterrupted, Role::serve);
+
+TEST_P(ServingInterrupted, GivesTheSameAnswers) {
+  EchoService echo;
+  Server server(GetParam(), echo,
+                {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});  // so that sends wait too
+  const SignalStorm storm;
+  const std::string message = pattern(200'000);
+  const Time enough = Clock::now() + std::chrono::milliseconds(100);
+  do {
+    Peer peer(server.endpoint(), 16 << 10);
+    const auto sender = std::async(std::launch::async, [&] {
+      peer.send(message);
+      peer.finish();
+    });
+    ASSERT_TRUE(peer.receive_to_end() == message);
+  } while (Clock::now() < enough);
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), 0U);
+}
+
+class DiallingInterrupted : public EngineTest {};
+JOUST_EVERY_ENGINE(DiallingInterrupted, Role::dial);
+
+TEST_P(DiallingInterrupted, GivesTheSameAnswers) {
+  std::optional<Counterpart> server;
+  {
+    const AlarmsBlocked not_the_server;
+    server.emplace(Counterpart::Manner::in_pieces);
+  }
+  AskingService asking({.requests = 200});
+  Dialling dialling(GetParam(), asking, {server->endpoint()}, 10);
+  const SignalStorm storm;
+  dialling.run().wait();
+  EXPECT_EQ(asking.answered, 2000U);
+  EXPECT_EQ(dialling.tally().failures(), 0U);
+}
+
+}  // namespace
+}  // namespace joust::conformance

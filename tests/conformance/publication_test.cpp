@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// What becomes visible to all sessions reaches all of them, whichever loop or thread they are served by.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <future>
+
+#include "conformance/gathering.hpp"
+#include "conformance/running.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class Publishing : public EngineTest {};
+JOUST_EVERY_ENGINE(Publishing, Role::serve);
+
+TEST_P(Publishing, AllHearWhenTheLastHasCome) {
+  constexpr unsigned kExpected = 30;
+  GatheringService gathering(kExpected);
+  Server server(GetParam(), gathering);
+  std::vector<Peer> peers;
+  for (unsigned i = 1; i < kExpected; ++i) peers.emplace_back(server.endpoint());
+  EXPECT_FALSE(peers.front().hears_within(std::chrono::milliseconds(20)));
+  peers.emplace_back(server.endpoint());
+  for (Peer& peer : peers) EXPECT_EQ(peer.receive(2), "go");
+}
+
+constexpr std::uint32_t kMembers = 50;
+constexpr std::uint32_t kRemarksEach = 20;
+
+// Says its remarks one by one and listens to everybody's. Returns how many of each speaker it heard, as long
+// as they came in order.
+std::vector<std::uint32_t> take_part(Peer peer, std::uint32_t self) {
+  for (std::uint32_t number = 0; number < kRemarksEach; ++number) {
+    const Remark remark{self, number};
+    peer.send({reinterpret_cast<const char*>(&remark), sizeof remark});
+  }
+  std::vector<std::uint32_t> heard(kMembers);
+  for (std::uint32_t i = 0; i < kMembers * kRemarksEach; ++i) {
+    Remark remark{};
+    std::memcpy(&remark, peer.receive(sizeof remark).data(), sizeof remark);
+    if (remark.speaker < kMembers && remark.number == heard[remark.speaker]) ++heard[remark.speaker];
+  }
+  return heard;
+}
+
+TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
+  RoomService room(kMembers * kRemarksEach);
+  Server server(GetParam(), room);
+  std::vector<std::future<std::vector<std::uint32_t>>> members;
+  for (std::uint32_t self = 0; self < kMembers; ++self)
+    members.push_back(std::async(std::launch::async, take_part, Peer(server.endpoint()), self));
+  for (auto& member : members) EXPECT_EQ(member.get(), std::vector(kMembers, kRemarksEach));
+}
+
+// A publication that comes from outside the engine rouses a loop that is asleep.
+TEST_P(Publishing, ReachesALoopThatSleeps) {
+  RoomService room(10);
+  Server server(GetParam(), room);
+  Peer peer(server.endpoint());
+  const Remark first{1, 0};
+  peer.send({reinterpret_cast<const char*>(&first), sizeof first});
+  peer.receive(sizeof first);
+  for (std::uint32_t number = 0; number < 9; ++number) {
+    room.publish({7, number});
+    Remark heard{};
+    std::memcpy(&heard, peer.receive(sizeof heard).data(), sizeof heard);
+    EXPECT_EQ(heard.speaker, 7U);
+    EXPECT_EQ(heard.number, number);
+  }
+}
+
+// The slow one gets everything in the end, and holds nobody up.
+TEST_P(Publishing, SlowMemberCatchesUp) {
+  constexpr std::uint32_t kRemarks = 40'000;
+  RoomService room(kRemarks);
+  Server server(GetParam(), room, {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});
+  Peer slow(server.endpoint(), 16 << 10);
+  Peer listener(server.endpoint(), 16 << 10);
+  for (std::uint32_t number = 0; number < kRemarks; number += 100) {
+    for (std::uint32_t i = 0; i < 100; ++i) room.publish({3, number + i});
+    listener.receive(100 * sizeof(Remark));
+  }
+  const std::string all = slow.receive(kRemarks * sizeof(Remark));
+  EXPECT_EQ(std::memcmp(all.data(), room.all().data(), all.size()), 0);
+}
+
+}  // namespace
+}  // namespace joust::conformance

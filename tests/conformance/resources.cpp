@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "conformance/resources.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/check.hpp"
+
+namespace joust::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> open_descriptors() {
+  std::vector<std::string> all;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the descriptor of this very listing
+    const fs::path what = fs::read_symlink(entry.path(), gone);
+    if (!gone && !what.string().ends_with("/fd"))
+      all.push_back(entry.path().filename().string() + " -> " + what.string());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+std::size_t running_threads() {
+  const auto all = fs::directory_iterator("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+bool has_children() {
+  siginfo_t info{};
+  return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+}  // namespace
+
+Resources Resources::now() {
+  return {open_descriptors(), running_threads(), has_children()};
+}
+
+void Resources::expect_back() const {
+  const auto as_before = [this](const Resources& after) {
+    return after.descriptors == descriptors && after.threads <= threads && after.children == children;
+  };
+  Resources after = now();
+  for (int i = 0; i < 2000 && !as_before(after); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    after = now();
+  }
+  std::vector<std::string> left;
+  std::ranges::set_difference(after.descriptors, descriptors, std::back_inserter(left));
+  EXPECT_TRUE(left.empty()) << left.size() << " descriptors left open, such as " << left.front();
+  std::vector<std::string> lost;
+  std::ranges::set_difference(descriptors, after.descriptors, std::back_inserter(lost));
+  EXPECT_TRUE(lost.empty()) << "closed a descriptor of somebody else's: " << lost.front();
+  EXPECT_LE(after.threads, threads) << "threads left running";
+  EXPECT_EQ(after.children, children) << "children left behind";
+}
+
+std::size_t resident_bytes() {
+  std::size_t size = 0;
+  std::size_t resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+Duration cpu_time() {
+  rusage usage{};
+  checked(::getrusage(RUSAGE_SELF, &usage), "getrusage()");
+  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+FewDescriptors::FewDescriptors() {
+  rlimit limit{};
+  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit()");
+  limit_before_ = limit.rlim_cur;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, 256);
+  checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit({})", limit.rlim_cur);
+}
+
+void FewDescriptors::take_all() {
+  for (int copy = ::dup(STDERR_FILENO); copy >= 0; copy = ::dup(STDERR_FILENO)) taken_.push_back(copy);
+  if (errno != EMFILE) throw std::system_error(errno, std::generic_category(), "dup()");
+}
+
+void FewDescriptors::free_all() {
+  for (const int descriptor : taken_) ::close(descriptor);
+  taken_.clear();
+}
+
+FewDescriptors::~FewDescriptors() {
+  free_all();
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit_before_;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace joust::conformance

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "conformance/running.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace joust::conformance {
+
+Limits brisk() {
+  using std::chrono::milliseconds;
+  return {.linger = milliseconds(200), .drain = milliseconds(500), .accept_pause = milliseconds(20)};
+}
+
+Run::Run(const Variant& variant, Service& service, const Limits& limits, Listener* listener,
+         const Target* target, std::size_t dials)
+    : name_(variant.name),
+      options_(variant.options),
+      limits_(limits),
+      hosting_{.service = service,
+               .options = options_,
+               .limits = limits_,
+               .tally = tally_,
+               .listener = listener,
+               .target = target,
+               .dials = dials} {
+  done_ = std::async(std::launch::async, [this, run = variant.engine->run] { run(hosting_, stop_); });
+}
+
+Run::~Run() {
+  if (!done_.valid()) return;
+  stop_.request();
+  try {
+    wait();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << name_ << " threw: " << error.what();
+  }
+}
+
+bool Run::over_within(Duration time) {
+  return done_.wait_for(time) == std::future_status::ready;
+}
+
+void Run::wait() {
+  if (!over_within(kPatience)) {
+    fmt::print(stderr, "{}: run() does not return\n", name_);
+    std::abort();
+  }
+  done_.get();
+}
+
+Server::Server(const Variant& variant, Service& service, const Serving& how)
+    : listener_(endpoint_of(how.address), how.socket),
+      endpoint_(endpoint_of(listener_.address())),
+      run_(variant, service, how.limits, &listener_, nullptr, 0) {}
+
+void Server::stop() {
+  run_.stop().request();
+  run_.wait();
+}
+
+Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
+                   const Limits& limits)
+    : target_("the test's server", std::move(to), {}),
+      run_(variant, service, limits, nullptr, &target_, dials) {}
+
+std::string unix_address() {
+  static int number = 0;
+  return fmt::format("unix:{}/joust-{}-{}.sock", std::filesystem::temp_directory_path().string(), ::getpid(),
+                     ++number);
+}
+
+}  // namespace joust::conformance

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <future>
+#include <string>
+#include <vector>
+
+#include "conformance/peer.hpp"
+#include "conformance/variants.hpp"
+#include "joust/engine.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+#include "net/target.hpp"
+#include "session/tally.hpp"
+
+namespace joust::conformance {
+
+// Limits that end what has to end soon, and cut off nobody who is alive.
+Limits brisk();
+
+// The run of an engine on a thread of its own. One that hangs ends the whole program, with its name: nothing
+// that comes after could be trusted.
+class Run {
+ public:
+  Run(const Variant& variant, Service& service, const Limits& limits, Listener* listener,
+      const Target* target, std::size_t dials);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  Stop& stop() { return stop_; }
+  Tally& tally() { return tally_; }
+  bool over_within(Duration time);
+  void wait();  // for run() to return; throws what it threw
+
+ private:
+  std::string name_;
+  EngineOptions options_;
+  Limits limits_;
+  Tally tally_;
+  Stop stop_;
+  Hosting hosting_;
+  std::future<void> done_;
+};
+
+struct Serving {
+  std::string address = "127.0.0.1:0";
+  Limits limits = brisk();
+  SocketOptions socket{};
+};
+
+// An engine that serves.
+class Server {
+ public:
+  Server(const Variant& variant, Service& service, const Serving& how = {});
+
+  const Endpoint& endpoint() const { return endpoint_; }
+  Tally& tally() { return run_.tally(); }
+  Run& run() { return run_; }
+  void stop();  // once, and waits
+
+ private:
+  Listener listener_;
+  Endpoint endpoint_;
+  Run run_;
+};
+
+// An engine that dials.
+class Dialling {
+ public:
+  Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
+           const Limits& limits = brisk());
+  Tally& tally() { return run_.tally(); }
+  Run& run() { return run_; }
+
+ private:
+  Target target_;
+  Run run_;
+};
+
+// An address of a unix socket that no other test uses.
+std::string unix_address();
+
+}  // namespace joust::conformance

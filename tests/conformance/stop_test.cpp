@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+//
+// A stop answers what was asked before it, ends in time whatever the peers do, and leaves nothing behind.
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class Stopping : public EngineTest {};
+JOUST_EVERY_ENGINE(Stopping, Role::serve);
+
+TEST_P(Stopping, WithNobodyThere) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  server.stop();
+  EXPECT_EQ(server.tally().opened, 0U);
+}
+
+TEST_P(Stopping, RefusesNewPeers) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  server.stop();
+  EXPECT_THROW(Peer(server.endpoint()), std::system_error);
+}
+
+TEST_P(Stopping, PeersWithNothingUnderWayReadTheEnd) {
+  EchoService echo(Line{});
+  Server server(GetParam(), echo);
+  Peer silent(server.endpoint());
+  Peer served(server.endpoint());
+  served.send("x\n");
+  EXPECT_EQ(served.receive(2), "x\n");
+  server.run().stop().request();
+  EXPECT_EQ(silent.next(), Next::end);
+  EXPECT_EQ(served.next(), Next::end);
+}
+
+TEST_P(Stopping, AnswersWhatHasArrived) {
+  for (int i = 0; i < 10; ++i) {
+    EchoService echo(Line{});
+    Server server(GetParam(), echo);
+    Peer peer(server.endpoint());
+    peer.send("first\n");
+    EXPECT_EQ(peer.receive(6), "first\n");
+    peer.send("second\n");
+    server.run().stop().request();
+    EXPECT_EQ(peer.receive_to_end(), "second\n");
+  }
+}
+
+TEST_P(Stopping, ARequestInFlightIsFinished) {
+  Limits limits = brisk();
+  limits.drain = kPatience;
+  EchoService echo(Length4{});
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer peer(server.endpoint());
+  Peer silent(server.endpoint());
+  const std::string frame = framed(Length4{}, "begun before the stop");
+  peer.send(frame.substr(0, 10));
+  peer.hears_within(std::chrono::milliseconds(5));
+  server.run().stop().request();
+  EXPECT_EQ(silent.next(), Next::end);  // so the drain has begun
+  peer.send(frame.substr(10));
+  EXPECT_EQ(peer.receive_to_end(), frame);
+}
+
+TEST_P(Stopping, AReplyUnderWayIsSentToItsEnd) {
+  Limits limits = brisk();
+  limits.drain = kPatience;
+  EchoService echo(Line{.largest = 1 << 20});
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer peer(server.endpoint());
+  const std::string line = framed(Line{}, pattern(1'000'000));
+  peer.send(line);
+  std::string reply = peer.receive(1);
+  server.run().stop().request();
+  reply += peer.receive_to_end();
+  EXPECT_TRUE(reply == line);
+}
+
+TEST_P(Stopping, DoesNotWaitLongerThanTheDrainLimit) {
+  Limits limits = brisk();
+  limits.drain = std::chrono::milliseconds(50);
+  limits.linger = kPatience * 2;
+  EchoService echo(Length4{});
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer never_ends(server.endpoint());
+  Peer in_mid_frame(server.endpoint());
+  in_mid_frame.send("\0\0");
+  server.stop();
+  EXPECT_NE(never_ends.next(), Next::data);
+  EXPECT_NE(in_mid_frame.next(), Next::data);
+}
+
+TEST_P(Stopping, TheSecondStopEndsAtOnce) {
+  Limits limits = brisk();
+  limits.drain = limits.linger = kPatience * 2;
+  EchoService echo(Length4{});
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer in_mid_frame(server.endpoint());
+  in_mid_frame.send({"\0\0\0\5h", 5});
+  Peer silent(server.endpoint());
+  server.run().stop().request();
+  EXPECT_EQ(silent.next(), Next::end);
+  EXPECT_FALSE(server.run().over_within(std::chrono::milliseconds(10)));
+  server.stop();
+}
+
+// Floods until the connection is gone. Whatever came back must have been sent.
+void flood(Peer peer) {
+  const std::string bytes = pattern(5000);
+  std::string received;
+  try {
+    while (peer.try_send(bytes)) {
+      const std::string more = peer.receive_some(64 << 10);
+      if (more.empty()) break;
+      received += more;
+    }
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ECONNRESET);
+  }
+  for (std::size_t at = 0; at < received.size(); at += bytes.size())
+    ASSERT_TRUE(bytes.starts_with(std::string_view(received).substr(at, bytes.size())));
+}
+
+TEST_P(Stopping, InMidTrafficAgainAndAgain) {
+  constexpr int kStops = 20;
+  constexpr int kPeers = 4;
+  for (int i = 0; i < kStops; ++i) {
+    EchoService echo;
+    Server server(GetParam(), echo, {.address = i % 2 == 0 ? "127.0.0.1:0" : unix_address()});
+    std::vector<std::future<void>> traffic;
+    for (int peer = 0; peer < kPeers; ++peer)
+      traffic.push_back(std::async(std::launch::async, flood, Peer(server.endpoint())));
+    std::this_thread::sleep_for(std::chrono::microseconds(200 * i));
+    server.stop();
+    for (auto& part : traffic) part.get();
+    EXPECT_LE(server.tally().opened, static_cast<unsigned>(kPeers));
+  }
+}
+
+// While others still come in, some in the accept queue and some on their way to another loop.
+TEST_P(Stopping, WhilePeersConnect) {
+  Limits limits = brisk();
+  limits.drain = kPatience * 2;
+  for (int i = 0; i < 4; ++i) {
+    EchoService echo;
+    Server server(GetParam(), echo, {.limits = limits});
+    std::vector<Fd> connects;
+    for (int peer = 0; peer < 20; ++peer) connects.push_back(begin_connect(server.endpoint()));
+    server.run().stop().request();
+    // The peers' ends stay open: those accepted must be told of the stop, or all wait for the drain limit.
+    server.run().wait();
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance

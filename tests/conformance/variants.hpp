@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "conformance/resources.hpp"
+#include "joust/engine.hpp"
+
+namespace joust::conformance {
+
+// One engine with one setting of its knobs. Everything here is read from the engine's descriptor, so that an
+// engine in the table is in the suite.
+struct Variant {
+  const Engine* engine;
+  EngineOptions options;
+  std::string name;  // "epoll", "epoll_trigger_level", "epoll_threads_2": a test's name ends with it
+};
+std::ostream& operator<<(std::ostream& out, const Variant& variant);
+
+// Each engine over real sockets in that role as it comes, and once more for each other choice of one setting.
+std::vector<Variant> variants(Role role);
+
+// A test that runs on every variant, and must leave descriptors, threads and children as it found them.
+class EngineTest : public testing::TestWithParam<Variant> {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+ private:
+  Resources before_;
+};
+
+}  // namespace joust::conformance
+
+#define JOUST_EVERY_ENGINE(suite, role)                                                           \
+  INSTANTIATE_TEST_SUITE_P(Engines, suite, testing::ValuesIn(joust::conformance::variants(role)), \
+                           [](const auto& tested) { return tested.param.name; })
