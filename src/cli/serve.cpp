@@ -30,6 +30,7 @@ struct Serve {
   SocketArguments socket{};
   Limits limits{};
   std::uint64_t most_connections = Limits{}.connections;
+  std::uint64_t backlog = SocketOptions{}.backlog;
   std::string protocol = "echo";
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
@@ -88,6 +89,7 @@ void Serve::run() {
   for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
   pin(engine.cpus);
   limits.connections = most_connections;
+  socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
   Stop stop;
@@ -121,6 +123,9 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
   serve->socket.add_to(*command);
+  add_count(*command, "--backlog", serve->backlog,
+            "peers that may wait to be accepted, up to net.core.somaxconn [4096]", 1, 65535)
+      ->group("TCP options");
   command->footer(kExamples);
   command->callback([serve] { serve->run(); });
 }
