@@ -30,7 +30,7 @@ struct Serve {
   SocketArguments socket{};
   Limits limits{};
   std::uint64_t most_connections = Limits{}.connections;
-  std::uint64_t backlog = SocketOptions{}.backlog;
+  std::uint64_t backlog = static_cast<std::uint64_t>(SocketOptions{}.backlog);
   std::string protocol = "echo";
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
@@ -119,13 +119,11 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
   add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
             1'000'000);
+  add_count(*command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
   add_duration(*command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
   serve->socket.add_to(*command);
-  add_count(*command, "--backlog", serve->backlog,
-            "peers that may wait to be accepted, up to net.core.somaxconn [4096]", 1, 65535)
-      ->group("TCP options");
   command->footer(kExamples);
   command->callback([serve] { serve->run(); });
 }

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostThreads = 1024;
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
   std::vector<std::string> names;
   for (const EngineRow& engine : catalogue.engines)
-    if (role == Role::serve ? engine.serves : engine.dials) names.push_back(engine.name);
+    if (role == Role::serve ? engine.serves || engine.in_process : engine.dials) names.push_back(engine.name);
   return names;
 }
 
