@@ -15,7 +15,7 @@
 namespace joust {
 
 class Listener;  // net/listener.hpp
-class Target;    // net/dialer.hpp
+class Target;    // net/target.hpp
 class Stop;      // net/stop.hpp
 class Tally;     // session/tally.hpp
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/listing.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/listing.hpp"
 #include "joust/engine.hpp"
 
 namespace joust {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <thread>
 
-#include "cli/arguments.hpp"
-#include "cli/signals.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
@@ -65,6 +65,9 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
     throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
                                  chosen_protocol.least_payload, chosen_protocol.largest_payload));
+  // Found out now rather than with a result in hand.
+  if (!json.empty() && json != "-" && !std::ofstream(json, std::ios::app))
+    throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
   plan.connections = connections;
   if (messages > 0) plan.messages = messages;
   parameters.payload = payload;
@@ -125,8 +128,8 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
   add_engine(document, chosen, options);
   document["build"] = build_json();
   document["socket"] = target ? to_json(target->facts()) : Json::object();
-  document["payload_bytes"] = payload;
   add_load(document, result);
+  document["plan"]["payload_bytes"] = payload;
   if (json == "-") {
     fmt::print("{}\n", document.dump(2));
     return;
@@ -153,10 +156,12 @@ int Load::run() {
   }
   const Target* const whom = target ? &*target : nullptr;
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
+  // Where nobody could be reached there is nothing to tell but why.
+  const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
+  if (reached && !events && json != "-") fmt::print("{} on {}\n{}", protocol, chosen.name, load_text(result));
+  for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
   if (!json.empty()) write_json(result, chosen, options, whom);
   emit("done");
-  if (!events && json != "-") fmt::print("{} on {}\n{}", protocol, chosen.name, load_text(result));
-  for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
   return result.clean() ? kOk : kRunError;
 }
 
@@ -179,10 +184,12 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
                "least time between two messages of a connection [0]");
   add_count(*command, "--depth", load->plan.depth, "requests outstanding on a connection [1]", 1, 100'000);
   add_bytes(*command, "--payload", load->payload, "size of a message [32]", 1);
-  add_duration(*command, "--connect-timeout", load->limits.connect, "[10s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--request-timeout", load->plan.request_timeout, "[5s]",
-               std::chrono::milliseconds(1));
-  add_duration(*command, "--idle-timeout", load->limits.idle, "[60s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--connect-timeout", load->limits.connect,
+               "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--request-timeout", load->plan.request_timeout,
+               "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
+  add_duration(*command, "--idle-timeout", load->limits.idle,
+               "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   command->add_option("--json", load->json, "write the result to this file; - prints it")->type_name("FILE");
   command->add_flag("--events", load->events, "print a JSON line at each stage of the run");
   load->socket.add_to(*command);

@@ -2,6 +2,7 @@
 #include "joust/main.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -9,7 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "cli/command.hpp"
+#include "base/text.hpp"
+#include "cli/common/command.hpp"
 
 namespace joust {
 namespace {
@@ -25,6 +27,17 @@ int fail(ExitCode code, std::string_view what) {
   return code;
 }
 
+// CLI11 would only say that a sub-command is required.
+void refuse_unknown_command(const CLI::App& app, std::string_view word) {
+  if (word.starts_with('-')) return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (std::ranges::find(names, word) != names.end()) return;
+  const std::string near = nearest(word, names);
+  throw UsageError(near.empty() ? fmt::format("no command '{}'; there are: {}", word, fmt::join(names, ", "))
+                                : fmt::format("no command '{}'; did you mean '{}'?", word, near));
+}
+
 }  // namespace
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
@@ -34,7 +47,9 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
   // A peer that has gone is an error of the send that meets it, not the end of the program.
-  std::signal(SIGPIPE, SIG_IGN);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
   const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
   CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
   app.name(program.name);
@@ -48,6 +63,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_engines(app, program, exit_code);
   add_protocols(app, program, exit_code);
   try {
+    if (argc > 1) refuse_unknown_command(app, argv[1]);
     app.parse(argc, argv);
     return exit_code;
   } catch (const CLI::ParseError& error) {

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "cli/listing.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/listing.hpp"
 
 namespace joust {
 namespace {

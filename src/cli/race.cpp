@@ -1,8 +1,248 @@
 // SPDX-License-Identifier: MIT
-#include "cli/command.hpp"
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <cstdio>
+
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
+#include "measure/affinity.hpp"
+#include "race/cpu_list.hpp"
+#include "race/overrides.hpp"
+#include "race/race.hpp"
+#include "race/trial_runner.hpp"
+#include "report/race_json.hpp"
+#include "report/race_plan.hpp"
+#include "report/race_progress.hpp"
+#include "report/race_table.hpp"
 
 namespace joust {
+namespace {
 
-void add_race(CLI::App& /*app*/, const Program& /*program*/, int& /*exit_code*/) {}
+constexpr auto kExamples = R"(Examples:
+  joust race scenarios/first-look.toml
+  joust race scenarios/first-look.toml --quick --json first.json
+  joust race --server threads,epoll,io-uring --client epoll -p echo -c 4000 -d 1s --rounds 6
+  joust race --server epoll,epoll:trigger=level --client epoll -p uppercase -m 1k --payload 4KiB
+  joust race --server epoll --client threads,epoll --reference epoll/threads --dry-run
+
+Every server meets every client, in fresh processes for each trial and in random order in every round.
+Flags change what a scenario says. Exit codes: 0 ok, 1 nothing or not all could be measured, 2 usage,
+3 the measurement is invalid and nothing should be compared.)";
+
+race::KnobRow row_of(const Knob& knob) {
+  return {.name = std::string(knob.name),
+          .choices = {knob.choices.begin(), knob.choices.end()},
+          .default_value = std::string(knob.choices.front())};
+}
+
+race::Catalogue catalogue_of(const Program& program) {
+  race::Catalogue catalogue;
+  for (const Engine* engine : engines()) {
+    race::EngineRow row{.name = std::string(engine->name),
+                        .serves = engine->serves,
+                        .dials = engine->dials,
+                        .in_process = engine->in_process,
+                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
+    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
+    catalogue.engines.push_back(std::move(row));
+  }
+  for (const Protocol& protocol : program.protocols)
+    catalogue.protocols.push_back({.name = protocol.name,
+                                   .least_payload_bytes = protocol.least_payload,
+                                   .largest_payload_bytes = protocol.largest_payload});
+  return catalogue;
+}
+
+struct Race {
+  const Program& program;
+  std::string file{};
+  race::Overrides flags{};
+  std::string json{};
+  bool dry_run = false;
+  std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
+
+  void add_contestants_to(CLI::App& command);
+  void add_load_to(CLI::App& command);
+  void add_race_to(CLI::App& command);
+  int run();
+  race::Scenario scenario(const race::Catalogue& catalogue) const;
+  int race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const;
+
+  // `add` makes an option for a value; `into` stays empty when it is not given.
+  template <typename Value, typename Add>
+  void add_optional(CLI::App& command, const std::string& names, std::optional<Value>& into,
+                    const std::string& help, const char* group, Add add) {
+    const auto value = std::make_shared<Value>();
+    CLI::Option* const option = add(command, names, *value, help)->group(group);
+    collect.push_back([value, option, &into] {
+      if (option->count() > 0) into = *value;
+    });
+  }
+  void add_number(CLI::App& command, const std::string& names, std::optional<std::uint64_t>& into,
+                  const std::string& help, const char* group, std::uint64_t most, std::uint64_t least = 1) {
+    add_optional(command, names, into, help, group,
+                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
+                   return add_count(app, n, value, text, least, most);
+                 });
+  }
+  void add_time(CLI::App& command, const std::string& names, std::optional<Duration>& into,
+                const std::string& help, const char* group, Duration least = {}) {
+    add_optional(command, names, into, help, group,
+                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
+                   return add_duration(app, n, value, text, least);
+                 });
+  }
+  void add_text(CLI::App& command, const std::string& names, std::optional<std::string>& into,
+                const std::string& help, const char* group, const char* type) {
+    add_optional(command, names, into, help, group,
+                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
+                   return app.add_option(n, value, text)->type_name(type);
+                 });
+  }
+};
+
+void Race::add_contestants_to(CLI::App& command) {
+  const auto group = "Contestants";
+  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help) {
+    command.add_option(name, into, help)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("E,E...")
+        ->group(group);
+  };
+  add_list("--server", flags.servers, "server engines; a knob is written epoll:trigger=level");
+  add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
+  add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
+           "NAME");
+  add_number(command, "-t,--threads", flags.server_threads, "event loops of servers [1]", group, 1024);
+  add_number(command, "--client-threads", flags.client_threads, "event loops of clients [1]", group, 1024);
+  add_optional(
+      command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
+      [](CLI::App& options, const auto& names, auto& value, const auto& help) {
+        return options.add_option(names, value, help)->check(CLI::IsMember({"block", "spin", "adaptive"}));
+      });
+  add_text(command, "--server-cpus", flags.server_cpus, "CPUs of servers: 0, 0-1,3 or any [chosen]", group,
+           "LIST");
+  add_text(command, "--client-cpus", flags.client_cpus, "CPUs of clients [others than the servers']", group,
+           "LIST");
+}
+
+void Race::add_load_to(CLI::App& command) {
+  const auto group = "Load";
+  const auto instant = std::chrono::milliseconds(1);
+  add_text(command, "-p,--protocol", flags.protocol, "what is said; see 'joust protocols' [echo]", group,
+           "PROTOCOL");
+  add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
+  add_time(command, "-d,--duration", flags.duration, "time to measure in each trial [1s]", group, instant);
+  add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
+             group, 1'000'000'000);
+  add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
+  add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
+           group);
+  add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
+  add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
+               [](CLI::App& app, const auto& n, auto& value, const auto& text) {
+                 return add_bytes(app, n, value, text, 1);
+               });
+}
+
+void Race::add_race_to(CLI::App& command) {
+  const auto group = "Race";
+  add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
+  add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
+             std::numeric_limits<std::int64_t>::max(), 0);
+  command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again")->group(group);
+  command.add_flag("--dry-run", dry_run, "show commands and order, run nothing")->group(group);
+  command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
+      ->type_name("FILE")
+      ->group(group);
+}
+
+race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
+  race::Scenario scenario = race::empty_scenario();
+  if (!file.empty()) {
+    auto read = race::read_scenario(file, catalogue);
+    if (!read) throw UsageError(read.error());
+    scenario = std::move(*read);
+  } else if (flags.servers.empty()) {
+    throw UsageError("who races? give a scenario, or --server E,E,... --client E; see 'joust race --help'");
+  }
+  if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
+    throw UsageError(applied.error());
+  return scenario;
+}
+
+// The machine may lack every engine that was asked for: then there is nothing to measure, and why.
+void require_contestant(const race::Plan& plan) {
+  std::string reasons;
+  for (const race::Entry& entry : plan.cases.front().entries) {
+    if (entry.is_contestant() && entry.unavailable.empty()) return;
+    if (entry.is_contestant()) reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
+  }
+  throw std::runtime_error("no contestant can run here:" + reasons);
+}
+
+int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
+  std::ofstream file_out;
+  if (!json.empty() && json != "-") {
+    file_out.open(json);
+    if (!file_out) throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+  }
+  Stop stop;
+  race::RaceResult result;
+  {
+    const Signals signals(stop);
+    report::RaceProgress progress;
+    race::ProcessRunner runner(
+        {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
+    result = race::run_race(scenario, std::move(plan), runner, progress, stop);
+  }
+  result.version = JOUST_VERSION;
+  result.environment = read_environment();
+  result.cpus = cpus;
+  race::judge(result);
+  if (json == "-")
+    fmt::print("{}", report::race_json(result));
+  else
+    fmt::print("{}", report::race_table(result, report::terminal_of(STDOUT_FILENO)));
+  if (file_out.is_open() && !(file_out << report::race_json(result)).flush())
+    throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+  return race::exit_code(result);
+}
+
+int Race::run() {
+  for (const auto& each : collect) each();
+  const race::Catalogue catalogue = catalogue_of(program);
+  const race::Scenario raced = scenario(catalogue);
+  const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
+  race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
+  if (dry_run) {
+    fmt::print("{}", report::race_plan(raced, plan, cpus, program.name));
+    return kOk;
+  }
+  require_contestant(plan);
+  return race_and_report(raced, std::move(plan), cpus);
+}
+
+}  // namespace
+
+void add_race(CLI::App& app, const Program& program, int& exit_code) {
+  auto race = std::make_shared<Race>(program);
+  CLI::App* command = app.add_subcommand("race", "Race contestants side by side, and say what can be told");
+  command->add_option("scenario", race->file, "a file that describes the race; flags change what it says")
+      ->type_name("SCENARIO.toml");
+  race->add_contestants_to(*command);
+  race->add_load_to(*command);
+  race->add_race_to(*command);
+  command->footer(kExamples);
+  command->callback([race, &exit_code] { exit_code = race->run(); });
+}
 
 }  // namespace joust

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <mutex>
 
-#include "cli/arguments.hpp"
-#include "cli/signals.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/signals.hpp"
 #include "measure/usage.hpp"
 #include "net/listener.hpp"
 #include "report/facts_json.hpp"
@@ -30,6 +30,7 @@ struct Serve {
   SocketArguments socket{};
   Limits limits{};
   std::uint64_t most_connections = Limits{}.connections;
+  std::uint64_t backlog = static_cast<std::uint64_t>(SocketOptions{}.backlog);
   std::string protocol = "echo";
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
@@ -88,6 +89,7 @@ void Serve::run() {
   for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
   pin(engine.cpus);
   limits.connections = most_connections;
+  socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
   Stop stop;
@@ -117,6 +119,7 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
   add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
             1'000'000);
+  add_count(*command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
   add_duration(*command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ std::size_t size_of(std::span<const Segment> segments) {
 }
 
 // Everything `from` has to say that `to` wants to hear. True when something moved.
-bool carry(Session& from, Session& to, bool& told, Time now) {
+bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& bytes, Time now) {
   std::array<Segment, 16> segments;
   bool moved = false;
   while (const std::size_t count = from.output(segments)) {
@@ -60,6 +61,7 @@ bool carry(Session& from, Session& to, bool& told, Time now) {
     if (taken == 0) break;
     from.consumed(taken);
     from.released(taken);
+    bytes.fetch_add(taken, std::memory_order_relaxed);
     moved = true;
   }
   if (told || !from.finished() || from.output(segments) > 0) return moved;
@@ -81,7 +83,7 @@ class NullRun {
         moved |= turn(std::span(pairs_).subspan(first, std::min(kPairsPerTurn, pairs_.size() - first)));
       std::erase_if(pairs_, [this](const auto& pair) { return remove_ended(*pair); });
       moved |= fire_deadlines();
-      if (!moved) sleep();
+      if (!moved) rest();
     }
     if (Publications* publications = hosting_.service.publications()) publications->unsubscribe(waker_);
   }
@@ -101,8 +103,8 @@ class NullRun {
     const Time now = Clock::now();
     bool moved = false;
     for (const auto& pair : pairs) {
-      moved |= carry(*pair->client, *pair->server, pair->server_told, now);
-      moved |= carry(*pair->server, *pair->client, pair->client_told, now);
+      moved |= carry(*pair->client, *pair->server, pair->server_told, hosting_.tally.sent, now);
+      moved |= carry(*pair->server, *pair->client, pair->client_told, hosting_.tally.received, now);
       for (const Session* session : {pair->client.get(), pair->server.get()})
         if (const auto due = session->deadline()) timers_.arm(*pair, *due);
     }
@@ -140,7 +142,7 @@ class NullRun {
     }
   }
 
-  void sleep() {
+  void rest() {
     const Time now = Clock::now();
     const timespec timeout = to_timespec(Patience(Wait::block).next_wait(timers_.next(), now));
     std::array<pollfd, 2> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{waker_.fd(), POLLIN, 0}};

@@ -7,11 +7,13 @@
 namespace joust {
 
 extern const Engine kNull;
+extern const Engine kThreads;
 extern const Engine kEpoll;
+extern const Engine kIoUring;
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kEpoll};
+constexpr std::array kTable{&kNull, &kThreads, &kEpoll, &kIoUring};
 
 }  // namespace
 

@@ -58,11 +58,12 @@ class RequestSession : public Session {
   const LoadPlan& plan_;
   Deframer deframer_;
   Outbox outbox_;
-  std::deque<Time> intended_;    // when each outstanding request was meant to be sent, oldest first
-  std::uint64_t requests_ = 0;   // written so far
-  std::uint64_t replies_ = 0;    // verified so far
-  std::uint64_t in_window_ = 0;  // of requests_: for the window (messages only)
-  Time next_send_{};             // by the interval
+  std::deque<Time> intended_;       // when each outstanding request was meant to be sent, oldest first
+  std::uint64_t requests_ = 0;      // written so far
+  std::uint64_t replies_ = 0;       // verified so far
+  std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
+  std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
+  Time next_send_{};                // by the interval
   Phase phase_ = Phase::waiting;
   bool left_window_ = false;
   bool finished_ = false;
@@ -125,7 +126,7 @@ void RequestSession::enter_window(Time opens) {
   if (written_in_advance) {
     std::ranges::fill(intended_, opens);
     next_send_ = opens + plan_.interval;
-    run_.recorder().bytes_sent(outbox_.size());
+    run_.recorder().bytes_sent(unseen_bytes_);
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
@@ -142,9 +143,11 @@ void RequestSession::fill(Time now) {
     if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
     next_send_ = now + plan_.interval;
   }
+  const std::uint64_t bytes = outbox_.size() - before;
+  if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ = bytes;
   if (!in_window(now)) return;
   run_.recorder().sent(written);
-  run_.recorder().bytes_sent(outbox_.size() - before);
+  run_.recorder().bytes_sent(bytes);
 }
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {

@@ -67,6 +67,9 @@ class LoopCore {
     return *peers_.back();
   }
 
+  // All there are, connecting or open. add() appends, and sweep() changes the order.
+  const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
+
   // The connection stands: from here on the session speaks.
   void open(Peer& peer) {
     if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
@@ -96,7 +99,13 @@ class LoopCore {
     }
   }
 
-  bool full() const { return group_.open.load() >= hosting_.limits.connections; }
+  bool full() const { return room() == 0; }
+
+  // How many more connections may be open.
+  std::size_t room() const {
+    const std::size_t open = group_.open.load();
+    return hosting_.limits.connections - std::min(hosting_.limits.connections, open);
+  }
 
   // Gives an accepted socket to the loop whose turn it is; returned where that is this one, and after a stop,
   // when other loops may have ended already.
@@ -198,7 +207,18 @@ class LoopCore {
   }
 
   void sweep() {
+    sweep([](Peer&) { return true; });
+  }
+
+  // The same for engines whose kernel interface may still be working for a peer: it stays until
+  // `let_go(peer)` says that this is over.
+  template <typename LetGo>
+  void sweep(LetGo&& let_go) {
     for (Peer* peer : std::exchange(leaving_, {})) {
+      if (!let_go(*peer)) {
+        leaving_.push_back(peer);
+        continue;
+      }
       timers_.remove(*peer);
       group_.open.fetch_sub(1);
       std::swap(peers_[peer->index], peers_.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/signals.hpp"
+#include "cli/common/signals.hpp"
 
 #include <poll.h>
 #include <sys/signalfd.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/common/command.hpp"
 #include "joust/engine.hpp"
 #include "net/socket_options.hpp"
 

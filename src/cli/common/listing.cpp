@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/listing.hpp"
+#include "cli/common/listing.hpp"
 
 #include <fmt/format.h>
 

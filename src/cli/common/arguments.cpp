@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/arguments.hpp"
+#include "cli/common/arguments.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# The program, the library, its public headers and a CMake package: find_package(joust), joust::joust.
+include(CMakePackageConfigHelpers)
+
+set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
+
+install(TARGETS joust EXPORT joustTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS joust_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
+
+# A static library leaves its dependencies to whoever links it; the package finds those it was built with.
+set(JOUST_PACKAGE_NEEDS_URING ${URING_FOUND})
+configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake
+                              INSTALL_DESTINATION ${JOUST_PACKAGE_DIR})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/joustConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/joustConfig.cmake ${PROJECT_BINARY_DIR}/joustConfigVersion.cmake
+        DESTINATION ${JOUST_PACKAGE_DIR})

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "joust/bytes.hpp"
+#include "joust/engine.hpp"
+#include "joust/time.hpp"
+
+#ifdef JOUST_HAVE_LIBURING
+#include <liburing.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#endif
+
+namespace joust {
+
+// How large one loop's ring is, and what it may use. Tests make it small, or leave out what an older kernel
+// lacks.
+struct UringSetup {
+  unsigned submissions = 1024;          // operations prepared between two enters; more cost an extra enter
+  unsigned completions = 4096;          // beyond it the kernel keeps them in a list, and ends multishots
+  unsigned buffers = 256;               // provided for receiving; a power of two
+  std::size_t buffer_bytes = 16 << 10;  // the most one completion brings
+  bool deferred_work = true;            // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
+  bool multishot_receive = true;        // Linux 6.0
+  bool kernel_submits = false;          // SQPOLL
+  bool watched = false;  // for a loop that spins: the kernel says in shared memory when to enter
+};
+
+#ifdef JOUST_HAVE_LIBURING
+
+// Memory the kernel picks from when something has arrived, so that ten thousand idle connections hold none.
+class ProvidedBuffers {
+ public:
+  static constexpr unsigned short kGroup = 0;
+
+  ProvidedBuffers(io_uring& ring, unsigned count, std::size_t bytes);
+  ~ProvidedBuffers();
+  ProvidedBuffers(const ProvidedBuffers&) = delete;
+  ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
+
+  Bytes chunk(const io_uring_cqe& cqe) const;  // what a receive has brought, until given back
+  void give_back(const io_uring_cqe& cqe);     // the kernel sees it with the next publish()
+  void publish();
+
+ private:
+  std::byte* buffer(unsigned id) const { return memory_ + ring_bytes_ + id * bytes_; }
+  void add(unsigned id);
+
+  unsigned count_;
+  std::size_t bytes_;
+  std::size_t ring_bytes_;
+  std::byte* memory_;
+  io_uring_buf_ring* ring_;
+  int unpublished_ = 0;
+};
+
+// One io_uring with its provided buffers, made and used by one thread. It counts what is in flight, because
+// the kernel may touch the memory of an operation until its last completion has come.
+class Uring {
+ public:
+  // Throws std::system_error where the kernel refuses.
+  explicit Uring(const UringSetup& setup);
+  ~Uring();
+  Uring(const Uring&) = delete;
+  Uring& operator=(const Uring&) = delete;
+
+  // An entry for one operation, to be filled in with io_uring_prep_*. Its completions carry `tag`; the last
+  // of them comes without IORING_CQE_F_MORE.
+  io_uring_sqe* prepare(std::uint64_t tag);
+
+  // io_uring_enter: submits what was prepared and waits for a completion, for `most` at the longest. A
+  // watched ring does not enter for zero time where the kernel has nothing to do.
+  void submit_and_wait(Duration most);
+
+  // The completions that have come, oldest first. Those that come meanwhile are left for the next time.
+  template <typename Handle>
+  void take_completions(Handle&& handle) {
+    for (unsigned ready = io_uring_cq_ready(&ring_); ready > 0; --ready) {
+      io_uring_cqe* next = nullptr;
+      io_uring_peek_cqe(&ring_, &next);
+      const io_uring_cqe cqe = *next;
+      io_uring_cqe_seen(&ring_, next);
+      if ((cqe.flags & IORING_CQE_F_MORE) == 0) --in_flight_;
+      handle(cqe);
+    }
+  }
+  bool has_completions() const { return io_uring_cq_ready(&ring_) > 0; }
+
+  std::size_t in_flight() const { return in_flight_; }
+  bool has_overflowed() const { return overflowed_; }
+  bool multishot_receive() const { return setup_.multishot_receive; }
+  const std::string& missing() const { return missing_; }  // what this kernel lacks, for people
+  ProvidedBuffers& buffers() { return *buffers_; }
+
+ private:
+  void set_up();
+  bool kernel_has_work() const;
+
+  UringSetup setup_;
+  io_uring ring_{};
+  std::optional<ProvidedBuffers> buffers_;
+  std::size_t in_flight_ = 0;
+  bool overflowed_ = false;
+  std::string missing_;
+};
+
+// Why this kernel will not give us a ring, or empty.
+std::string uring_unavailable();
+
+// The io-uring engine with a set-up of one's own, for tests.
+void run_io_uring(const Hosting& hosting, Stop& stop, const UringSetup& setup);
+
+#endif
+
+}  // namespace joust

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+//
+// threads: every connection has a thread of its own, which waits in recv; the kernel's scheduler is the loop.
+//
+//     host   poll --> accept4 --> a thread:  [connect] --> recv --> session --> send
+//              ^                                            ^                    |
+//              |                                            +--------------------+
+//              +---- threads that have ended <---- publications <---- the stop
+//
+// Good at: long computations, because nobody waits for another's; and a message costs only two system calls.
+// Bad at: thousands of connections. Each takes a stack, and each message a switch to another thread.
+//
+// recv blocks, send does not: two peers that both wait until the other one reads wait for ever. When a socket
+// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
+// at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
+// ticks. How sleeping threads are told something, and how they all speak at once, is in common/crew.hpp. Left
+// out on purpose: a pool of threads, and a second thread per connection that only writes.
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "engines/common/crew.hpp"
+#include "engines/common/patience.hpp"
+#include "net/listener.hpp"
+#include "net/target.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kMostRead = 64 << 10;                       // on the stack
+constexpr Duration kTick = std::chrono::seconds(1);               // the longest sleep in recv
+constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
+
+void set_timeout(int socket, int option, Duration time) {
+  const timeval value{.tv_sec = time / std::chrono::seconds(1),
+                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
+  checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
+}
+
+// What the thread of one connection does. It lives on that thread's stack.
+class Conversation {
+ public:
+  Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
+      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait) {}
+
+  void dial();  // where there is no socket yet
+  void hold();
+
+ private:
+  struct Heard {
+    Bytes bytes;
+    int error;  // EAGAIN where nothing was there; 0 without bytes is the peer's end
+  };
+
+  int connect_to(int socket, const Endpoint& endpoint) const;
+  bool take_turn();
+  Duration next_wait();
+  Heard listen(Duration wait);
+  void report(const Heard& heard);
+  void take_leave(const Heard& heard);
+
+  const Hosting& hosting_;
+  Crew& crew_;
+  CrewPeer& peer_;
+  Time now_{};
+  Patience patience_;
+  bool took_leave_ = false;          // the session knows of the stop
+  std::size_t read_since_stop_ = 0;  // bytes
+  std::array<std::byte, kMostRead> buffer_;
+};
+
+// Tries the target's endpoints in turn.
+void Conversation::dial() {
+  const Target& target = *hosting_.target;
+  Failure failure;
+  for (std::size_t i = 0; i < target.endpoints() && !peer_.socket.is_open(); ++i) {
+    try {
+      Fd socket = target.make_socket(i, 0);
+      const int error = connect_to(socket.get(), target.endpoint(i));
+      failure = target.connect_failure(i, error);
+      if (error == 0) peer_.socket = std::move(socket);
+    } catch (const std::system_error& error) {
+      failure = {Stage::connect, error.code().value(), target.name()};
+    }
+  }
+  if (crew_.draining()) return peer_.socket.close();
+  if (peer_.socket.is_open()) return target.note_facts(peer_.socket.get());
+  hosting_.tally.failed(failure);
+  hosting_.service.not_opened(failure, Clock::now());
+}
+
+// 0, or the errno. On Linux the send timeout bounds connect too, and connect called again after a signal goes
+// on waiting for the same connection.
+int Conversation::connect_to(int socket, const Endpoint& endpoint) const {
+  set_timeout(socket, SO_SNDTIMEO, hosting_.limits.connect);
+  while (!crew_.draining()) {
+    if (::connect(socket, endpoint.raw(), endpoint.size) == 0) return 0;
+    if (errno == EINPROGRESS || errno == EALREADY || errno == EAGAIN) return ETIMEDOUT;
+    if (errno != EINTR) return errno;
+  }
+  return ECANCELED;
+}
+
+void Conversation::hold() {
+  set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
+  std::unique_lock lock(peer_.mutex);
+  now_ = Clock::now();
+  peer_.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+  while (take_turn()) {
+    const bool stopping = crew_.draining();
+    const Duration wait = next_wait();
+    lock.unlock();
+    const Heard heard = listen(wait);
+    lock.lock();
+    now_ = Clock::now();
+    report(heard);
+    if (stopping && !took_leave_) take_leave(heard);
+  }
+  peer_.connection.reset();
+  peer_.socket.close();
+}
+
+// False when there will be no other.
+bool Conversation::take_turn() {
+  // An answer to a nudge is to look at everything again, as below, after having said so.
+  if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
+  peer_.catch_up(crew_.publications(), now_);
+  peer_.flush(now_);
+  return !peer_.connection->ended() && !crew_.ending();
+}
+
+// How long to wait; and a note for the host, for what.
+Duration Conversation::next_wait() {
+  const bool look_only = peer_.nudged || (crew_.draining() && !took_leave_);
+  const Duration wait =
+      look_only ? Duration::zero() : patience_.next_wait(peer_.connection->deadline(), now_);
+  peer_.waits_for = peer_.interest();
+  peer_.back_by = now_ + std::min(wait, kTick);
+  return wait;
+}
+
+// Waits for what was noted, without the lock, and reads.
+Conversation::Heard Conversation::listen(Duration wait) {
+  const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
+  if (wait > Duration::zero() && !blocking) {
+    pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
+    const timespec timeout = to_timespec(wait);
+    // Where nothing is wanted now, not even the peer's end, this only sleeps.
+    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) return {{}, errno};
+    if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
+  }
+  if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
+  const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
+  const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
+  if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
+  const int error = errno;
+  if (wait == Duration::zero()) ::sched_yield();  // threads that spin may be more than cores
+  return {{}, error};
+}
+
+void Conversation::report(const Heard& heard) {
+  if (!heard.bytes.empty()) {
+    patience_.found_work(now_);
+    peer_.connection->received(heard.bytes, now_);
+  } else if (heard.error == 0) {
+    peer_.connection->peer_finished(now_);
+  } else if (heard.error != EAGAIN && heard.error != EINTR) {
+    peer_.connection->failed({Stage::receive, heard.error, {}}, now_);
+  }
+}
+
+// The stop: what had arrived before it is still answered, up to a turn's quota. Then the session is told.
+void Conversation::take_leave(const Heard& heard) {
+  read_since_stop_ += heard.bytes.size();
+  if (heard.error != EAGAIN && read_since_stop_ < hosting_.limits.read_bytes_per_turn) return;
+  took_leave_ = true;
+  peer_.connection->drain(now_);
+}
+
+// Accepts or dials, and minds the threads.
+class Host {
+ public:
+  Host(const Hosting& hosting, Stop& stop)
+      : hosting_(hosting), stop_(stop), listener_(hosting.listener), undialled_(hosting.dials) {}
+  void run();
+
+ private:
+  void live(CrewPeer& peer);
+  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.listener && undialled_ == 0)); }
+  bool wait();
+  void accept_peers(std::size_t most);
+  void start_dials();
+  void begin_drain();
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  Listener* listener_;                      // until the stop
+  std::size_t undialled_;                   // connections
+  std::atomic<std::size_t> connecting_{0};  // dials in progress
+  Time now_ = Clock::now();
+  std::optional<Time> accept_again_;  // while accepting is paused
+  std::optional<Time> drain_by_;
+  Crew crew_{hosting_, stop_, [this](CrewPeer& peer) { live(peer); }};
+};
+
+// All that a thread does.
+void Host::live(CrewPeer& peer) {
+  Conversation conversation(hosting_, crew_, peer);
+  if (!peer.socket.is_open()) {
+    conversation.dial();
+    connecting_.fetch_sub(1);
+    crew_.wake_host();
+  }
+  if (peer.socket.is_open()) conversation.hold();
+}
+
+void Host::run() {
+  for (start_dials(); !over(); start_dials()) {
+    const bool knock = wait();
+    crew_.attend(now_);
+    if (knock) accept_peers(hosting_.limits.accepts_per_turn);
+    if (stop_.requested() && !drain_by_) begin_drain();
+    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
+  }
+  crew_.rethrow();
+}
+
+// True when somebody waits to be accepted.
+bool Host::wait() {
+  Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
+  if (accept_again_) until = std::min(until, *accept_again_);
+  if (const auto due = crew_.due()) until = std::min(until, *due);
+  const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
+  std::array<pollfd, 3> events{};  // a negative descriptor is passed over
+  events[0] = {.fd = crew_.fd(), .events = POLLIN, .revents = 0};
+  events[1] = {.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0};
+  events[2] = {.fd = listener_ && !accept_again_ ? listener_->fd() : -1, .events = POLLIN, .revents = 0};
+  ::ppoll(events.data(), events.size(), &timeout, nullptr);
+  now_ = Clock::now();
+  if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
+  return events[2].revents != 0;
+}
+
+void Host::accept_peers(std::size_t most) {
+  for (std::size_t i = 0; i < most; ++i) {
+    const bool full = crew_.size() >= hosting_.limits.connections;
+    // The listener does not block: who has connected may be gone again. What accept4 gives here does.
+    Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener_->accept(0);
+    if (accepted.outcome == AcceptOutcome::none) return;
+    if (accepted.outcome == AcceptOutcome::accepted && crew_.start(std::move(accepted.socket))) continue;
+    hosting_.tally.note(
+        "accepting paused: out of descriptors, memory or threads, or at the connection limit");
+    accept_again_ = now_ + hosting_.limits.accept_pause;
+    return;
+  }
+}
+
+void Host::start_dials() {
+  while (undialled_ > 0 && !drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
+    --undialled_;
+    connecting_.fetch_add(1);
+    if (!crew_.start(Fd{})) connecting_.fetch_sub(1);
+  }
+}
+
+void Host::begin_drain() {
+  drain_by_ = now_ + hosting_.limits.drain;
+  // Those who wait in the queue are served too.
+  if (listener_ != nullptr && !accept_again_) accept_peers(hosting_.limits.connections);
+  if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
+  crew_.drain();
+}
+
+}  // namespace
+
+extern const Engine kThreads{
+    .name = "threads",
+    .summary = "a thread for every connection, blocking in recv",
+    .threads = "one per connection",
+    .wait_ignored = {},
+    .knobs = {},
+    .run = [](const Hosting& hosting, Stop& stop) { Host(hosting, stop).run(); },
+};
+
+}  // namespace joust

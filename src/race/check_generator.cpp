@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "race/checks.hpp"
+#include "race/cpu_list.hpp"
+#include "race/findings.hpp"
+
+namespace joust::race {
+namespace {
+
+// Of all the time of the CPUs a side may use; above 1 is impossible but for rounding.
+struct Load {
+  double client = 0, server = 0;
+};
+
+// How many CPUs a side can use: those it was pinned to, else one for each thread it was given.
+double cpus_of(const std::string& pinned, std::uint64_t threads) {
+  const std::size_t count = count_cpus(pinned);
+  return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
+}
+
+double cpu_s(const Usage& usage) {
+  return usage.user_s + usage.system_s;
+}
+
+// The mean over trials. Stolen time is not there to be used, so it does not count as idle.
+Load load_of(const RaceResult& race, const Entry& entry) {
+  Load sum;
+  double trials = 0;
+  for (const Trial* trial : usable_trials(entry)) {
+    if (!trial->server.usage || trial->load->duration_s <= 0) continue;
+    const double steal = trial->machine ? trial->machine->steal_fraction() : 0;
+    const double time_s = trial->load->duration_s * std::max(0.1, 1 - steal);
+    sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->load->threads));
+    sum.server += cpu_s(*trial->server.usage) /
+                  (time_s * cpus_of(race.cpus.server, std::max<std::uint64_t>(1, trial->server.threads)));
+    ++trials;
+  }
+  return trials == 0 ? Load{} : Load{sum.client / trials, sum.server / trials};
+}
+
+const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::ceiling && entry.contestant.client.threads == client.threads &&
+        entry.contestant.client.wait == client.wait && !usable_trials(entry).empty())
+      return &entry;
+  return nullptr;
+}
+
+// What an interval between messages allows at most, whatever the server does.
+double schedule_ceiling(const LoadPlan& load) {
+  if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
+}
+
+void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
+  const std::string& name = entry.contestant.name;
+  if (entry.in_process) {
+    findings.bar(name,
+                 "it answers in the client's own process, so it is the generator's ceiling and no server");
+    return;
+  }
+  if (!entry.summary.throughput_per_s) return;
+  const double rate = entry.summary.throughput_per_s->median;
+  const Entry* ceiling = ceiling_of(one, entry.contestant.client);
+  const double schedule = schedule_ceiling(one.plan.load);
+  if (ceiling == nullptr) findings.warn("{}: the generator's ceiling was not measured", name);
+  const double measured = ceiling == nullptr ? std::numeric_limits<double>::infinity()
+                                             : usable_trials(*ceiling).front()->load->throughput_per_s;
+  const double most = std::min(measured, schedule);
+  if (rate > kMostOfCeiling * most) {
+    findings.at_least(name);
+    findings.bar(name, fmt::format("at least {} messages/s, {} of the {} that {}", format_count(rate),
+                                   percent(rate / most), format_count(most),
+                                   schedule < measured ? "the interval between messages allows"
+                                                       : "the client manages without a server"));
+    return;
+  }
+  const Load load = load_of(race, entry);
+  if (load.client >= kSaturated && load.server > 0 && load.server < kClearlyIdle) {
+    findings.at_least(name);
+    findings.warn(
+        "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
+        percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
+  } else if (std::isfinite(most)) {
+    findings.say("{} at {} of the ceiling", name, percent(rate / most));
+  }
+}
+
+}  // namespace
+
+CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
+  Findings findings(1, "generator headroom");
+  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
+  return findings.take();
+}
+
+}  // namespace joust::race

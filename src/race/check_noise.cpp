@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "race/checks.hpp"
+#include "race/findings.hpp"
+#include "race/summary.hpp"
+#include "stats/drift.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+namespace {
+
+// Less likely than this by chance, and an effect is believed.
+constexpr double kChance = 0.01;
+
+const Entry* second_entry(const CaseResult& one) {
+  const auto found = std::ranges::find(one.entries, EntryKind::again, &Entry::kind);
+  return found == one.entries.end() || found->summary.trials == 0 ? nullptr : &*found;
+}
+
+std::vector<stats::Observation> observations_of(const CaseResult& one) {
+  std::vector<stats::Observation> all;
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    if (one.entries[i].kind != EntryKind::ceiling)
+      for (const Trial* trial : usable_trials(one.entries[i]))
+        all.push_back({.contestant = i,
+                       .round = trial->round,
+                       .position = trial->position,
+                       .figure = trial->load->throughput_per_s});
+  return all;
+}
+
+// Half the width of a ratio's interval, relative to the ratio.
+double half_width(const Estimate& ratio) {
+  return ratio.interval.width() / 2 / ratio.median;
+}
+
+}  // namespace
+
+CheckResult check_same_twice(const RaceResult& race, const CaseResult& one) {
+  Findings findings(4, "the same twice (A/A)");
+  const Entry* again = second_entry(one);
+  const Entry* reference = find_entry(one, one.reference);
+  if (again == nullptr || reference == nullptr ||
+      !again->contestant.name.starts_with(reference->contestant.name)) {
+    findings.warn("the reference has no second entry with a result, so the noise is not known");
+    return findings.take();
+  }
+  const stats::Ratio ratio = ratio_of(*again, *reference, rounds_begun(one), race.seed);
+  if (!ratio.is_known()) {
+    findings.warn("{} against itself in {} round: two are needed to tell the noise", one.reference,
+                  ratio.rounds);
+    return findings.take();
+  }
+  const std::string figures = fmt::format("{} against itself: {:.3f} ({:.3f} to {:.3f})", one.reference,
+                                          ratio.median, ratio.interval.low, ratio.interval.high);
+  if (!stats::tied(ratio, kLeastDifference))
+    findings.warn("{}: it seems to differ from itself, so do not trust small differences in this table",
+                  figures);
+  else if (stats::aa_spread(ratio) > kCoarse)
+    findings.warn("{}: the machine is too noisy to tell less than {}", figures,
+                  percent(stats::aa_spread(ratio)));
+  else
+    findings.say("{}", figures);
+  return findings.take();
+}
+
+CheckResult check_order(const RaceResult& race, const CaseResult& one) {
+  Findings findings(5, "order and drift");
+  const std::vector<stats::Observation> all = observations_of(one);
+  const auto judge = [&](const char* what, const stats::Effect& effect) {
+    if (effect.chance < kChance && effect.spread > kLeastDifference)
+      findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
+                    percent(effect.spread, 1), effect.chance);
+    else
+      findings.say("no effect of the {} beyond chance ({}, chance {:.2f})", what, percent(effect.spread, 1),
+                   effect.chance);
+  };
+  judge("position in the round", stats::position_effect(all, race.seed));
+  judge("round", stats::round_effect(all, race.seed));
+  findings.say("random order, seed {}", race.seed);
+  return findings.take();
+}
+
+CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
+  Findings findings(7, "interference");
+  double worst = 0, sum = 0;
+  std::size_t trials = 0, unknown = 0, disturbed = 0;
+  for (const Entry& entry : one.entries)
+    for (const Trial* trial : usable_trials(entry)) {
+      if (!trial->machine) {
+        ++unknown;
+        continue;
+      }
+      worst = std::max(worst, trial->machine->steal_fraction());
+      sum += trial->machine->steal_fraction();
+      disturbed += trial->disturbed;
+      ++trials;
+    }
+  const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
+  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
+  if (worst > kStealWorthAWord)
+    findings.warn(
+        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",
+        percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
+  else if (trials > 0)
+    findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
+  if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
+  return findings.take();
+}
+
+CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
+  Findings findings(8, "enough rounds and samples");
+  const double possible = stats::greatest_confidence(race.rounds);
+  if (race.rounds < kEnoughRounds)
+    findings.warn("{} rounds: intervals can hold the truth {} of the time at most, 95 % takes {}",
+                  race.rounds, percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
+  else
+    findings.say("{}", counted(race.rounds, "round"));
+  double widest = 0;
+  std::string of;
+  for (const Entry* entry : contestants_of(one)) {
+    if (entry->summary.trials == 0) continue;
+    if (!entry->summary.latency_ns.p99)
+      findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
+    if (entry->summary.trials < race.rounds)
+      findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
+                    race.rounds);
+    const auto& ratio = entry->summary.ratio;
+    if (!ratio || !ratio->interval.is_known() || half_width(*ratio) <= widest) continue;
+    widest = half_width(*ratio);
+    of = entry->contestant.name;
+  }
+  if (widest > kCoarse)
+    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", of, percent(widest));
+  else if (widest > 0)
+    findings.say("widest interval: {} ± {}", of, percent(widest, 1));
+  return findings.take();
+}
+
+CheckResult check_ties(const RaceResult&, const CaseResult& one) {
+  Findings findings(9, "tie rule");
+  if (!std::isfinite(one.least_difference)) {
+    findings.warn("no difference can be told, as the noise is not known: everything ties");
+    return findings.take();
+  }
+  if (one.least_difference > kCoarse)
+    findings.warn("differences below {} cannot be told here", percent(one.least_difference, 1));
+  else
+    findings.say("differences of {} and more can be told", percent(one.least_difference, 1));
+  std::map<int, std::vector<std::string>> groups;
+  for (const Entry* entry : contestants_of(one))
+    if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
+  for (const auto& [group, names] : groups)
+    if (names.size() > 1) findings.say("tied: {}", fmt::join(names, ", "));
+  return findings.take();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "race/result.hpp"
+
+namespace joust::race {
+
+// Collects what a check finds, in sentences. The verdict is that of the worst finding.
+class Findings {
+ public:
+  Findings(int id, std::string title) { result_.id = id, result_.title = std::move(title); }
+
+  // Part of the detail, whatever the verdict.
+  template <typename... Args>
+  void say(fmt::format_string<Args...> text, Args&&... args) {
+    sentences_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> text, Args&&... args) {
+    say(text, std::forward<Args>(args)...);
+    if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
+  }
+  // This contestant is not ranked, for this reason.
+  void bar(const std::string& contestant, const std::string& reason) {
+    result_.bars.emplace(contestant, reason);
+    say("{}: {}", contestant, reason);
+    result_.verdict = Verdict::refuse;
+  }
+  // The whole measurement is invalid.
+  template <typename... Args>
+  void refuse(fmt::format_string<Args...> text, Args&&... args) {
+    say(text, std::forward<Args>(args)...);
+    result_.verdict = Verdict::refuse;
+    result_.invalidates = true;
+  }
+  void at_least(const std::string& contestant) { result_.at_least.push_back(contestant); }
+
+  bool quiet() const { return sentences_.empty(); }
+  Verdict verdict() const { return result_.verdict; }
+
+  CheckResult take() {
+    result_.detail = fmt::format("{}", fmt::join(sentences_, "; "));
+    return std::move(result_);
+  }
+
+ private:
+  CheckResult result_;
+  std::vector<std::string> sentences_;
+};
+
+inline std::string percent(double fraction, int decimals = 0) {
+  return fmt::format("{:.{}f} %", fraction * 100, decimals);
+}
+
+// "1 round", "2 rounds"
+inline std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+// The contestants that have something to show. Neither the reference's second entry nor ceilings.
+inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
+  std::vector<const Entry*> all;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && entry.unavailable.empty()) all.push_back(&entry);
+  return all;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "race/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace joust::race {
+namespace {
+
+Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue) {
+  Entry entry{.contestant = contestant};
+  const auto reason = [&](const std::string& name) {
+    const EngineRow* row = catalogue.engine(name);
+    return row == nullptr || row->unavailable.empty() ? std::string()
+                                                      : fmt::format("unavailable: {}", row->unavailable);
+  };
+  if (!contestant.external()) {
+    entry.in_process = catalogue.engine(contestant.server.engine)->in_process;
+    entry.unavailable = reason(contestant.server.engine);
+  }
+  if (entry.unavailable.empty() && !entry.in_process) entry.unavailable = reason(contestant.client.engine);
+  return entry;
+}
+
+// The engine that answers in process, or null when there is none.
+const EngineRow* in_process_engine(const Catalogue& catalogue) {
+  const auto found = std::ranges::find_if(
+      catalogue.engines, [](const EngineRow& row) { return row.in_process && row.unavailable.empty(); });
+  return found == catalogue.engines.end() ? nullptr : &*found;
+}
+
+// The generator's own ceiling depends on how many threads it has and how they wait, not on the client's
+// engine: in process there is no socket to drive.
+void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
+  const EngineRow* engine = in_process_engine(catalogue);
+  if (engine == nullptr) return;
+  std::set<std::pair<std::uint64_t, std::string>> setups;
+  for (const Entry& entry : std::vector<Entry>(result.entries)) {
+    const EngineChoice& client = entry.contestant.client;
+    if (!entry.is_contestant() || !entry.unavailable.empty() || entry.in_process) continue;
+    if (!setups.emplace(client.threads, client.wait).second) continue;
+    const EngineChoice null{.engine = engine->name, .threads = client.threads, .wait = client.wait};
+    result.entries.push_back(
+        {.kind = EntryKind::ceiling,
+         .contestant = {.name = fmt::format("ceiling ({})", describe(null)), .server = null, .client = null},
+         .in_process = true,
+         .ranked = false,
+         .reason = "the generator's ceiling, for check 1"});
+  }
+}
+
+// The default reference is the first contestant that can run.
+void add_reference(CaseResult& result, const std::string& wanted) {
+  for (const Entry& entry : result.entries) {
+    if (!entry.unavailable.empty() || (!wanted.empty() && entry.contestant.name != wanted)) continue;
+    result.reference = entry.contestant.name;
+    Entry again = entry;
+    again.kind = EntryKind::again;
+    again.contestant.name += " (again)";
+    again.ranked = false;
+    again.reason = "the reference once more, for check 4";
+    result.entries.push_back(std::move(again));
+    return;
+  }
+}
+
+// A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
+// standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
+std::size_t below(std::mt19937_64& random, std::size_t limit) {
+  return static_cast<std::size_t>(random() % limit);
+}
+
+}  // namespace
+
+Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
+  Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
+  for (const Case& one : scenario.cases) {
+    CaseResult result{.plan = one};
+    for (const Contestant& contestant : scenario.contestants)
+      result.entries.push_back(contestant_entry(contestant, catalogue));
+    for (Entry& entry : result.entries) {
+      entry.ranked = entry.unavailable.empty();
+      entry.reason = entry.unavailable;
+    }
+    add_reference(result, scenario.reference);
+    if (result.reference.empty()) add_reference(result, {});
+    add_ceilings(result, catalogue);
+    plan.cases.push_back(std::move(result));
+  }
+  return plan;
+}
+
+std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt) {
+  std::vector<Slot> order;
+  for (std::size_t c = 0; c < plan.cases.size(); ++c)
+    for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
+      const Entry& entry = plan.cases[c].entries[e];
+      if (entry.unavailable.empty() && (entry.kind != EntryKind::ceiling || round == 1))
+        order.push_back({c, e});
+    }
+  std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
+  std::mt19937_64 random(seed);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
+  return order;
+}
+
+std::size_t trials_in(const Plan& plan) {
+  std::size_t trials = 0;
+  for (std::uint64_t round = 1; round <= plan.rounds; ++round) trials += order_of_round(plan, round).size();
+  return trials;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "race/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace joust::race {
+namespace {
+
+// One run of the plan: the loop over rounds, attempts and trials.
+class Running {
+ public:
+  Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
+      : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
+    trials_ = trials_in(plan_) + counting_pass().size();
+  }
+
+  RaceResult run() {
+    RaceResult result{.scenario = scenario_, .seed = plan_.seed};
+    while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
+    if (result.rounds == plan_.rounds) count_calls();
+    result.rounds_again = rounds_again_;
+    result.complete = !stop_.requested();
+    if (stop_.requested())
+      result.incomplete = fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
+    result.cases = std::move(plan_.cases);
+    return result;
+  }
+
+ private:
+  Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
+
+  // False when the race was interrupted before the round was over. Its trials so far are kept.
+  bool run_round(const RaceResult& result) {
+    const std::uint64_t round = result.rounds + 1;
+    const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
+    std::uint64_t best = 1;
+    double least_steal = 2;
+    for (std::uint64_t attempt = 1;; ++attempt) {
+      const auto steal = run_attempt(round, attempt);
+      if (!steal) break;
+      if (*steal < least_steal) {
+        least_steal = *steal;
+        best = attempt;
+      }
+      if (*steal <= kDisturbedSteal || scenario_.quick || rounds_again_ >= most_again) break;
+      ++rounds_again_;
+      trials_ += order_of_round(plan_, round, attempt + 1).size();
+      observer_.note(fmt::format("round {} lost {:.0f} % of the machine to its neighbours: it is run again",
+                                 round, *steal * 100));
+    }
+    keep_attempt(round, best);
+    return !stop_.requested();
+  }
+
+  // The worst steal of its trials, as a pair is only as good as its worse half; nothing when interrupted.
+  std::optional<double> run_attempt(std::uint64_t round, std::uint64_t attempt) {
+    double worst = 0;
+    std::uint64_t position = 0;
+    for (const Slot& slot : order_of_round(plan_, round, attempt)) {
+      ++position;
+      if (entry(slot).failures >= kMostFailures) {
+        ++done_;
+        continue;
+      }
+      Trial trial = run_trial(slot, round, false);
+      if (trial.interrupted) return std::nullopt;
+      trial.round = round;
+      trial.attempt = attempt;
+      trial.position = position;
+      if (trial.machine) worst = std::max(worst, trial.machine->steal_fraction());
+      trial.disturbed = trial.machine && trial.machine->steal_fraction() > kDisturbedSteal;
+      keep(slot, std::move(trial));
+      if (stop_.requested()) return std::nullopt;
+    }
+    return worst;
+  }
+
+  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
+    const Case& load_case = plan_.cases[slot.case_index].plan;
+    const RaceObserver::Step step{.round = round,
+                                  .rounds = plan_.rounds,
+                                  .trial = ++done_,
+                                  .trials = trials_,
+                                  .entry = entry(slot),
+                                  .load_case = load_case,
+                                  .counting = counting};
+    observer_.trial_starts(step);
+    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+    if (!trial.interrupted) observer_.trial_ended(step, trial);
+    return trial;
+  }
+
+  void keep(const Slot& slot, Trial trial) {
+    Entry& who = entry(slot);
+    if (!trial.failure.empty()) {
+      observer_.note(fmt::format("{}: {}", who.contestant.name, trial.failure));
+      if (++who.failures == kMostFailures)
+        observer_.note(fmt::format("{} has failed {} times and is not tried any more", who.contestant.name,
+                                   kMostFailures));
+    }
+    who.trials.push_back(std::move(trial));
+  }
+
+  // Of a round's attempts the least disturbed counts. The choice looks at the machine, never at the results.
+  void keep_attempt(std::uint64_t round, std::uint64_t best) {
+    for (CaseResult& one : plan_.cases)
+      for (Entry& who : one.entries)
+        for (Trial& trial : who.trials)
+          if (trial.round == round) trial.counted = trial.attempt == best;
+  }
+
+  std::vector<Slot> counting_pass() {
+    std::vector<Slot> slots = order_of_round(plan_, 1);
+    std::erase_if(slots, [&](const Slot& slot) { return !entry(slot).is_contestant(); });
+    std::ranges::sort(slots, {},
+                      [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
+    return slots;
+  }
+
+  // One more trial of each contestant, untimed. A machine that refuses the tracepoint once refuses it always.
+  void count_calls() {
+    std::string refused;
+    for (const Slot& slot : counting_pass()) {
+      Entry& who = entry(slot);
+      if (stop_.requested()) return;
+      if (refused.empty() && who.failures < kMostFailures)
+        who.calls = count_calls_of(slot, refused);
+      else
+        who.calls.reason = refused.empty() ? "it failed" : refused;
+      for (Trial& trial : who.trials) apply(who.calls, trial);
+    }
+  }
+
+  CallCount count_calls_of(const Slot& slot, std::string& refused) {
+    const Trial trial = run_trial(slot, plan_.rounds, true);
+    if (trial.interrupted) return {.reason = "interrupted"};
+    if (!trial.measured()) return {.reason = "the trial that counts them failed: " + trial.failure};
+    if (!trial.server_calls && !trial.client_calls) refused = trial.calls_reason;
+    const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
+      if (!calls || trial.load->verified == 0) return std::nullopt;
+      return *calls / static_cast<double>(trial.load->verified);
+    };
+    return {.server_per_message = per_message(trial.server_calls),
+            .client_per_message = per_message(trial.client_calls),
+            .reason = trial.calls_reason};
+  }
+
+  static void apply(const CallCount& calls, Trial& trial) {
+    if (!trial.load) return;
+    const auto messages = static_cast<double>(trial.load->verified);
+    trial.calls_reason = calls.reason;
+    if (calls.server_per_message) trial.server_calls = *calls.server_per_message * messages;
+    if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;
+  }
+
+  const Scenario& scenario_;
+  Plan plan_;
+  TrialRunner& runner_;
+  RaceObserver& observer_;
+  const Stop& stop_;
+  std::size_t done_ = 0, trials_ = 0;
+  std::uint64_t rounds_again_ = 0;
+};
+
+}  // namespace
+
+RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
+                    const Stop& stop) {
+  return Running(scenario, std::move(plan), runner, observer, stop).run();
+}
+
+}  // namespace joust::race

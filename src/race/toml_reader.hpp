@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joust/time.hpp"
+
+namespace joust::race {
+
+// What is wrong with a scenario file, one line per problem, in the order of discovery.
+class Problems {
+ public:
+  explicit Problems(std::string file) : file_(std::move(file)) {}
+  void add(const toml::source_region& where, std::string_view key, std::string_view what);
+  void add(const toml::source_region& where, std::string_view what);
+  bool empty() const { return lines_.empty(); }
+  std::string text() const;
+
+ private:
+  std::string file_;
+  std::vector<std::string> lines_;
+};
+
+// Reads one table key by key. Every key that is asked for is an allowed one: finish() reports the others. A
+// value of the wrong type or out of range is reported and read as absent, so that one run names all problems.
+class TableReader {
+ public:
+  // `path` precedes the keys in messages: "load." for the table [load].
+  TableReader(const toml::table& table, std::string path, Problems& problems)
+      : table_(table), path_(std::move(path)), problems_(problems) {}
+
+  std::optional<std::string> text(std::string_view key);
+  std::optional<std::string> word(std::string_view key, std::span<const std::string> allowed);
+  std::optional<bool> boolean(std::string_view key);
+  // A whole number, or text with an SI unit ("4k").
+  std::optional<std::uint64_t> count(std::string_view key, std::uint64_t least, std::uint64_t most);
+  std::optional<std::uint64_t> bytes(std::string_view key, std::uint64_t least, std::uint64_t most);
+  // Text with a unit ("10ms"), or 0.
+  std::optional<Duration> duration(std::string_view key, Duration least);
+  // A CPU list: text, or one number.
+  std::optional<std::string> scalar(std::string_view key);
+
+  const toml::table* table(std::string_view key);
+  std::vector<const toml::table*> tables(std::string_view key);
+  const toml::node* node(std::string_view key);
+
+  // Says that the value of `key` is wrong; at the table itself when the key is absent.
+  void wrong(std::string_view key, std::string_view what);
+  // Every key that has not been asked for, as text: an engine's knobs, a protocol's parameters.
+  std::vector<std::pair<std::string, std::string>> others();
+  // Reports every key that nobody has asked for.
+  void finish();
+
+  const std::string& path() const { return path_; }
+  Problems& problems() { return problems_; }
+
+ private:
+  void ask(std::string_view key) { asked_.emplace_back(key); }
+
+  const toml::table& table_;
+  std::string path_;
+  Problems& problems_;
+  std::vector<std::string> asked_;
+};
+
+// A string, number or boolean as text; nothing when it is a table, an array or a date.
+std::optional<std::string> scalar_text(const toml::node& node);
+
+}  // namespace joust::race

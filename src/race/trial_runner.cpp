@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial_runner.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+#include "measure/affinity.hpp"
+#include "race/child_json.hpp"
+#include "race/commands.hpp"
+#include "race/external.hpp"
+#include "race/trial_processes.hpp"
+
+namespace joust::race {
+namespace {
+
+using nlohmann::json;
+
+// A file that is there to be written to, and gone with its owner.
+class ResultFile {
+ public:
+  ResultFile() : path_(std::filesystem::temp_directory_path() / "joust-XXXXXX") {
+    file_ = Fd(checked(::mkstemp(path_.data()), "mkstemp({})", path_));
+  }
+  ~ResultFile() { ::unlink(path_.c_str()); }
+  ResultFile(const ResultFile&) = delete;
+  ResultFile& operator=(const ResultFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string content() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+ private:
+  std::string path_;
+  Fd file_;
+};
+
+Usage usage_from(const json& usage) {
+  return {.user_s = usage.at("cpu_user_s"),
+          .system_s = usage.at("cpu_system_s"),
+          .voluntary_switches = usage.at("voluntary_switches"),
+          .involuntary_switches = usage.at("involuntary_switches"),
+          .peak_memory_bytes = usage.at("peak_memory_bytes")};
+}
+
+// What is looked at on both ends of the timed window.
+struct Snapshot {
+  std::optional<MachineCpu> machine{};
+  std::optional<Usage> server{};
+};
+
+// One trial from its first process to its last. Every step returns false when the trial is over: failed, with
+// the reason in the trial, or interrupted.
+class OneTrial {
+ public:
+  OneTrial(const ProcessRunner::Setup& setup, const TrialOrder& order)
+      : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
+
+  Trial run() {
+    const bool measured = start_server() && run_load() && read_result();
+    if (measured) stop_server();
+    if (setup_.stop.requested()) trial_.interrupted = true;
+    return std::move(trial_);
+  }
+
+ private:
+  bool external() const { return order_.entry.contestant.external(); }
+
+  bool fail(std::string what, const Part& part) {
+    trial_.failure = std::move(what);
+    if (part.child) trial_.last_words = part.child->last_words();
+    return false;
+  }
+
+  ChildCommand own_command(const Words& words) const {
+    ChildCommand command{.program = setup_.program, .words = setup_.first_words};
+    command.words.insert(command.words.end(), words.begin(), words.end());
+    return command;
+  }
+
+  bool start_server() {
+    if (order_.entry.in_process) return true;
+    return external() ? start_external() : start_engine();
+  }
+
+  bool start_engine() {
+    processes_.start(server_,
+                     own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus)));
+    const auto listening = processes_.next_event(server_, "listening", setup_.server_start);
+    if (!listening) return fail_waiting(server_, "listen", setup_.server_start);
+    address_ = listening->at("address");
+    trial_.server.engine = listening->at("engine");
+    trial_.server.wait = listening->value("wait", "");
+    trial_.server.threads = listening->value("threads", std::uint64_t{0});
+    trial_.server.knobs = settings_from(listening->value("knobs", json::object()));
+    trial_.server.build = build_from(listening->value("build", json::object()));
+    trial_.server.socket = settings_from(listening->value("socket", json::object()));
+    return true;
+  }
+
+  bool start_external() {
+    const std::uint16_t port = free_port();
+    ChildCommand command{
+        .program = "/bin/sh",
+        .words = {"sh", "-c", external_command(order_.entry.contestant, fmt::format("{}", port))}};
+    if (!setup_.cpus.server.empty() && setup_.cpus.server != "any")
+      command.cpus = parse_cpus(setup_.cpus.server, allowed_cpus()).value_or(std::vector<int>{});
+    processes_.start(server_, command);
+    address_ = fmt::format("127.0.0.1:{}", port);
+    // Asked every few milliseconds: an external server has no way to say that it is ready.
+    constexpr auto kPause = std::chrono::milliseconds(5);
+    const Time deadline = Clock::now() + setup_.server_start;
+    while (!accepts(port)) {
+      if (server_.child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
+        return fail_waiting(server_, "accept a connection", setup_.server_start);
+      const Time next = Clock::now() + kPause;
+      processes_.wait_until(std::min(next, deadline), [&] { return server_.child->ended(); });
+    }
+    return true;
+  }
+
+  bool fail_waiting(const Part& part, const char* what, Duration patience) {
+    if (part.child->ended())
+      return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
+                  part);
+    return fail(fmt::format("{} did not {} within {}", part.name, what, format_duration(patience)), part);
+  }
+
+  bool run_load() {
+    processes_.start(load_, own_command(load_words(setup_.scenario, order_.load_case, order_.entry,
+                                                   setup_.cpus, address_, result_.path())));
+    const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
+    const bool ended = processes_.wait_until(Clock::now() + patience, [&] {
+      while (const auto line = load_.child->take_line()) on_load_line(*line);
+      return load_.child->ended() || (server_.gone());
+    });
+    if (setup_.stop.requested()) return false;
+    if (!ended)
+      return fail(fmt::format("the load did not end within {} and was killed", format_duration(patience)),
+                  load_);
+    if (server_.gone())
+      return fail(
+          fmt::format("the server ended in the middle of the trial: {}", server_.child->how_it_ended()),
+          server_);
+    return true;
+  }
+
+  void on_load_line(const std::string& line) {
+    const std::string event = event_name(json::parse(line, nullptr, false));
+    if (event == "measuring") before_ = look(&Part::calls_before);
+    if (event == "measured") after_ = look(&Part::calls_after);
+  }
+
+  Snapshot look(std::uint64_t Part::*calls) {
+    Snapshot seen{.machine = read_machine_cpu(), .server = server_usage()};
+    for (Part* part : {&server_, &load_})
+      if (part->calls) part->*calls = part->calls->count();
+    return seen;
+  }
+
+  std::optional<Usage> server_usage() {
+    if (!server_.running()) return std::nullopt;
+    if (external()) return usage_of_process_tree(server_.child->pid());
+    server_.child->signal(SIGUSR1);
+    const auto answer = processes_.next_event(server_, "usage", setup_.answer);
+    return answer ? std::optional(usage_from(answer->at("usage"))) : std::nullopt;
+  }
+
+  bool read_result() {
+    const std::string text = result_.content();
+    if (load_.child->exit_code() < 0 || text.empty())
+      return fail(fmt::format("the load has no result: {}", load_.child->how_it_ended()), load_);
+    auto load = parse_load(text);
+    if (!load) return fail(load.error(), load_);
+    trial_.load = std::move(*load);
+    if (!before_ || !after_)
+      return fail("the load had no timed window" + (trial_.load->messages_of_errors.empty()
+                                                        ? std::string()
+                                                        : ": " + trial_.load->messages_of_errors.front()),
+                  load_);
+    if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
+    if (before_->server && after_->server) trial_.server.usage = *after_->server - *before_->server;
+    for (const Part* part : {&server_, &load_}) {
+      if (part->calls)
+        (part == &server_ ? trial_.server_calls : trial_.client_calls) =
+            static_cast<double>(part->calls_after - part->calls_before);
+      if (!part->no_calls.empty()) trial_.calls_reason = part->no_calls;
+    }
+    return true;
+  }
+
+  bool stop_server() {
+    if (!server_.child) return true;
+    server_.child->signal_group(SIGTERM);
+    if (external()) {
+      processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });
+      return true;  // how somebody else's program ends is its own affair
+    }
+    const auto stopped = processes_.next_event(server_, "stopped", setup_.server_stop);
+    if (setup_.stop.requested()) return false;
+    if (!stopped) return fail_waiting(server_, "stop", setup_.server_stop);
+    const json bytes = stopped->value("bytes", json::object());
+    trial_.server.connections_failed = stopped->at("connections").at("failed");
+    trial_.server.bytes_received = bytes.value("received", std::uint64_t{0});
+    trial_.server.bytes_sent = bytes.value("sent", std::uint64_t{0});
+    trial_.server.errors = counts_from(stopped->value("errors", json::object()));
+    trial_.server.socket = settings_from(stopped->value("socket", json::object()));
+    trial_.server.notes = stopped->value("notes", std::vector<std::string>{});
+    const bool gone =
+        processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });
+    if (gone && server_.child->exit_code() != 0)
+      return fail(fmt::format("the server ended badly: {}", server_.child->how_it_ended()), server_);
+    return gone || fail_waiting(server_, "end", setup_.server_stop);
+  }
+
+  const ProcessRunner::Setup& setup_;
+  const TrialOrder& order_;
+  Trial trial_;
+  ResultFile result_;
+  std::string address_;
+  std::optional<Snapshot> before_, after_;
+  TrialProcesses processes_;
+  Part& server_ = processes_.server;
+  Part& load_ = processes_.load;
+};
+
+}  // namespace
+
+Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
+  using std::chrono::seconds;
+  if (limits.trial_timeout) return *limits.trial_timeout;
+  if (load.duration)
+    return limits.connect_timeout.value_or(seconds(30)) + load.warmup + *load.duration +
+           limits.request_timeout.value_or(seconds(5)) + seconds(10);
+  return seconds(120) + load.warmup + load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
+}
+
+Trial ProcessRunner::run(const TrialOrder& order) {
+  return OneTrial(setup_, order).run();
+}
+
+}  // namespace joust::race

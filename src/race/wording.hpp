@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace joust::race {
+
+// "what is wrong; allowed: a, b; did you mean 'b'?": how every wrong word is reported.
+std::string not_allowed(std::string_view problem, std::string_view word,
+                        std::span<const std::string> allowed);
+
+std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+
+}  // namespace joust::race

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Every key, with its unit, is described in docs/result.schema.json; a test holds this file against it.
+#include "report/race_json.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace joust::report {
+namespace {
+
+using nlohmann::ordered_json;
+using race::CaseResult;
+using race::Entry;
+using race::EntryKind;
+using race::Trial;
+using race::Verdict;
+
+constexpr const char* kSchema = "joust-race/1";
+
+ordered_json number(const std::optional<double>& value) {
+  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json seconds(const std::optional<Duration>& time) {
+  return time ? ordered_json(std::chrono::duration<double>(*time).count()) : ordered_json(nullptr);
+}
+
+template <typename T>
+ordered_json or_null(const std::optional<T>& value) {
+  return value ? ordered_json(*value) : ordered_json(nullptr);
+}
+
+ordered_json engine_json(const race::EngineChoice& choice) {
+  ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
+  for (const auto& [knob, value] : choice.knobs) json[knob] = value;
+  return json;
+}
+
+ordered_json server_json(const race::Contestant& contestant) {
+  if (!contestant.external()) return engine_json(contestant.server);
+  return {{"engine", "external"}, {"command", contestant.command}};
+}
+
+ordered_json estimate_json(const std::optional<race::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  return {{"median", estimate->median},
+          {"low", number(estimate->interval.low)},
+          {"high", number(estimate->interval.high)}};
+}
+
+ordered_json sides_json(const race::Sides& sides) {
+  return {{"server", number(sides.server)}, {"client", number(sides.client)}};
+}
+
+ordered_json summary_json(const race::Summary& summary) {
+  const race::Latency& latency = summary.latency_ns;
+  return {{"trials", summary.trials},
+          {"throughput_per_s", estimate_json(summary.throughput_per_s)},
+          {"ratio", estimate_json(summary.ratio)},
+          {"latency_ns",
+           {{"mean", number(latency.mean)},
+            {"p50", number(latency.p50)},
+            {"p90", number(latency.p90)},
+            {"p99", number(latency.p99)},
+            {"p999", number(latency.p999)},
+            {"max", number(latency.max)},
+            {"samples", latency.samples}}},
+          {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
+          {"switches_per_message", sides_json(summary.switches_per_message)},
+          {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
+          {"peak_memory_bytes", sides_json(summary.peak_memory_bytes)}};
+}
+
+// Counted calls are extrapolated from the counting pass: whole calls all the same.
+ordered_json calls_json(const std::optional<double>& calls) {
+  return calls ? ordered_json(std::llround(*calls)) : ordered_json(nullptr);
+}
+
+ordered_json trial_server_json(const Trial& trial) {
+  const auto& usage = trial.server.usage;
+  const auto field = [&](auto Usage::*member) {
+    return usage ? ordered_json((*usage).*member) : ordered_json(nullptr);
+  };
+  ordered_json json{{"cpu_user_s", field(&Usage::user_s)},
+                    {"cpu_system_s", field(&Usage::system_s)},
+                    {"peak_memory_bytes", field(&Usage::peak_memory_bytes)},
+                    {"voluntary_switches", field(&Usage::voluntary_switches)},
+                    {"involuntary_switches", field(&Usage::involuntary_switches)},
+                    {"system_calls", calls_json(trial.server_calls)},
+                    {"bytes_received", or_null(trial.server.bytes_received)},
+                    {"bytes_sent", or_null(trial.server.bytes_sent)},
+                    {"socket", trial.server.socket},
+                    {"errors", trial.server.errors},
+                    {"notes", trial.server.notes}};
+  if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
+  return json;
+}
+
+ordered_json machine_json(const std::optional<MachineCpu>& machine) {
+  if (!machine) return nullptr;
+  return {{"busy_fraction", machine->busy_fraction()},
+          {"steal_fraction", machine->steal_fraction()},
+          {"softirq_fraction", machine->softirq_fraction()},
+          {"cpu_s", machine->total_s()}};
+}
+
+ordered_json trial_json(const Trial& trial) {
+  ordered_json json{{"round", trial.round},
+                    {"attempt", trial.attempt},
+                    {"position", trial.position},
+                    {"counted", trial.counted},
+                    {"disturbed", trial.disturbed},
+                    {"load", trial.load ? ordered_json::parse(trial.load->document) : ordered_json(nullptr)},
+                    {"server", trial_server_json(trial)},
+                    {"client", {{"system_calls", calls_json(trial.client_calls)}}},
+                    {"machine", machine_json(trial.machine)}};
+  if (!trial.failure.empty()) {
+    json["failure"] = trial.failure;
+    json["last_words"] = trial.last_words;
+  }
+  return json;
+}
+
+const char* kind_text(EntryKind kind) {
+  return kind == EntryKind::contestant ? "contestant" : kind == EntryKind::again ? "again" : "ceiling";
+}
+
+ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
+  ordered_json trials = ordered_json::array();
+  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial));
+  return {{"name", entry.contestant.name},
+          {"case", one.plan.name},
+          {"kind", kind_text(entry.kind)},
+          {"server", server_json(entry.contestant)},
+          {"client", engine_json(entry.contestant.client)},
+          {"ranked", entry.ranked},
+          {"reason", entry.reason},
+          {"at_least", entry.at_least},
+          {"tie_group", or_null(entry.tie_group)},
+          {"trials", std::move(trials)},
+          {"summary", summary_json(entry.summary)}};
+}
+
+ordered_json check_json(const CaseResult& one, const race::CheckResult& check) {
+  const char* verdict = check.verdict == Verdict::pass   ? "PASS"
+                        : check.verdict == Verdict::warn ? "WARN"
+                                                         : "REFUSE";
+  return {{"id", check.id},
+          {"case", one.plan.name},
+          {"title", check.title},
+          {"verdict", verdict},
+          {"detail", check.detail},
+          {"not_ranked", check.bars},
+          {"at_least", check.at_least},
+          {"invalidates", check.invalidates}};
+}
+
+ordered_json load_json(const race::LoadPlan& load) {
+  return {{"connections", load.connections},
+          {"messages", or_null(load.messages)},
+          {"duration_s", seconds(load.duration)},
+          {"warmup_s", seconds(load.warmup)},
+          {"interval_s", seconds(load.interval)},
+          {"depth", load.depth},
+          {"payload_bytes", or_null(load.payload_bytes)}};
+}
+
+ordered_json case_json(const CaseResult& one) {
+  return {{"name", one.plan.name},         {"title", one.plan.title},
+          {"protocol", one.plan.protocol}, {"load", load_json(one.plan.load)},
+          {"reference", one.reference},    {"least_difference", number(one.least_difference)},
+          {"verdict", one.verdict}};
+}
+
+ordered_json scenario_json(const race::RaceResult& race) {
+  const race::Scenario& scenario = race.scenario;
+  return {{"file", scenario.file},
+          {"title", scenario.title},
+          {"description", scenario.description},
+          {"rounds", scenario.rounds},
+          {"quick", scenario.quick},
+          {"cpus", {{"server", race.cpus.server}, {"client", race.cpus.client}}},
+          {"socket",
+           {{"nodelay", or_null(scenario.socket.nodelay)},
+            {"congestion", or_null(scenario.socket.congestion)},
+            {"send_buffer_bytes", or_null(scenario.socket.send_buffer_bytes)},
+            {"receive_buffer_bytes", or_null(scenario.socket.receive_buffer_bytes)},
+            {"backlog", or_null(scenario.socket.backlog)}}},
+          {"limits",
+           {{"connect_timeout_s", seconds(scenario.limits.connect_timeout)},
+            {"request_timeout_s", seconds(scenario.limits.request_timeout)},
+            {"idle_timeout_s", seconds(scenario.limits.idle_timeout)},
+            {"trial_timeout_s", seconds(scenario.limits.trial_timeout)}}}};
+}
+
+ordered_json environment_json(const Environment& environment) {
+  ordered_json json{{"fingerprint", environment.fingerprint()}};
+  for (const Environment::Item& item : environment.items) json[item.name] = item.value;
+  return json;
+}
+
+std::string verdict_text(const race::RaceResult& race) {
+  if (race.cases.size() == 1) return race.cases.front().verdict;
+  std::string text;
+  for (const CaseResult& one : race.cases)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : " ", one.plan.name, one.verdict);
+  return text;
+}
+
+}  // namespace
+
+std::string race_json(const race::RaceResult& race) {
+  ordered_json cases = ordered_json::array(), checks = ordered_json::array(),
+               contestants = ordered_json::array();
+  for (const CaseResult& one : race.cases) {
+    cases.push_back(case_json(one));
+    for (const race::CheckResult& check : one.checks) checks.push_back(check_json(one, check));
+    for (const Entry& entry : one.entries) contestants.push_back(contestant_json(one, entry));
+  }
+  const ordered_json document{{"schema", kSchema},
+                              {"joust", race.version},
+                              {"seed", race.seed},
+                              {"rounds", race.rounds},
+                              {"rounds_again", race.rounds_again},
+                              {"complete", race.complete},
+                              {"incomplete", race.incomplete},
+                              {"verdict", verdict_text(race)},
+                              {"scenario", scenario_json(race)},
+                              {"cases", std::move(cases)},
+                              {"checks", std::move(checks)},
+                              {"contestants", std::move(contestants)},
+                              {"environment", environment_json(race.environment)}};
+  // Other programs' last words may be no UTF-8: their stray bytes must not cost the whole result.
+  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace joust::report

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "race/commands.hpp"
+#include "report/race_table.hpp"
+
+namespace joust::report {
+namespace {
+
+std::string command_line(const std::string& program, race::Words words) {
+  words.insert(words.begin(), program);
+  return race::shell_text(words);
+}
+
+// Both command lines of an entry. The address and the file are known only when the trial runs.
+std::string entry_text(const race::Scenario& scenario, const race::Case& one, const race::Entry& entry,
+                       const race::CpuPlan& cpus, const std::string& program) {
+  std::string text = fmt::format("  {}\n", entry.contestant.name);
+  if (!entry.unavailable.empty()) return text + fmt::format("    {}\n", entry.unavailable);
+  if (entry.contestant.external())
+    text +=
+        fmt::format("    sh -c {}\n", race::shell_text({race::external_command(entry.contestant, "PORT")}));
+  else if (!entry.in_process)
+    text += fmt::format("    {}\n", command_line(program, race::serve_words(scenario, one, entry, cpus)));
+  return text + fmt::format("    {}\n", command_line(program, race::load_words(scenario, one, entry, cpus,
+                                                                               "ADDRESS", "FILE")));
+}
+
+}  // namespace
+
+std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, const race::CpuPlan& cpus,
+                      const std::string& program) {
+  std::string text;
+  for (const race::CaseResult& one : plan.cases) {
+    text += fmt::format("{}{}\n", plan.cases.size() > 1 ? one.plan.name + ": " : "", load_text(one.plan));
+    for (const race::Entry& entry : one.entries)
+      if (entry.kind != race::EntryKind::again) text += entry_text(scenario, one.plan, entry, cpus, program);
+    text += "\n";
+  }
+  text += fmt::format("{} trials in {} rounds, in the order of seed {}:\n", race::trials_in(plan),
+                      plan.rounds, plan.seed);
+  for (std::uint64_t round = 1; round <= plan.rounds; ++round) {
+    std::string names;
+    for (const race::Slot& slot : race::order_of_round(plan, round)) {
+      const race::CaseResult& one = plan.cases[slot.case_index];
+      names += names.empty() ? "" : ", ";
+      names += plan.cases.size() > 1 ? one.plan.name + ": " : "";
+      names += one.entries[slot.entry_index].contestant.name;
+    }
+    text += fmt::format("{:>4}  {}\n", round, wrapped(names, 6, Terminal{}.columns));
+  }
+  return text + "then one more trial of each contestant, untimed, to count system calls\n";
+}
+
+}  // namespace joust::report

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "race/plan.hpp"
+
+namespace joust::report {
+
+// What a race would do: its commands and the order of every round. `program` is what the children are started
+// as.
+std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, const race::CpuPlan& cpus,
+                      const std::string& program);
+
+}  // namespace joust::report

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/text.hpp"
+
+namespace joust::report {
+namespace {
+
+constexpr std::size_t kBarColumns = 20;
+
+std::string bar(std::size_t done, std::size_t all) {
+  const std::size_t filled = all == 0 ? 0 : kBarColumns * done / all;
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kBarColumns - filled);
+}
+
+std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
+  if (done == 0) return "";
+  const auto left = elapsed / static_cast<std::int64_t>(done) * static_cast<std::int64_t>(all - done);
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(left).count();
+  return fmt::format("  eta {}:{:02}", seconds / 60, seconds % 60);
+}
+
+}  // namespace
+
+std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed) {
+  const std::string stage =
+      step.counting ? std::string("system calls") : fmt::format("round {}/{}", step.round, step.rounds);
+  std::string line = fmt::format("{}  {}  trial {}/{}  {}", stage, left(step.entry.contestant.name, 12),
+                                 step.trial, step.trials, bar(step.trial - 1, step.trials));
+  if (last_rate > 0) line += fmt::format("  {} msg/s", format_count(last_rate));
+  return line + eta(elapsed, step.trial - 1, step.trials);
+}
+
+RaceProgress::RaceProgress() : live_(::isatty(STDERR_FILENO) != 0), terminal_(terminal_of(STDERR_FILENO)) {}
+
+RaceProgress::~RaceProgress() {
+  show("");
+}
+
+void RaceProgress::show(const std::string& line) {
+  if (!live_) return;
+  // Never wider than the terminal: a line that wraps could not be taken back.
+  std::string shown = line;
+  while (width_of(shown) >= terminal_.columns) shown.pop_back();
+  fmt::print(stderr, "\r\x1b[K{}", shown);
+  std::fflush(stderr);
+}
+
+void RaceProgress::trial_starts(const Step& step) {
+  show(progress_line(step, last_rate_, Clock::now() - begin_));
+}
+
+void RaceProgress::trial_ended(const Step&, const race::Trial& trial) {
+  if (trial.load) last_rate_ = trial.load->throughput_per_s;
+}
+
+void RaceProgress::note(const std::string& text) {
+  show("");
+  fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace joust::report

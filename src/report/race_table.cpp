@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace joust::report {
+namespace {
+
+using race::CaseResult;
+using race::CheckResult;
+using race::Entry;
+using race::EntryKind;
+using race::Verdict;
+
+constexpr const char* kNone = "–";
+constexpr std::size_t kBarColumns = 20;
+
+// "67.2k to 69.0k" only where two rounds or more can tell.
+std::string interval_text(const std::optional<race::Estimate>& ratio) {
+  if (!ratio || !ratio->interval.is_known()) return kNone;
+  return fmt::format("{:.2f} to {:.2f}", ratio->interval.low, ratio->interval.high);
+}
+
+std::string latency_text(const std::optional<double>& nanoseconds) {
+  return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
+}
+
+std::string number_text(const std::optional<double>& number) {
+  return number ? short_number(*number) : kNone;
+}
+
+std::string memory_text(const std::optional<double>& bytes) {
+  return bytes ? format_bytes(*bytes) : kNone;
+}
+
+// A bar in eighths of a column.
+std::string bar(double fraction) {
+  constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths =
+      static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * kBarColumns * 8));
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kEighths[eighths % 8];
+}
+
+// Contestants by rank, then those that are not ranked, by throughput; then those that did not run.
+std::vector<const Entry*> rows_of(const CaseResult& one) {
+  std::vector<const Entry*> rows;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant()) rows.push_back(&entry);
+  const auto key = [](const Entry* entry) {
+    const auto& rate = entry->summary.throughput_per_s;
+    return std::tuple(!entry->ranked, !rate, entry->tie_group.value_or(0), rate ? -rate->median : 0.0);
+  };
+  std::ranges::stable_sort(rows, {}, key);
+  return rows;
+}
+
+// "1", or "2=" where several share the place.
+std::string place_text(const CaseResult& one, const Entry& entry) {
+  if (!entry.tie_group) return kNone;
+  const auto sharing = std::ranges::count_if(one.entries, [&](const Entry& other) {
+    return other.tie_group && *other.tie_group == *entry.tie_group;
+  });
+  return fmt::format("{}{}", *entry.tie_group, sharing > 1 ? "=" : " ");
+}
+
+std::string rate_text(const Entry& entry) {
+  const auto& rate = entry.summary.throughput_per_s;
+  return rate ? fmt::format("{}{}", entry.at_least ? "≥ " : "", format_count(rate->median)) : kNone;
+}
+
+double greatest_rate(const std::vector<const Entry*>& rows) {
+  double greatest = 0;
+  for (const Entry* entry : rows)
+    if (entry->summary.throughput_per_s)
+      greatest = std::max(greatest, entry->summary.throughput_per_s->median);
+  return greatest;
+}
+
+// Whether nobody was seen to be faster, ranked or not.
+bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
+  return std::ranges::none_of(rows, [&](const Entry* other) {
+    return !other->ranked && other->at_least &&
+           other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
+  });
+}
+
+std::string results_table(const CaseResult& one, const Terminal& terminal) {
+  const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
+  TextTable table({{.title = " ", .text = true, .gap = 1},
+                   {.title = "contestant", .text = true, .gap = 1},
+                   {.title = "messages/s", .gap = 3},
+                   {.title = "", .text = true, .gap = 1},
+                   {.title = "median", .gap = 2, .group = ratio_group},
+                   {.title = "95 % interval", .gap = 2, .group = ratio_group},
+                   {.title = "p50", .gap = 3, .group = "latency"},
+                   {.title = "p99", .group = "latency"},
+                   {.title = "max", .group = "latency"}});
+  const std::vector<const Entry*> rows = rows_of(one);
+  const double greatest = greatest_rate(rows);
+  for (const Entry* entry : rows) {
+    const race::Summary& summary = entry->summary;
+    if (summary.trials == 0) {
+      table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
+      continue;
+    }
+    const Paint paint = entry->tie_group == 1 && leads(rows, *entry) ? Paint::bold
+                        : entry->ranked                              ? Paint::plain
+                                                                     : Paint::dim;
+    const auto& rate = summary.throughput_per_s;
+    table.row({place_text(one, *entry), entry->contestant.name, rate_text(*entry),
+               left(rate ? bar(rate->median / greatest) : "", kBarColumns),
+               summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
+               interval_text(summary.ratio), latency_text(summary.latency_ns.p50),
+               latency_text(summary.latency_ns.p99), latency_text(summary.latency_ns.max)},
+              paint);
+  }
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
+      table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
+  return table.render(terminal);
+}
+
+std::string costs_table(const CaseResult& one, const Terminal& terminal) {
+  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
+                                         {.title = "contestant", .text = true, .gap = 1}};
+  for (const char* group : {"CPU us/message", "switches/message", "system calls/message", "peak memory"}) {
+    columns.push_back({.title = "server", .gap = 3, .group = group});
+    columns.push_back({.title = "client", .gap = 2, .group = group});
+  }
+  TextTable table(std::move(columns));
+  for (const Entry* entry : rows_of(one)) {
+    const race::Summary& s = entry->summary;
+    if (s.trials == 0) continue;
+    table.row({left(" ", 2), entry->contestant.name, number_text(s.cpu_us_per_message.server),
+               number_text(s.cpu_us_per_message.client), number_text(s.switches_per_message.server),
+               number_text(s.switches_per_message.client), number_text(s.system_calls_per_message.server),
+               number_text(s.system_calls_per_message.client), memory_text(s.peak_memory_bytes.server),
+               memory_text(s.peak_memory_bytes.client)},
+              entry->ranked ? Paint::plain : Paint::dim);
+  }
+  std::string text = table.render(terminal);
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && entry.summary.trials > 0 && !entry.calls.reason.empty()) {
+      text += painted(wrapped(fmt::format("    system calls: {}", entry.calls.reason), 4, terminal.columns),
+                      Paint::dim, terminal) +
+              "\n";
+      break;
+    }
+  return text;
+}
+
+std::string checks_text(const CaseResult& one, const Terminal& terminal) {
+  std::string text;
+  for (const CheckResult& check : one.checks) {
+    const auto [word, paint] = check.verdict == Verdict::pass   ? std::pair("PASS", Paint::green)
+                               : check.verdict == Verdict::warn ? std::pair("WARN", Paint::yellow)
+                                                                : std::pair("REFUSE", Paint::red);
+    constexpr std::size_t kIndent = 42;
+    text += fmt::format("  {} {:>3}  {} {}\n", painted(left(word, 6), paint, terminal), check.id,
+                        left(check.title, kIndent - 15), wrapped(check.detail, kIndent, terminal.columns));
+  }
+  return text;
+}
+
+// The end of what failed children wrote, once per contestant.
+std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
+  std::string text;
+  for (const Entry& entry : one.entries) {
+    const auto failed =
+        std::ranges::find_if(entry.trials, [](const race::Trial& trial) { return !trial.failure.empty(); });
+    if (failed == entry.trials.end()) continue;
+    text +=
+        painted(wrapped(fmt::format("  {}: {}", entry.contestant.name, failed->failure), 4, terminal.columns),
+                Paint::red, terminal) +
+        "\n";
+    for (const std::string& line : failed->last_words)
+      text += painted("    | " + line, Paint::dim, terminal) + "\n";
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string case_text(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {
+  std::string text;
+  if (race.cases.size() > 1)
+    text +=
+        painted(one.plan.title.empty() ? one.plan.name : fmt::format("{}: {}", one.plan.name, one.plan.title),
+                Paint::bold, terminal) +
+        "\n";
+  text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
+  text += results_table(one, terminal) + "\n" + costs_table(one, terminal) + "\n";
+  text += last_words_text(one, terminal);
+  text += checks_text(one, terminal) + "\n";
+  return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
+}
+
+}  // namespace
+
+std::string load_text(const race::Case& one) {
+  const race::LoadPlan& load = one.load;
+  std::vector<std::string> parts{one.protocol, fmt::format("{} connections", load.connections)};
+  if (load.interval.count() > 0)
+    parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
+  else
+    parts.push_back(load.depth == 1 ? "closed loop"
+                                    : fmt::format("{} requests outstanding on each", load.depth));
+  if (load.payload_bytes)
+    parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
+  parts.push_back(load.messages
+                      ? fmt::format("{} messages on each", *load.messages)
+                      : fmt::format("{} a trial", format_duration(load.duration.value_or(Duration(0)))));
+  parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
+  std::string text;
+  if (!race.scenario.title.empty()) text += painted(race.scenario.title, Paint::bold, terminal) + "\n";
+  std::string how = fmt::format("{} rounds, seed {}", race.rounds, race.seed);
+  if (!race.cpus.server.empty())
+    how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
+  text += painted(how, Paint::dim, terminal) + "\n";
+  if (!race.complete) text += painted("INCOMPLETE: " + race.incomplete, Paint::red, terminal) + "\n";
+  for (const CaseResult& one : race.cases) {
+    if (race.cases.size() > 1) text += '\n';
+    text += case_text(race, one, terminal);
+  }
+  return text + "Loopback: no network was measured.\n";
+}
+
+}  // namespace joust::report

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Text for terminals: colours, columns, wrapping. Widths are those of UTF-8 code points, one column each.
+namespace joust::report {
+
+struct Terminal {
+  bool colours = false;
+  std::size_t columns = 120;
+};
+
+// What standard output can show: colours on a terminal unless NO_COLOR is set, its width up to 120.
+Terminal terminal_of(int descriptor);
+
+enum class Paint { plain, bold, dim, green, yellow, red };
+std::string painted(std::string_view text, Paint paint, const Terminal& terminal);
+
+std::size_t width_of(std::string_view text);
+std::string left(std::string_view text, std::size_t width);   // padded on the right
+std::string right(std::string_view text, std::size_t width);  // padded on the left
+
+// Broken at blanks so that no line is wider, unless a word is. Lines after the first begin with `indent`
+// blanks, which the first is taken to have before it too.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
+
+// "0.153", "8.53", "42.1", "1234": three significant digits at least, for figures per message.
+std::string short_number(double value);
+
+// Columns as wide as their widest cell, under one or two lines of titles.
+class TextTable {
+ public:
+  struct Column {
+    std::string title;
+    bool text = false;       // to the left; numbers go to the right
+    std::size_t gap = 2;     // blanks before it
+    std::string group = {};  // printed above neighbouring columns that share it
+  };
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  void row(std::vector<std::string> cells, Paint paint = Paint::plain);
+  // A row of fewer cells with free text behind them.
+  void remark(std::vector<std::string> cells, std::string text, Paint paint);
+  std::string render(const Terminal& terminal) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    Paint paint;
+    std::string remark;
+    std::size_t remark_at;  // how many cells precede it
+  };
+  std::vector<std::size_t> widths() const;
+  std::string group_line(const std::vector<std::size_t>& widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace joust::report

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Runs the built programs as a user would, with a bound on everything."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+BUILD = os.environ["JOUST_BUILD"]
+JOUST = os.path.join(BUILD, "joust")
+CALCULATOR = os.path.join(BUILD, "examples", "calculator", "calculator")
+PATIENCE_S = 120
+
+
+def run(*arguments, program=JOUST):
+    """The finished process: returncode, stdout, stderr."""
+    return subprocess.run(
+        [program, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+
+
+class Server:
+    """A `serve` process: ready when entered, told to stop and waited for when left."""
+
+    def __init__(self, *arguments, program=JOUST):
+        self.command = [program, "serve", *map(str, arguments)]
+        self.stopped = None
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.listening = self.event()
+        self.address = self.listening["address"]
+        return self
+
+    def event(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise AssertionError("no event; the server said: " + self.process.stderr.read())
+        return json.loads(line)
+
+    def tell(self, number):
+        self.process.send_signal(number)
+
+    def stop(self):
+        self.tell(signal.SIGTERM)
+        self.stopped = self.event()
+        self.process.wait(PATIENCE_S)
+        return self.stopped
+
+    def __exit__(self, kind, error, trace):
+        if self.process.poll() is None:
+            self.tell(signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="joust-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def load(self, *arguments, program=JOUST):
+        """Runs `load` and returns the process and its JSON document."""
+        file = self.path("load.json")
+        done = run("load", "--json", file, *arguments, program=program)
+        with open(file, encoding="utf-8") as text:
+            return done, json.load(text)
+
+    def refused(self, done, *words):
+        """A usage error: exit code 2, nothing on stdout, and all of `words` on stderr."""
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        for word in words:
+            self.assertIn(word, done.stderr)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""joust serve and joust load, end to end over real sockets."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from program import CALCULATOR, JOUST, Case, Server, run
+
+
+class Load(Case):
+    def test_every_message_is_counted_on_both_sides(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            done, result = self.load("--connect", server.address, "-c", 10, "-m", 100, "--payload", 48)
+            stopped = server.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["connections"], {"ok": 10, "failed": 0})
+        self.assertEqual(
+            result["messages"], {"sent": 1000, "verified": 1000, "failed": 0, "in_flight": 0}
+        )
+        for key in ("sent", "received", "total_sent", "total_received"):
+            self.assertEqual(result["bytes"][key], 48000, key)
+        self.assertEqual(result["latency_ns"]["samples"], 1000)
+        self.assertLessEqual(result["latency_ns"]["min"], result["latency_ns"]["p50"])
+        self.assertLessEqual(result["latency_ns"]["p50"], result["latency_ns"]["max"])
+        self.assertIsNone(result["latency_ns"]["p999"])  # one sample beyond it is an anecdote
+        self.assertEqual(result["errors"], {})
+        self.assertGreater(result["throughput_per_s"], 0)
+        self.assertEqual(stopped["bytes"], {"received": 48000, "sent": 48000})
+        self.assertEqual(stopped["connections"], {"accepted": 10, "failed": 0})
+
+    def test_messages_are_exact_after_a_warm_up_too(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            done, result = self.load("--connect", server.address, "-c", 7, "-m", 50, "-w", "50ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["sent"], 350)
+        self.assertEqual(result["messages"]["verified"], 350)
+        self.assertGreater(result["bytes"]["total_sent"], result["bytes"]["sent"])
+
+    def test_a_duration_is_kept_and_the_books_balance(self):
+        with Server("-e", "epoll", "-p", "uppercase") as server:
+            plan = ("-c", 20, "-d", "300ms", "-w", "50ms", "--depth", 4)
+            done, result = self.load("--connect", server.address, "-p", "uppercase", *plan)
+            stopped = server.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertAlmostEqual(result["duration_s"], 0.3)
+        messages = result["messages"]
+        self.assertEqual(messages["sent"], messages["verified"] + messages["failed"] + messages["in_flight"])
+        self.assertLessEqual(messages["in_flight"], 80)
+        self.assertEqual(sum(result["slices"]), messages["verified"])
+        self.assertEqual(stopped["bytes"]["received"], result["bytes"]["total_sent"])
+        self.assertEqual(stopped["bytes"]["sent"], result["bytes"]["total_received"])
+
+    def test_an_interval_spaces_the_messages_of_a_connection(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            _, result = self.load("--connect", server.address, "-c", 3, "-m", 6, "-i", "20ms")
+        self.assertEqual(result["messages"]["verified"], 18)
+        self.assertGreaterEqual(result["duration_s"], 0.1)  # five pauses
+
+    def test_endpoints_of_every_kind(self):
+        path = self.path("joust.sock")
+        for listen, connect in (
+            ("[::1]:0", None),
+            ("localhost:0", None),
+            (":0", None),
+            ("unix:" + path, "unix:" + path),
+        ):
+            with self.subTest(listen=listen), Server("-p", "echo", "--listen", listen) as server:
+                done, result = self.load("--connect", connect or server.address, "-c", 2, "-m", 3)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(result["messages"]["verified"], 6)
+        self.assertFalse(os.path.exists(path))
+
+    def test_a_name_with_several_addresses_is_tried_through(self):
+        with Server("-p", "echo", "--listen", "127.0.0.1:0") as server:
+            port = server.address.rsplit(":", 1)[1]
+            done, _ = self.load("--connect", "localhost:" + port, "-c", 3, "-m", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_unix_socket_left_behind_is_replaced_and_a_live_one_is_not(self):
+        path = self.path("left.sock")
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(path)
+        with Server("-p", "echo", "--listen", "unix:" + path):
+            second = run("serve", "-p", "echo", "--listen", "unix:" + path)
+            self.assertEqual(second.returncode, 1)
+            self.assertIn("Address already in use", second.stderr)
+
+    def test_nobody_listens(self):
+        done, result = self.load("--connect", "127.0.0.1:1", "-c", 3, "-m", 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "joust: connect 127.0.0.1:1: Connection refused\n")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(result["errors"], {"connect": 3})
+        self.assertEqual(result["connections"], {"ok": 0, "failed": 3})
+
+    def test_a_name_that_does_not_resolve(self):
+        done = run("load", "--connect", "no-such-host.invalid:80", "-c", 1, "-m", 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("resolve 'no-such-host.invalid:80'", done.stderr)
+
+    def test_wrong_bytes_are_found(self):
+        with Server("-p", "uppercase") as server:
+            done, result = self.load("--connect", server.address, "-p", "echo", "-c", 2, "-m", 5)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(result["errors"], {"verify": 2})
+        self.assertEqual(result["messages"]["verified"], 0)
+        self.assertEqual(result["messages"]["failed"], 2)
+        self.assertIn("verify", done.stderr)
+
+    def test_a_server_that_never_answers_is_a_timeout(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            address = f"127.0.0.1:{silent.getsockname()[1]}"
+            done, result = self.load("--connect", address, "-c", 2, "-m", 1, "--request-timeout", "200ms")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(result["errors"], {"timeout": 2})
+        self.assertEqual(result["messages"]["failed"], 2)
+
+    def test_an_interrupted_load_keeps_what_it_has(self):
+        file = self.path("partial.json")
+        with Server("-p", "echo") as server:
+            load = subprocess.Popen(
+                [JOUST, "load", "--connect", server.address, "-c", "4", "-d", "60s"]
+                + ["--json", file, "--events"],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            while "measuring" not in load.stdout.readline():
+                pass
+            time.sleep(0.2)  # some messages
+            load.send_signal(signal.SIGINT)
+            load.communicate(timeout=60)
+        self.assertEqual(load.returncode, 1)
+        with open(file, encoding="utf-8") as text:
+            document = text.read()
+        self.assertIn('"interrupted": true', document)
+        self.assertNotIn('"verified": 0', document)
+
+    def test_a_protocol_of_ones_own_is_a_whole_program(self):
+        with Server("-p", "calculator", program=CALCULATOR) as server:
+            done, result = self.load(
+                "-p", "calculator", "--connect", server.address, "-c", 5, "-m", 20, program=CALCULATOR
+            )
+            with socket.create_connection(server.address.rsplit(":", 1)) as peer:
+                peer.sendall(b"6 * 7\nnonsense\n")
+                answer = peer.makefile()
+                self.assertEqual(answer.readline(), "42\n")
+                self.assertTrue(answer.readline().startswith("error:"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["verified"], 100)
+
+    def test_null_needs_no_server(self):
+        done, result = self.load("-e", "null", "-p", "uppercase", "-c", 5, "-m", 10)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["verified"], 50)
+
+
+class Serve(Case):
+    def test_sigusr1_reports_and_cpus_pins(self):
+        with Server("-p", "echo", "--cpus", "0") as server:
+            server.tell(signal.SIGUSR1)
+            event = server.event()
+            with open(f"/proc/{server.listening['pid']}/status", encoding="ascii") as status:
+                allowed = [line.split()[1] for line in status if line.startswith("Cpus_allowed_list")]
+        self.assertEqual(event["event"], "usage")
+        self.assertGreater(event["usage"]["peak_memory_bytes"], 0)
+        self.assertEqual(allowed, ["0"])
+
+    def test_sigterm_ends_it_while_a_peer_stays_connected(self):
+        with Server("-p", "echo", "--drain", "200ms") as server:
+            with socket.create_connection(server.address.rsplit(":", 1)) as peer:
+                peer.sendall(b"hello")
+                self.assertEqual(peer.recv(5), b"hello")
+                stopped = server.stop()
+                self.assertEqual(peer.recv(1), b"")
+        self.assertEqual(stopped["event"], "stopped")
+        self.assertEqual(stopped["bytes"], {"received": 5, "sent": 5})
+
+    def test_a_port_in_use(self):
+        with Server("-p", "echo") as server:
+            done = run("serve", "-p", "echo", "--listen", server.address)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(server.address, done.stderr)
+        self.assertIn("Address already in use", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""What joust lists, and what it says to wrong input."""
+
+import json
+import unittest
+
+from program import CALCULATOR, Case, run
+
+
+class Lists(Case):
+    def test_engines_as_json(self):
+        done = run("engines", "--json")
+        self.assertEqual(done.returncode, 0)
+        engines = {engine["name"]: engine for engine in json.loads(done.stdout)}
+        for name in ("null", "threads", "epoll", "io-uring"):
+            self.assertIn(name, engines)
+        for engine in engines.values():
+            for key in ("name", "summary", "roles", "delivery", "available", "reason"):
+                self.assertIn(key, engine)
+            self.assertEqual(engine["available"], engine["reason"] == "")
+        self.assertEqual(engines["epoll"]["roles"], ["serve", "dial"])
+
+    def test_engines_as_a_table(self):
+        done = run("engines")
+        self.assertIn("epoll", done.stdout)
+        self.assertTrue(all(len(line) <= 160 for line in done.stdout.splitlines()))
+
+    def test_protocols_are_the_programs_own(self):
+        names = [protocol["name"] for protocol in json.loads(run("protocols", "--json").stdout)]
+        self.assertEqual(names, ["echo", "uppercase"])
+        self.assertIn("calculator", run("protocols", program=CALCULATOR).stdout)
+
+    def test_every_command_has_help_with_examples(self):
+        for command in ("serve", "load", "race", "engines", "protocols"):
+            with self.subTest(command):
+                done = run(command, "--help")
+                self.assertEqual(done.returncode, 0)
+                self.assertIn("Examples:", done.stdout)
+
+    def test_version(self):
+        self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
+
+
+class Refusals(Case):
+    def test_names_that_do_not_exist(self):
+        self.refused(run("load", "-e", "epol", "--connect", "127.0.0.1:1"), "no engine 'epol'", "'epoll'")
+        self.refused(run("serve", "-p", "ecco"), "no protocol 'ecco'", "'echo'")
+        self.refused(run("surve"), "surve")
+        self.refused(run())
+
+    def test_values_that_make_no_sense(self):
+        to = ("load", "--connect", "127.0.0.1:1")
+        self.refused(run(*to, "-d", "5"), "--duration", "unit")
+        self.refused(run(*to, "-d", "0s"), "--duration")
+        self.refused(run(*to, "-c", "many"), "--connections", "many")
+        self.refused(run(*to, "-c", "0"), "--connections")
+        self.refused(run(*to, "-c", "-3"), "--connections")
+        self.refused(run(*to, "--payload", "0"), "--payload")
+        self.refused(run(*to, "--payload", "1GiB"), "--payload", "echo")
+        self.refused(run(*to, "-m", "1", "-d", "1s"), "--messages", "--duration")
+        self.refused(run(*to, "--wait", "sleep"), "--wait", "adaptive")
+        self.refused(run(*to, "--cpus", "99"), "--cpus", "99")
+        self.refused(run(*to, "--cpus", "a-b"), "--cpus")
+
+    def test_roles_and_knobs_an_engine_does_not_have(self):
+        self.refused(run("serve", "-e", "null"), "null", "cannot serve")
+        self.refused(run("load", "-e", "null", "--connect", "127.0.0.1:1"), "--connect")
+        self.refused(run("load", "-p", "echo"), "--connect")
+        self.refused(run("serve", "-e", "threads", "--trigger", "level"), "threads", "--trigger")
+
+    def test_addresses(self):
+        self.refused(run("serve", "--listen", "0.0.0.0:0"), "--public")
+        self.refused(run("serve", "--listen", "127.0.0.1"), "port")
+        self.refused(run("serve", "--listen", "127.0.0.1:70000"), "port")
+        self.refused(run("serve", "--listen", "::1:80"), "brackets")
+        self.refused(run("serve", "--listen", "unix:" + "x" * 200), "path")
+
+    def test_what_means_nothing_is_said(self):
+        done = run("load", "-e", "null", "--wait", "spin", "-t", "4", "-c", "1", "-m", "1")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--wait spin means nothing", done.stderr)
+        self.assertIn("--threads 4 means nothing", done.stderr)
+
+    def test_a_result_that_cannot_be_written(self):
+        done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/such/folder.json", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

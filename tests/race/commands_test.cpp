@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "race/commands.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/cpu_list.hpp"
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+TEST(Commands, AServerIsToldEverythingTheScenarioSays) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.socket = {.nodelay = false, .congestion = "cubic", .send_buffer_bytes = 65536, .backlog = 100};
+  scenario.limits.idle_timeout = std::chrono::seconds(3);
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  entry.contestant.server.threads = 2;
+  entry.contestant.server.wait = "spin";
+  entry.contestant.server.knobs["trigger"] = "level";
+  scenario.cases.front().load.connections = 20'000;
+  EXPECT_EQ(
+      shell_text(serve_words(scenario, scenario.cases.front(), entry, {.server = "0", .client = "1"})),
+      "serve -e epoll -p echo --listen 127.0.0.1:0 -t 2 --wait spin --trigger level --cpus 0 --nodelay off "
+      "--congestion cubic --send-buffer 65536 --backlog 100 --idle-timeout 3s --max-connections 20001");
+}
+
+TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.limits = {.connect_timeout = std::chrono::seconds(1),
+                     .request_timeout = std::chrono::milliseconds(1500),
+                     .idle_timeout = std::chrono::seconds(3)};
+  LoadPlan& load = scenario.cases.front().load;
+  load.duration.reset();
+  load.messages = 300;
+  load.interval = std::chrono::milliseconds(10);
+  load.payload_bytes = 64;
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  EXPECT_EQ(
+      shell_text(load_words(scenario, scenario.cases.front(), entry, {.server = "0", .client = "1"},
+                            "127.0.0.1:9", "out.json")),
+      "load -e epoll -p echo --connect 127.0.0.1:9 -c 256 -m 300 -w 300ms -i 10ms --payload 64 -t 1 --wait "
+      "block "
+      "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
+}
+
+TEST(Commands, InProcessThereIsNowhereToConnect) {
+  const Scenario scenario = fake_scenario({"null"});
+  Entry entry;
+  entry.in_process = true;
+  entry.contestant = scenario.contestants.front();
+  const std::string text = shell_text(load_words(scenario, scenario.cases.front(), entry, {}, "", "x"));
+  EXPECT_TRUE(text.starts_with("load -e null -p echo -c 256 -d 1s")) << text;
+}
+
+TEST(Commands, TheShellSeesWordsAsTheyWere) {
+  EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
+}
+
+TEST(Commands, EveryPlaceholderIsFilledIn) {
+  EXPECT_EQ(external_command({.name = "x", .server = {}, .command = "a {port} b {port}", .client = {}}, "80"),
+            "a 80 b 80");
+}
+
+TEST(Cpus, ServerAndClientAreApartWhereThereAreTwo) {
+  const std::vector<int> two{0, 1}, one{3}, many{2, 3, 4, 5};
+  Scenario scenario = fake_scenario({"epoll"});
+  EXPECT_EQ(choose_cpus(scenario, two).server, "0");
+  EXPECT_EQ(choose_cpus(scenario, two).client, "1");
+  EXPECT_EQ(choose_cpus(scenario, one).server, "any");
+  EXPECT_EQ(choose_cpus(scenario, one).client, "any");
+  scenario.contestants.front().server.threads = 2;
+  EXPECT_EQ(choose_cpus(scenario, many).server, "2-3");
+  EXPECT_EQ(choose_cpus(scenario, many).client, "4");
+  EXPECT_EQ(choose_cpus(scenario, two).server, "0") << "one is left for the client";
+}
+
+TEST(Cpus, WhatTheScenarioSaysStays) {
+  const std::vector<int> two{0, 1};
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.cpus.server = "1";
+  EXPECT_EQ(choose_cpus(scenario, two).server, "1");
+  EXPECT_EQ(choose_cpus(scenario, two).client, "0");
+  scenario.cpus.server = "any";
+  EXPECT_EQ(choose_cpus(scenario, two).server, "any");
+}
+
+TEST(Cpus, ListsAreCounted) {
+  EXPECT_EQ(count_cpus("0"), 1U);
+  EXPECT_EQ(count_cpus("0-1,3"), 3U);
+  EXPECT_EQ(count_cpus("any"), 0U);
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "race/scenario.hpp"
+
+namespace joust::race {
+
+// Engines and protocols that exist only in these tests.
+inline Catalogue fake_catalogue() {
+  return {.engines = {{.name = "null", .in_process = true},
+                      {.name = "threads"},
+                      {.name = "epoll",
+                       .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
+                      {.name = "io-uring"},
+                      {.name = "listener", .dials = false},
+                      {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
+          .protocols = {{.name = "echo"}, {.name = "work", .largest_payload_bytes = 2048}}};
+}
+
+inline Contestant racer(const std::string& server, const std::string& client = "epoll") {
+  Contestant contestant;
+  contestant.name = server;
+  contestant.server.engine = server;
+  contestant.client.engine = client;
+  return contestant;
+}
+
+// Servers on echo, one second a trial.
+inline Scenario fake_scenario(const std::vector<std::string>& servers, std::uint64_t rounds = 5) {
+  Scenario scenario;
+  for (const std::string& server : servers) scenario.contestants.push_back(racer(server));
+  Case one;
+  one.protocol = "echo";
+  one.load.connections = 256;
+  one.load.duration = std::chrono::seconds(1);
+  scenario.cases.push_back(one);
+  scenario.rounds = rounds;
+  return scenario;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Speaks the child protocol of a race as `joust serve` and `joust load` do, and fails as its engine's name says."""
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+arguments = sys.argv[1:]
+
+
+def value(flag, otherwise=""):
+    return arguments[arguments.index(flag) + 1] if flag in arguments else otherwise
+
+
+def say(**event):
+    print(json.dumps(event), flush=True)
+
+
+def usage():
+    cpu = time.process_time()
+    return {"cpu_user_s": cpu, "cpu_system_s": 0.0, "voluntary_switches": 5, "involuntary_switches": 1,
+            "peak_memory_bytes": 1000000}
+
+
+def serve(engine):
+    if engine == "dies-at-start":
+        print("first words\n\nlast words", file=sys.stderr)
+        sys.exit(1)
+    if engine == "never-listens":
+        time.sleep(60)
+    listener = socket.create_server(("127.0.0.1", 0))
+    signal.signal(signal.SIGUSR1, lambda *_: say(event="usage", usage=usage()))
+    stopped = {"connections": {"accepted": 1, "failed": 0}, "bytes": {"received": 320, "sent": 320}, "errors": {},
+               "usage": usage(), "socket": {"nodelay": True}, "notes": ["a note"]}
+
+    def stop(*_):
+        if engine == "never-stops":
+            return
+        say(event="stopped", **stopped)
+        sys.exit(0)
+    signal.signal(signal.SIGTERM, stop)
+    say(event="listening", address="127.0.0.1:%d" % listener.getsockname()[1], engine=engine, protocol="echo",
+        pid=os.getpid(), threads=1, wait="block", knobs={"trigger": "edge"}, socket={"nodelay": True},
+        build={"type": "Release", "sanitizers": "", "version": "0"})
+    while True:
+        connection = listener.accept()[0]
+        if engine == "crashes" and connection.recv(1):
+            print("about to crash", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def document(engine):
+    return {"schema": "joust-load/1", "engine": engine, "threads": 1, "wait": "block", "knobs": {},
+            "build": {"type": "Release", "sanitizers": "", "version": "0"}, "socket": {},
+            "connections": {"ok": 1, "failed": 0},
+            "messages": {"sent": 10, "verified": 10, "failed": 0, "in_flight": 0},
+            "bytes": {"sent": 320, "received": 320, "total_sent": 320, "total_received": 320},
+            "duration_s": 0.02, "throughput_per_s": 500,
+            "latency_ns": {"mean": 1, "p50": 1, "p90": 1, "p99": None, "p999": None, "max": 2, "samples": 10},
+            "cpu": {"user_s": 0.01, "system_s": 0.01}, "peak_memory_bytes": 1000,
+            "errors": {}, "messages_of_errors": []}
+
+
+def load(engine):
+    if value("--connect"):
+        host, port = value("--connect").rsplit(":", 1)
+        connection = socket.create_connection((host, int(port)))
+    if engine == "gives-up":
+        print("cannot go on", file=sys.stderr)
+        sys.exit(1)
+    say(event="connected")
+    if engine == "hangs":
+        time.sleep(60)
+    if value("--connect"):
+        connection.sendall(b"x")
+    time.sleep(0.05)
+    say(event="measuring")
+    time.sleep(0.05)
+    say(event="measured")
+    with open(value("--json"), "w") as file:
+        file.write("{" if engine == "garbles" else json.dumps(document(engine)))
+    say(event="done")
+    sys.exit(1 if engine == "had-errors" else 0)
+
+
+{"serve": serve, "load": load}[arguments[0]](value("-e"))

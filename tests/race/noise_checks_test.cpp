@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "race/checks_fixture.hpp"
+
+namespace joust::race {
+namespace {
+
+// 4
+
+TEST_F(Checks, AReferenceThatDiffersFromItselfIsTold) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.kind == EntryKind::again)
+      trial = flawless_trial(order, 33e3 + 50.0 * static_cast<double>(nth));
+  };
+  const CheckResult found = check(4);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "it seems to differ from itself")) << found.detail;
+  EXPECT_GT(judged.cases.front().least_difference, 0.09);
+}
+
+TEST_F(Checks, AFailedReferenceLeavesTheNoiseUnknown) {
+  plant("threads", [](Trial& trial) { trial.failure = "it hung"; });
+  EXPECT_EQ(check(4).verdict, Verdict::warn);
+  EXPECT_EQ(judged.cases.front().reference, "epoll") << "the others still have ratios";
+  EXPECT_TRUE(entry(judged, "io-uring").summary.ratio);
+}
+
+// 5
+
+TEST_F(Checks, AnEffectOfThePositionIsTold) {
+  RaceResult result = race();
+  for (Entry& each : result.cases.front().entries)
+    for (Trial& trial : each.trials)
+      if (trial.load) trial.load->throughput_per_s *= 1 + 0.05 * static_cast<double>(trial.position);
+  const CheckResult found = check(5, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the position in the round mattered")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "seed 1"));
+}
+
+TEST_F(Checks, ADriftOverTheRoundsIsTold) {
+  RaceResult result = race();
+  for (Entry& each : result.cases.front().entries)
+    for (Trial& trial : each.trials)
+      if (trial.load) trial.load->throughput_per_s *= 1 - 0.03 * static_cast<double>(trial.round);
+  const CheckResult found = check(5, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the round mattered")) << found.detail;
+}
+
+// 7
+
+TEST_F(Checks, StolenTimeIsTold) {
+  plant("epoll", [](Trial& trial) { trial.machine->steal_s = trial.machine->total_s() * 0.03 / 0.97; });
+  const CheckResult found = check(7);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "3.0 % in the worst trial")) << found.detail;
+}
+
+TEST_F(Checks, AnUnreadableMachineIsTold) {
+  plant("epoll", [](Trial& trial) { trial.machine.reset(); });
+  EXPECT_EQ(check(7).verdict, Verdict::warn);
+}
+
+// 8
+
+TEST_F(Checks, TooFewRoundsAreTold) {
+  scenario.rounds = 3;
+  const CheckResult found = check(8);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "3 rounds: intervals can hold the truth 75 % of the time at most"))
+      << found.detail;
+}
+
+TEST_F(Checks, TooFewMessagesAreTold) {
+  plant("epoll", [](Trial& trial) { trial.load->latency_ns.p99.reset(); });
+  const CheckResult found = check(8);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "epoll: too few messages for a p99 latency")) << found.detail;
+}
+
+TEST_F(Checks, AWideIntervalIsTold) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll") trial = flawless_trial(order, nth % 2 == 0 ? 50e3 : 90e3);
+  };
+  const CheckResult found = check(8);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the interval of epoll is wide")) << found.detail;
+}
+
+// 9
+
+TEST_F(Checks, EqualsShareAGroupAndTheFasterHasItsOwn) {
+  runner.throughput["epoll"] = 30.05e3;
+  const CheckResult found = check(9);
+  EXPECT_EQ(found.verdict, Verdict::pass);
+  EXPECT_EQ(entry(judged, "io-uring").tie_group, 1);
+  EXPECT_EQ(entry(judged, "epoll").tie_group, 2);
+  EXPECT_EQ(entry(judged, "threads").tie_group, 2);
+  EXPECT_TRUE(has(found.detail, "tied: threads, epoll")) << found.detail;
+}
+
+TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
+  runner.wobble = {0.0, 0.25, -0.2, 0.15, -0.1, 0.2, -0.25, 0.1, 0.05, -0.15};
+  runner.throughput["epoll"] = 31e3;
+  const CheckResult found = check(9);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "cannot be told here")) << found.detail;
+  EXPECT_EQ(entry(judged, "epoll").tie_group, entry(judged, "threads").tie_group);
+}
+
+TEST_F(Checks, FromOneRoundNothingCanBeTold) {
+  scenario.rounds = 1;
+  EXPECT_EQ(check(9).verdict, Verdict::warn);
+  EXPECT_EQ(entry(judged, "io-uring").tie_group, entry(judged, "threads").tie_group);
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "race/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+std::vector<std::string> names(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1) {
+  std::vector<std::string> names;
+  for (const Slot& slot : order_of_round(plan, round, attempt))
+    names.push_back(plan.cases[slot.case_index].entries[slot.entry_index].contestant.name);
+  return names;
+}
+
+TEST(Plan, ARoundRunsEveryContestantOnceAndTheReferenceTwice) {
+  const Plan plan = make_plan(fake_scenario({"threads", "epoll", "io-uring"}), fake_catalogue(), 1);
+  for (std::uint64_t round = 2; round <= 5; ++round) {
+    const auto order = names(plan, round);
+    EXPECT_EQ(std::multiset<std::string>(order.begin(), order.end()),
+              (std::multiset<std::string>{"threads", "threads (again)", "epoll", "io-uring"}));
+  }
+}
+
+TEST(Plan, TheFirstRoundMeasuresTheCeilingOnceForAllClientsThatAreSetUpAlike) {
+  const Plan plan = make_plan(fake_scenario({"threads", "epoll"}), fake_catalogue(), 1);
+  EXPECT_EQ(std::ranges::count(names(plan, 1), "ceiling (null)"), 1);
+  EXPECT_EQ(std::ranges::count(names(plan, 2), "ceiling (null)"), 0);
+  EXPECT_EQ(trials_in(plan), 5U * 3 + 1);
+}
+
+TEST(Plan, AClientThatSpinsHasACeilingOfItsOwn) {
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.contestants[1].client.wait = "spin";
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_EQ(std::ranges::count(names(plan, 1), "ceiling (null)"), 1);
+  EXPECT_EQ(std::ranges::count(names(plan, 1), "ceiling (null:wait=spin)"), 1);
+}
+
+TEST(Plan, TheSeedAloneDecidesTheOrder) {
+  const Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
+  const Plan one = make_plan(scenario, fake_catalogue(), 7);
+  const Plan same = make_plan(scenario, fake_catalogue(), 7);
+  const Plan other = make_plan(scenario, fake_catalogue(), 8);
+  std::set<std::vector<std::string>> orders;
+  bool differs = false;
+  for (std::uint64_t round = 1; round <= 5; ++round) {
+    EXPECT_EQ(names(one, round), names(same, round));
+    differs |= names(one, round) != names(other, round);
+    orders.insert(names(one, round));
+  }
+  EXPECT_TRUE(differs);
+  EXPECT_GT(orders.size(), 2U) << "every round has an order of its own";
+}
+
+TEST(Plan, TheOrderOfASeedIsTheSameOnEveryMachine) {
+  const Plan plan = make_plan(fake_scenario({"threads", "epoll", "io-uring"}), fake_catalogue(), 1);
+  EXPECT_EQ(names(plan, 2), (std::vector<std::string>{"epoll", "threads (again)", "io-uring", "threads"}));
+  EXPECT_NE(names(plan, 2, 2), names(plan, 2)) << "a round that is run again is shuffled again";
+}
+
+TEST(Plan, AnUnavailableEngineKeepsItsEntryAndDoesNotRun) {
+  const Plan plan = make_plan(fake_scenario({"broken", "epoll", "threads"}), fake_catalogue(), 1);
+  const Entry* broken = find_entry(plan.cases.front(), "broken");
+  ASSERT_NE(broken, nullptr);
+  EXPECT_FALSE(broken->ranked);
+  EXPECT_EQ(broken->reason, "unavailable: io_uring_setup: Operation not permitted");
+  EXPECT_EQ(std::ranges::count(names(plan, 1), "broken"), 0);
+  EXPECT_EQ(plan.cases.front().reference, "epoll") << "the first that can run";
+}
+
+TEST(Plan, TheReferenceIsTheOneAskedFor) {
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.reference = "epoll";
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_EQ(plan.cases.front().reference, "epoll");
+  EXPECT_EQ(std::ranges::count(names(plan, 2), "epoll (again)"), 1);
+}
+
+TEST(Plan, TheClientDoesNotMatterInProcess) {
+  Scenario scenario = fake_scenario({"null"});
+  scenario.contestants.front().client.engine = "broken";
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_TRUE(plan.cases.front().entries.front().in_process);
+  EXPECT_TRUE(plan.cases.front().entries.front().ranked);
+}
+
+TEST(Plan, EveryCaseHasItsOwnContestantsInTheSameRounds) {
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "other";
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_EQ(order_of_round(plan, 2).size(), 6U);
+}
+
+}  // namespace
+}  // namespace joust::race

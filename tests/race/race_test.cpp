@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "race/race.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "race/fake_catalogue.hpp"
+#include "race/fake_runner.hpp"
+
+namespace joust::race {
+namespace {
+
+class Race : public testing::Test {
+ protected:
+  Race() { runner.throughput = {{"threads", 30e3}, {"epoll", 68e3}, {"io-uring", 106e3}}; }
+
+  RaceResult run() {
+    return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+  }
+
+  static const Entry& entry(const RaceResult& result, const std::string& name) {
+    return *find_entry(result.cases.front(), name);
+  }
+
+  Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
+  FakeRunner runner;
+  RaceObserver observer;
+  Stop stop;
+};
+
+// Steals `share` of the machine from this trial.
+void disturb(Trial& trial, double share) {
+  trial.machine->steal_s = trial.machine->total_s() * share / (1 - share);
+}
+
+TEST_F(Race, EveryContestantHasOneTrialPerRound) {
+  const RaceResult result = run();
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.rounds, 5U);
+  for (const char* name : {"threads", "epoll", "io-uring"}) {
+    const Entry& who = entry(result, name);
+    ASSERT_EQ(who.trials.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(who.trials[i].round, i + 1);
+      EXPECT_GE(who.trials[i].position, 1U);
+      EXPECT_LE(who.trials[i].position, 5U);
+    }
+  }
+  EXPECT_EQ(find_entry(result.cases.front(), "threads (again)", EntryKind::again)->trials.size(), 5U);
+  EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 1U);
+}
+
+TEST_F(Race, SystemCallsAreThoseOfThePassThatCountsThem) {
+  const RaceResult result = run();
+  EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 1);
+  const Trial& trial = entry(result, "epoll").trials.back();
+  EXPECT_DOUBLE_EQ(*trial.server_calls, 1.5 * static_cast<double>(trial.load->verified));
+  EXPECT_DOUBLE_EQ(*trial.client_calls, 2.0 * static_cast<double>(trial.load->verified));
+}
+
+TEST_F(Race, ARefusedTracepointIsAskedForOnceAndTheReasonIsKept) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.count_calls) return;
+    trial.server_calls = trial.client_calls = std::nullopt;
+    trial.calls_reason = "needs root";
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(
+      std::ranges::count_if(runner.ran, [](const std::string& name) { return name.starts_with("count"); }),
+      1);
+  for (const char* name : {"threads", "epoll", "io-uring"}) {
+    EXPECT_EQ(entry(result, name).calls.reason, "needs root");
+    EXPECT_FALSE(entry(result, name).trials.front().server_calls);
+  }
+}
+
+TEST_F(Race, ACrashDoesNotSpoilTheOthers) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.contestant.name != "epoll") return;
+    trial.load.reset();
+    trial.failure = "the server was ended by signal 11 (Segmentation fault)";
+  };
+  const RaceResult result = run();
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(entry(result, "epoll").trials.size(), kMostFailures) << "and is not tried for ever";
+  EXPECT_EQ(entry(result, "threads").trials.size(), 5U);
+  EXPECT_EQ(entry(result, "io-uring").trials.size(), 5U);
+  EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 0);
+}
+
+TEST_F(Race, OneFailureIsForgivenByTheRace) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll" && nth == 1) trial.failure = "the load hung";
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(entry(result, "epoll").trials.size(), 5U);
+  EXPECT_EQ(usable_trials(entry(result, "epoll")).size(), 4U);
+}
+
+TEST_F(Race, ADisturbedRoundIsRunAgainAndBothAreShown) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll" && nth == 1) disturb(trial, 0.10);
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(result.rounds, 5U);
+  EXPECT_EQ(result.rounds_again, 1U);
+  const Entry& epoll = entry(result, "epoll");
+  ASSERT_EQ(epoll.trials.size(), 6U);
+  EXPECT_TRUE(epoll.trials[1].disturbed);
+  EXPECT_FALSE(epoll.trials[1].counted);
+  EXPECT_EQ(epoll.trials[2].round, 2U);
+  EXPECT_EQ(epoll.trials[2].attempt, 2U);
+  EXPECT_TRUE(epoll.trials[2].counted);
+  EXPECT_FALSE(entry(result, "threads").trials[1].counted) << "pairs stay within one attempt";
+  EXPECT_EQ(usable_trials(epoll).size(), 5U);
+}
+
+TEST_F(Race, AtMostThreeRoundsInTenAreRunAgain) {
+  scenario.rounds = 10;
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { disturb(trial, 0.10); };
+  const RaceResult result = run();
+  EXPECT_EQ(result.rounds_again, 3U);
+  EXPECT_EQ(entry(result, "epoll").trials.size(), 13U);
+  EXPECT_EQ(usable_trials(entry(result, "epoll")).size(), 10U);
+}
+
+TEST_F(Race, TheLeastDisturbedAttemptCounts) {
+  scenario.rounds = 10;
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    const std::vector<double> steal{0.30, 0.08, 0.20, 0.10};
+    if (!order.count_calls && order.entry.kind != EntryKind::ceiling)
+      disturb(trial, nth < 4 ? steal[nth] : 0);
+  };
+  const RaceResult result = run();
+  const Entry& epoll = entry(result, "epoll");
+  for (const Trial& trial : epoll.trials)
+    if (trial.round == 1) {
+      EXPECT_EQ(trial.counted, trial.attempt == 2);
+    }
+}
+
+TEST_F(Race, AQuickRaceRunsNothingAgain) {
+  scenario.quick = true;
+  scenario.rounds = 10;
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { disturb(trial, 0.10); };
+  EXPECT_EQ(run().rounds_again, 0U);
+}
+
+TEST_F(Race, AnInterruptionKeepsWhatWasMeasured) {
+  runner.alter = [this](const TrialOrder&, std::size_t, Trial& trial) {
+    if (runner.ran.size() < 12) return;
+    stop.request();
+    trial.interrupted = true;
+  };
+  const RaceResult result = run();
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.rounds, 2U);
+  EXPECT_EQ(result.incomplete, "interrupted after 2 of 5 rounds");
+  EXPECT_EQ(runner.ran.size(), 12U);
+  EXPECT_GE(usable_trials(entry(result, "epoll")).size(), 2U);
+}
+
+TEST_F(Race, WithdrawnAndRunAgainTrialsAreAnnounced) {
+  struct Notes : RaceObserver {
+    std::vector<std::string> lines;
+    void note(const std::string& line) override { lines.push_back(line); }
+  } notes;
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.contestant.name == "epoll") trial.failure = "it crashed";
+  };
+  run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, notes, stop);
+  EXPECT_EQ(notes.lines, (std::vector<std::string>{"epoll: it crashed", "epoll: it crashed",
+                                                   "epoll has failed 2 times and is not tried any more"}));
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class ScenarioFile : public testing::Test {
+ protected:
+  ScenarioFile() : path_(testing::TempDir() + "scenario_test.toml") {}
+  ~ScenarioFile() override { std::filesystem::remove(path_); }
+
+  std::expected<Scenario, std::string> read(const std::string& text) {
+    std::ofstream(path_) << text;
+    return read_scenario(path_, fake_catalogue());
+  }
+
+  // The message with the file's name taken off: "LINE:COLUMN: key ...".
+  std::string problem(const std::string& text) {
+    const auto scenario = read(text);
+    if (scenario) return "no problem";
+    std::string message = scenario.error();
+    for (std::size_t at; (at = message.find(path_ + ":")) != std::string::npos;)
+      message.erase(at, path_.size() + 1);
+    return message;
+  }
+
+  std::string path_;
+};
+
+constexpr const char* kSmall = R"(
+load = { duration = "1s" }
+matrix = { servers = ["threads", "epoll"] }
+)";
+
+TEST_F(ScenarioFile, ReadsEveryKey) {
+  const auto scenario = read(R"(
+title = "A title"
+description = "Words"
+protocol = "work"
+rounds = 5
+seed = 42
+reference = "level"
+client = "threads"
+load = { connections = "4k", messages = 300, warmup = "200ms", interval = "10ms", payload = "1KiB" }
+[socket]
+nodelay = true
+congestion = "cubic"
+send_buffer = "64KiB"
+receive_buffer = 65536
+backlog = "4k"
+[limits]
+connect_timeout = "1s"
+request_timeout = "2s"
+idle_timeout = "3s"
+trial_timeout = "1m"
+[cpus]
+server = 0
+client = "1-3"
+[matrix]
+servers = ["threads"]
+clients = ["epoll"]
+[[contestant]]
+name = "level"
+server = { engine = "epoll", trigger = "level", threads = 2, wait = "spin" }
+[[contestant]]
+name = "other program"
+command = "server --port {port}"
+client = "epoll:trigger=level"
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->title, "A title");
+  EXPECT_EQ(scenario->rounds, 5U);
+  EXPECT_EQ(scenario->seed, 42U);
+  EXPECT_EQ(scenario->socket.send_buffer_bytes, 65536U);
+  EXPECT_EQ(scenario->socket.backlog, 4000U);
+  EXPECT_EQ(scenario->limits.trial_timeout, seconds(60));
+  EXPECT_EQ(scenario->cpus.server, "0");
+  ASSERT_EQ(scenario->cases.size(), 1U);
+  const Case& one = scenario->cases.front();
+  EXPECT_EQ(one.protocol, "work");
+  EXPECT_EQ(one.load.connections, 4000U);
+  EXPECT_EQ(one.load.messages, 300U);
+  EXPECT_FALSE(one.load.duration);
+  EXPECT_EQ(one.load.interval, milliseconds(10));
+  EXPECT_EQ(one.load.payload_bytes, 1024U);
+  ASSERT_EQ(scenario->contestants.size(), 3U);
+  EXPECT_EQ(scenario->contestants[0].name, "threads");
+  EXPECT_EQ(scenario->contestants[0].client.engine, "epoll");
+  EXPECT_EQ(scenario->contestants[1].server.knobs.at("trigger"), "level");
+  EXPECT_EQ(scenario->contestants[1].server.threads, 2U);
+  EXPECT_EQ(scenario->contestants[1].server.wait, "spin");
+  EXPECT_EQ(scenario->contestants[1].client.engine, "threads");
+  EXPECT_EQ(scenario->contestants[2].command, "server --port {port}");
+  EXPECT_EQ(scenario->contestants[2].client.knobs.at("trigger"), "level");
+}
+
+TEST_F(ScenarioFile, ACaseSaysOnlyWhatDiffers) {
+  const auto scenario = read(R"(
+load = { connections = 4000, messages = 300, interval = "10ms" }
+matrix = { servers = ["epoll"] }
+[[case]]
+name = "as published"
+[[case]]
+name = "no pause"
+title = "The same without the pause"
+load = { interval = 0, duration = "2s" }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  ASSERT_EQ(scenario->cases.size(), 2U);
+  EXPECT_EQ(scenario->cases[0].load.messages, 300U);
+  EXPECT_EQ(scenario->cases[0].load.interval, milliseconds(10));
+  EXPECT_EQ(scenario->cases[1].load.connections, 4000U);
+  EXPECT_EQ(scenario->cases[1].load.interval, Duration(0));
+  EXPECT_EQ(scenario->cases[1].load.duration, seconds(2));
+  EXPECT_FALSE(scenario->cases[1].load.messages);
+}
+
+TEST_F(ScenarioFile, PairsEveryServerWithEveryClient) {
+  const auto scenario = read(R"(
+load = { duration = "1s" }
+matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io-uring"] }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  ASSERT_EQ(scenario->contestants.size(), 4U);
+  EXPECT_EQ(scenario->contestants[0].name, "threads/epoll");
+  EXPECT_EQ(scenario->contestants[3].name, "epoll:trigger=level/io-uring");
+}
+
+TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
+  EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
+            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, seed, reference, protocol, "
+            "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
+  EXPECT_EQ(
+      problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
+      "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
+      "depth, payload; did you mean 'connections'?");
+}
+
+TEST_F(ScenarioFile, WrongTypesSayWhatIsAllowed) {
+  EXPECT_EQ(problem(std::string(kSmall) + "title = 5\n"),
+            "4:1: key 'title': wrong type; allowed: text in quotes");
+  EXPECT_EQ(problem(std::string(kSmall) + "socket = { nodelay = \"yes\" }\n"),
+            "4:12: key 'socket.nodelay': wrong type; allowed: true, false");
+  EXPECT_EQ(problem(std::string(kSmall) + "limits = \"none\"\n"),
+            "4:1: key 'limits': wrong type; allowed: a table [limits]");
+  EXPECT_EQ(problem(std::string(kSmall) + "contestant = \"epoll\"\n"),
+            "4:1: key 'contestant': wrong type; allowed: tables [[contestant]]");
+}
+
+TEST_F(ScenarioFile, ImpossibleValuesSayWhatIsPossible) {
+  EXPECT_EQ(
+      problem(std::string(kSmall) + "rounds = 0\n"),
+      "4:1: key 'rounds': 0 is out of range; allowed: a whole number from 1 to 1000, units as in \"4k\"");
+  EXPECT_EQ(problem(std::string(kSmall) + "rounds = -3\n"),
+            "4:1: key 'rounds': -3 is negative; allowed: a whole number from 1 to 1000, units as in \"4k\"");
+  EXPECT_EQ(problem("load = { duration = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
+            "1:10: key 'load.duration': '5' has no unit (write it like 500us, 10ms or 30s); allowed: a time "
+            "such as "
+            "\"10ms\"\n1:1: key 'load': neither messages nor duration is given; allowed: one of them ends "
+            "the load");
+  EXPECT_EQ(
+      problem(std::string(kSmall) + "cpus = { server = \"0-\" }\n"),
+      "4:10: key 'cpus.server': '0-' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
+  EXPECT_EQ(
+      problem(std::string(kSmall) + "reference = \"treads\"\n"),
+      "4:1: key 'reference': reference 'treads' is not a contestant; allowed: threads, epoll; did you mean "
+      "'threads'?");
+}
+
+TEST_F(ScenarioFile, APayloadMustFitTheProtocol) {
+  EXPECT_EQ(
+      problem("protocol = \"work\"\nload = { duration = \"1s\", payload = \"4k\" }\nmatrix = { servers = "
+              "[\"epoll\"] }\n"),
+      "2:1: key 'load': a payload of 4000 bytes is impossible for protocol 'work'; allowed: 1 to 2048");
+}
+
+TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
+  const std::string load = "load = { duration = \"1s\" }\n";
+  EXPECT_EQ(problem(load + "matrix = { servers = [\"epol\"] }\n"),
+            "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: null, threads, epoll, io-uring, "
+            "listener, "
+            "broken; did you mean 'epoll'?");
+  EXPECT_EQ(
+      problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
+      "2:10: key 'client': engine 'listener' does not dial; allowed: null, threads, epoll, io-uring, broken");
+  EXPECT_EQ(
+      problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
+      "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "
+      "trigger; did you mean 'trigger'?");
+  EXPECT_EQ(
+      problem(load + "[[contestant]]\nserver = { engine = \"epoll\", trigger = \"lvl\" }\n"),
+      "3:30: key 'contestant.server.trigger': 'lvl' is no value of knob 'trigger'; allowed: edge, level; did "
+      "you mean 'level'?");
+  EXPECT_TRUE(read(load + "matrix = { servers = [\"broken\"] }\n"))
+      << "an unavailable engine is listed, not refused";
+}
+
+TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
+  const std::string load = "load = { duration = \"1s\" }\n";
+  EXPECT_EQ(
+      problem(load + "[[contestant]]\nname = \"x\"\n"),
+      "2:1: key 'contestant.server': missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
+  EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\ncommand = \"nc -l 80\"\n"),
+            "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
+            "with {port} "
+            "in it");
+  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n"),
+            "2:3: key 'contestant': two contestants are called 'epoll': give one another name");
+}
+
+TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {
+  const std::string message = problem(std::string(kSmall) + "rounds = 0\nseed = \"x\"\ntitle = 1\n");
+  EXPECT_EQ(std::ranges::count(message, '\n'), 2);
+}
+
+TEST_F(ScenarioFile, WhatIsNotTomlIsLocated) {
+  EXPECT_TRUE(problem("load = { \n").starts_with("1:") || problem("load = { \n").starts_with("2:"));
+  EXPECT_NE(problem("load = {{ \n").find("this is not TOML"), std::string::npos);
+}
+
+TEST(MissingScenario, NamesTheFile) {
+  const auto scenario = read_scenario("no/such/nonsense.toml", fake_catalogue());
+  ASSERT_FALSE(scenario);
+  EXPECT_EQ(scenario.error(), "no/such/nonsense.toml: cannot read this scenario: No such file or directory");
+}
+
+TEST(MissingScenario, AFolderIsNoScenario) {
+  const auto scenario = read_scenario(testing::TempDir(), fake_catalogue());
+  ASSERT_FALSE(scenario);
+  EXPECT_NE(scenario.error().find("Is a directory"), std::string::npos) << scenario.error();
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial_runner.hpp"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <fstream>
+#include <thread>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+std::size_t open_descriptors() {
+  DIR* const directory = ::opendir("/proc/self/fd");
+  std::size_t count = 0;
+  while (::readdir(directory) != nullptr) ++count;
+  ::closedir(directory);
+  return count;
+}
+
+// Real processes, but of a program that only speaks as the children do. Each test ends with descriptors and
+// children back where they were.
+class Trials : public testing::Test {
+ protected:
+  void SetUp() override { before_ = open_descriptors(); }
+  void TearDown() override {
+    EXPECT_EQ(open_descriptors(), before_);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  Trial run(const std::string& server, const std::string& client = "good", bool count_calls = false) {
+    entry.contestant.server.engine = server;
+    entry.contestant.client.engine = client;
+    return run_entry(count_calls);
+  }
+
+  Trial run_entry(bool count_calls = false) {
+    ProcessRunner runner(
+        {.scenario = scenario,
+         .cpus = {.server = "any", .client = "any"},
+         .stop = stop,
+         .program = JOUST_PYTHON,
+         .first_words = {"python3", std::string(JOUST_SOURCE_DIR) + "/tests/race/fake_child.py"},
+         .server_start = server_start,
+         .server_stop = server_stop});
+    return runner.run({.load_case = scenario.cases.front(), .entry = entry, .count_calls = count_calls});
+  }
+
+  Scenario scenario = fake_scenario({"good"});
+  Entry entry;
+  Stop stop;
+  Duration server_start = seconds(20), server_stop = seconds(20);
+
+ private:
+  std::size_t before_ = 0;
+};
+
+TEST_F(Trials, AGoodTrialHasBothSides) {
+  const Trial trial = run("good");
+  EXPECT_EQ(trial.failure, "");
+  ASSERT_TRUE(trial.measured());
+  EXPECT_EQ(trial.load->verified, 10U);
+  EXPECT_EQ(trial.server.engine, "good");
+  EXPECT_EQ(trial.server.knobs.at("trigger"), "edge");
+  EXPECT_EQ(trial.server.bytes_received, 320U);
+  EXPECT_EQ(trial.server.notes, (std::vector<std::string>{"a note"}));
+  EXPECT_EQ(trial.server.socket.at("nodelay"), "true");
+  ASSERT_TRUE(trial.server.usage);
+  EXPECT_EQ(trial.server.usage->voluntary_switches, 0U) << "of the window, not of the process's life";
+  EXPECT_EQ(trial.server.usage->peak_memory_bytes, 1000000U);
+  ASSERT_TRUE(trial.machine);
+  EXPECT_GT(trial.machine->total_s(), 0);
+}
+
+TEST_F(Trials, SystemCallsAreCountedOrTheReasonIsGiven) {
+  const Trial trial = run("good", "good", true);
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  if (trial.calls_reason.empty()) {
+    EXPECT_GT(*trial.server_calls, 0);
+    EXPECT_GT(*trial.client_calls, 0);
+  } else {
+    EXPECT_FALSE(trial.server_calls);
+  }
+  EXPECT_FALSE(run("good").server_calls) << "only when asked for";
+}
+
+TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {
+  const Trial trial = run("dies-at-start");
+  EXPECT_EQ(trial.failure, "the server ended before it could listen: exit code 1");
+  EXPECT_EQ(trial.last_words, (std::vector<std::string>{"first words", "last words"}));
+  EXPECT_FALSE(trial.measured());
+}
+
+TEST_F(Trials, AServerThatNeverListensIsKilled) {
+  server_start = milliseconds(100);
+  EXPECT_EQ(run("never-listens").failure, "the server did not listen within 100 ms");
+}
+
+TEST_F(Trials, AServerThatCrashesIsNamedWithItsSignal) {
+  const Trial trial = run("crashes");
+  EXPECT_EQ(trial.failure, "the server ended in the middle of the trial: signal 11 (Segmentation fault)");
+  EXPECT_EQ(trial.last_words, (std::vector<std::string>{"about to crash"}));
+}
+
+TEST_F(Trials, AServerThatNeverStopsIsKilled) {
+  server_stop = milliseconds(100);
+  EXPECT_EQ(run("never-stops").failure, "the server did not stop within 100 ms");
+}
+
+TEST_F(Trials, ALoadThatHangsIsKilled) {
+  scenario.limits.trial_timeout = milliseconds(300);
+  EXPECT_EQ(run("good", "hangs").failure, "the load did not end within 300 ms and was killed");
+}
+
+TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {
+  const Trial trial = run("good", "gives-up");
+  EXPECT_EQ(trial.failure, "the load has no result: exit code 1");
+  EXPECT_EQ(trial.last_words, (std::vector<std::string>{"cannot go on"}));
+  EXPECT_TRUE(run("good", "garbles").failure.starts_with("the load's result cannot be read"));
+}
+
+TEST_F(Trials, ALoadThatHadErrorsStillHasAResult) {
+  EXPECT_TRUE(run("good", "had-errors").measured());
+}
+
+TEST_F(Trials, InProcessThereIsNoServer) {
+  entry.in_process = true;
+  entry.contestant.server.engine = "good";
+  const Trial trial = run_entry();
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  EXPECT_FALSE(trial.server.usage);
+}
+
+TEST_F(Trials, AnInterruptionEndsARunningTrial) {
+  const std::jthread user([this] {
+    std::this_thread::sleep_for(milliseconds(200));
+    stop.request();
+  });
+  const Trial trial = run("good", "hangs");
+  EXPECT_TRUE(trial.interrupted);
+  EXPECT_FALSE(trial.measured());
+}
+
+// A server of somebody else, which knows nothing of the child protocol.
+constexpr const char* kOtherServer =
+    "import socket, sys\n"
+    "s = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+    "while True: c = s.accept()[0]\n";
+
+class ExternalTrials : public Trials {
+ protected:
+  ExternalTrials() : script_(testing::TempDir() + "other_server.py") {
+    std::ofstream(script_) << kOtherServer;
+    entry.contestant = {.name = "other", .command = command(" {port}"), .client = {.engine = "good"}};
+  }
+  ~ExternalTrials() override { ::unlink(script_.c_str()); }
+
+  std::string command(const std::string& arguments) const {
+    return std::string(JOUST_PYTHON) + " " + script_ + arguments;
+  }
+
+  std::string script_;
+};
+
+TEST_F(ExternalTrials, ItsWholeProcessTreeIsMeasured) {
+  // Behind a shell that stays, so that the server is not the process we started.
+  entry.contestant.command = "true && " + command(" {port}") + "; true";
+  const Trial trial = run_entry();
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  ASSERT_TRUE(trial.server.usage);
+  EXPECT_GT(trial.server.usage->peak_memory_bytes, 4'000'000U) << "a shell alone is smaller";
+  EXPECT_FALSE(trial.server.bytes_received);
+}
+
+TEST_F(ExternalTrials, OneThatCannotStartLeavesItsLastWords) {
+  entry.contestant.command = "echo no such thing {port} >&2; exit 3";
+  const Trial trial = run_entry();
+  EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 3");
+  ASSERT_EQ(trial.last_words.size(), 1U);
+  EXPECT_TRUE(trial.last_words.front().starts_with("no such thing "));
+}
+
+TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {
+  server_start = milliseconds(150);
+  entry.contestant.command = "sleep 60 & sleep 60 # {port}";
+  EXPECT_EQ(run_entry().failure, "the server did not accept a connection within 150 ms");
+}
+
+}  // namespace
+}  // namespace joust::race

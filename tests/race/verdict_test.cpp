@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "race/fake_catalogue.hpp"
+#include "race/fake_runner.hpp"
+#include "race/race.hpp"
+
+namespace joust::race {
+namespace {
+
+class VerdictWords : public testing::Test {
+ protected:
+  std::string verdict() {
+    RaceResult result = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+    judge(result);
+    return result.cases.front().verdict;
+  }
+
+  Scenario scenario = fake_scenario({"epoll", "threads", "io-uring"}, 10);
+  FakeRunner runner;
+  RaceObserver observer;
+  Stop stop;
+};
+
+TEST_F(VerdictWords, SayRatiosAndTies) {
+  runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("io-uring is 1.50x epoll (1.")) << text;
+  EXPECT_TRUE(text.ends_with("; epoll and threads cannot be told apart here.") ||
+              text.ends_with("; threads and epoll cannot be told apart here."))
+      << text;
+}
+
+TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
+  scenario.contestants[1].server.engine = "broken";
+  runner.throughput = {{"epoll", 70e3}, {"io-uring", 105e3}};
+  EXPECT_NE(verdict().find("threads is not ranked (unavailable: io_uring_setup: Operation not permitted)"),
+            std::string::npos);
+}
+
+TEST_F(VerdictWords, AnInvalidMeasurementHasNoWinner) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->build.type = "Debug"; };
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("Invalid, compare nothing here: a Debug build")) << text;
+  EXPECT_EQ(text.find("x epoll"), std::string::npos) << text;
+}
+
+TEST_F(VerdictWords, ALoneContestantHasItsFigure) {
+  scenario = fake_scenario({"epoll"}, 10);
+  runner.throughput = {{"epoll", 70e3}};
+  EXPECT_TRUE(verdict().starts_with("epoll answers 70.")) << verdict();
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "race/fake_catalogue.hpp"
+#include "race/fake_runner.hpp"
+#include "race/race.hpp"
+
+namespace joust::report {
+
+// Races that were never run, always the same, to print.
+inline race::RaceResult judged(const race::Scenario& scenario, race::FakeRunner& runner) {
+  race::RaceObserver observer;
+  const Stop stop;
+  race::RaceResult result =
+      run_race(scenario, make_plan(scenario, race::fake_catalogue(), 4711), runner, observer, stop);
+  result.version = "0.1.0";
+  result.environment.items = {{"kernel", "6.1.0", true}, {"cpu_model", "Invented CPU", true}};
+  result.cpus = {.server = "0", .client = "1"};
+  judge(result);
+  return result;
+}
+
+inline race::RaceResult plain_race() {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 10);
+  scenario.title = "First look";
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 67.9e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
+  return judged(scenario, runner);
+}
+
+// Everything that can go wrong and still be shown.
+inline race::RaceResult troubled_race() {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring", "broken"}, 3);
+  scenario.quick = true;
+  scenario.cases.front().name = "as published";
+  scenario.cases.front().title = "10 ms apart";
+  scenario.cases.front().load.interval = std::chrono::milliseconds(10);
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "no pause";
+  scenario.cases.back().load.interval = Duration(0);
+  scenario.contestants.push_back({.name = "a server of somebody else",
+                                  .server = {},
+                                  .command = "other --port {port}",
+                                  .client = {.engine = "epoll"}});
+  race::FakeRunner runner;
+  runner.throughput = {
+      {"threads", 24e3}, {"epoll", 25.4e3}, {"io-uring", 25.5e3}, {"a server of somebody else", 9e3}};
+  runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+    if (order.load_case.name != "no pause") return;
+    if (order.entry.contestant.name == "io-uring") {
+      trial.load.reset();
+      trial.failure = "the server was ended by signal 11 (Segmentation fault)";
+      trial.last_words = {"joust: io_uring_enter: Bad address", "giving up"};
+    }
+    if (trial.machine) trial.machine->steal_s = trial.machine->total_s() * 0.08 / 0.92;
+    if (order.count_calls) {
+      trial.server_calls = trial.client_calls = std::nullopt;
+      trial.calls_reason =
+          "counting needs root or CAP_PERFMON, or kernel.perf_event_paranoid of at most 1 (it is 3)";
+    }
+  };
+  return judged(scenario, runner);
+}
+
+}  // namespace joust::report

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_json.hpp"
+
+#include <gtest/gtest.h>
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "report/fake_race.hpp"
+
+namespace joust::report {
+namespace {
+
+using nlohmann::json;
+
+// What tests/validate_result.py says about a document: its exit code.
+int validate(const std::string& document) {
+  const std::string root = JOUST_SOURCE_DIR;
+  const std::string path = testing::TempDir() + "race_json_test.json";
+  std::ofstream(path) << document;
+  const std::string script = root + "/tests/validate_result.py", schema = root + "/docs/result.schema.json";
+  const char* const command[] = {JOUST_PYTHON, script.c_str(), schema.c_str(), path.c_str(), nullptr};
+  pid_t child = -1;
+  if (::posix_spawn(&child, JOUST_PYTHON, nullptr, nullptr, const_cast<char* const*>(command), environ) != 0)
+    return -1;
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+#define SKIP_WITHOUT_VALIDATOR(code) \
+  if ((code) == 77) GTEST_SKIP() << "python3-jsonschema is not installed"
+
+TEST(RaceJson, ObeysItsSchema) {
+  const int plain = validate(race_json(plain_race()));
+  SKIP_WITHOUT_VALIDATOR(plain);
+  EXPECT_EQ(plain, 0);
+  EXPECT_EQ(validate(race_json(troubled_race())), 0);
+}
+
+TEST(RaceJson, TheSchemaSeesAMissingFieldAndAForeignOne) {
+  const json good = json::parse(race_json(plain_race()));
+  json missing = good;
+  missing["contestants"][0]["trials"][0]["server"].erase("cpu_user_s");
+  const int code = validate(missing.dump());
+  SKIP_WITHOUT_VALIDATOR(code);
+  EXPECT_EQ(code, 1);
+  json foreign = good;
+  foreign["contestants"][0]["summary"]["throughput"] = 5;
+  EXPECT_EQ(validate(foreign.dump()), 1);
+}
+
+TEST(RaceJson, ALoadDocumentObeysTheSameSchema) {
+  const race::Scenario scenario = race::fake_scenario({"epoll"});
+  const int code = validate(race::load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5).dump());
+  SKIP_WITHOUT_VALIDATOR(code);
+  EXPECT_EQ(code, 0);
+}
+
+TEST(RaceJson, HoldsWhatOthersRelyOn) {
+  const json document = json::parse(race_json(plain_race()));
+  EXPECT_EQ(document["seed"], 4711);
+  EXPECT_EQ(document["rounds"], 10);
+  EXPECT_TRUE(document["environment"].is_object());
+  EXPECT_TRUE(document["checks"][0].contains("verdict"));
+  const json& io_uring = document["contestants"][2];
+  EXPECT_EQ(io_uring["name"], "io-uring");
+  EXPECT_EQ(io_uring["server"]["engine"], "io-uring");
+  EXPECT_EQ(io_uring["client"]["engine"], "epoll");
+  EXPECT_EQ(io_uring["ranked"], true);
+  EXPECT_EQ(io_uring["tie_group"], 1);
+  EXPECT_NEAR(io_uring["summary"]["ratio"]["median"].get<double>(), 1.56, 0.02);
+  EXPECT_LE(io_uring["summary"]["ratio"]["low"], io_uring["summary"]["ratio"]["median"]);
+  const json& trial = io_uring["trials"][0];
+  EXPECT_EQ(trial["round"], 1);
+  EXPECT_EQ(trial["load"]["connections"]["ok"], 256);
+  EXPECT_GT(trial["server"]["system_calls"], 100000);
+}
+
+TEST(RaceJson, AnUnboundedIntervalIsNull) {
+  race::Scenario scenario = race::fake_scenario({"epoll", "threads"}, 1);
+  race::FakeRunner runner;
+  const json document = json::parse(race_json(judged(scenario, runner)));
+  EXPECT_TRUE(document["contestants"][1]["summary"]["throughput_per_s"]["low"].is_null());
+  EXPECT_TRUE(document["cases"][0]["least_difference"].is_null());
+}
+
+TEST(RaceJson, BytesThatAreNoTextDoNotCostTheResult) {
+  race::RaceResult result = plain_race();
+  result.cases[0].entries[0].trials[0].failure = "it crashed";
+  result.cases[0].entries[0].trials[0].last_words = {"\xff\xfe"};
+  EXPECT_NO_THROW(json::parse(race_json(result)));
+}
+
+}  // namespace
+}  // namespace joust::report

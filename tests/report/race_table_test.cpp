@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The tables are compared with files in tests/golden. After a change that is meant, look at the difference
+// and approve it:  JOUST_APPROVE=1 build/release/tests/report_tests && git diff tests/golden
+#include "report/race_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "report/fake_race.hpp"
+
+namespace joust::report {
+namespace {
+
+void expect_golden(const std::string& text, const std::string& name) {
+  const std::string path = std::string(JOUST_SOURCE_DIR) + "/tests/golden/" + name;
+  if (std::getenv("JOUST_APPROVE") != nullptr) {
+    std::ofstream(path) << text;
+    return;
+  }
+  std::ostringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, golden.str()) << "to approve: JOUST_APPROVE=1 build/release/tests/report_tests";
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, width_of(line));
+  return widest;
+}
+
+TEST(RaceTable, APlainRace) {
+  const std::string text = race_table(plain_race(), {});
+  expect_golden(text, "race_plain.txt");
+  EXPECT_LE(widest_line(text), 120U);
+}
+
+TEST(RaceTable, ATroubledRaceOfTwoCases) {
+  const std::string text = race_table(troubled_race(), {});
+  expect_golden(text, "race_troubled.txt");
+  EXPECT_LE(widest_line(text), 120U);
+}
+
+TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
+  race::RaceResult result = plain_race();
+  result.complete = false;
+  result.incomplete = "interrupted after 2 of 10 rounds";
+  const std::string text = race_table(result, {});
+  EXPECT_NE(text.find("INCOMPLETE: interrupted after 2 of 10 rounds\n"), std::string::npos);
+}
+
+TEST(RaceTable, ColoursAreForTerminalsOnly) {
+  EXPECT_EQ(race_table(plain_race(), {}).find('\x1b'), std::string::npos);
+  EXPECT_NE(race_table(plain_race(), {.colours = true}).find("\x1b[32mPASS"), std::string::npos);
+}
+
+TEST(Text, WrapsAtBlanksBehindAnIndent) {
+  EXPECT_EQ(wrapped("one two three", 2, 9), "one two\n  three");
+  EXPECT_EQ(wrapped("unbreakable", 2, 5), "unbreakable");
+}
+
+TEST(Text, WidthsAreThoseOfCharactersNotOfBytes) {
+  EXPECT_EQ(width_of("█▌–"), 3U);
+  EXPECT_EQ(right("–", 3), "  –");
+}
+
+TEST(Text, FiguresKeepThreeDigits) {
+  EXPECT_EQ(short_number(0), "0");
+  EXPECT_EQ(short_number(0.0001), "<0.001");
+  EXPECT_EQ(short_number(0.0234), "0.023");
+  EXPECT_EQ(short_number(8.5312), "8.53");
+  EXPECT_EQ(short_number(42.12), "42.1");
+  EXPECT_EQ(short_number(1234.5), "1234");
+}
+
+}  // namespace
+}  // namespace joust::report

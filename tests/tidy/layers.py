@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""The include law: who may know whom, and who may not touch the operating system."""
+
+import cpp
+from tree import Finding
+
+# Each layer may include itself, what is listed here, and the public headers (joust/...).
+_MEASURED = {"engines", "protocols", "load", "measure", "stats", "session", "net", "base"}
+LAYERS = {
+    "cli": {"race", "report", "transfer"} | _MEASURED,
+    "report": {"race"} | _MEASURED,  # a report shows what a race has found
+    "race": _MEASURED,
+    "transfer": _MEASURED,
+    "engines": {"session", "net", "base"},
+    "protocols": {"load", "session", "base"},
+    "load": {"measure", "session", "base"},
+    "measure": {"base"},
+    "stats": {"base"},
+    "session": {"base"},
+    "net": {"base"},
+    "base": set(),
+}
+
+# Folders where one file is one engine, protocol or sub-command: what their files may share.
+SIBLINGS = {
+    "engines": {"engines/table.hpp", "engines/common/"},
+    "protocols": {"protocols/table.hpp", "protocols/common/"},
+    "cli": {"cli/common/"},
+}
+
+PURE = ("src/session/", "src/protocols/", "src/stats/")
+IO_HEADERS = {"unistd.h", "fcntl.h", "poll.h", "netdb.h", "stdio.h", "cstdio", "fstream", "iostream",
+              "filesystem", "thread", "liburing.h"}
+IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")
+
+
+# (file, header): why this one is right.
+IO_EXCEPTIONS = {
+    ("src/session/stream_connection.hpp", "sys/uio.h"): "iovec, the shape of its output; no call",
+}
+
+
+def _sources(tree, prefix):
+    for file in tree.files:
+        if file.is_cpp and file.path.startswith(prefix):
+            for line, kind, path in cpp.includes(file.text):
+                yield file, line, kind, path
+
+
+def include_law(tree):
+    for file, line, kind, path in _sources(tree, "src/"):
+        layer, target = file.path.split("/")[1], path.split("/")[0]
+        if kind == "<" or target == "joust" or target == layer:
+            continue
+        if layer not in LAYERS:
+            yield Finding(file.path, line, f"src/{layer} is no layer of the include law",
+                          "Use an existing layer, or add this one to LAYERS in tests/tidy/layers.py.")
+        elif target not in LAYERS or "/" not in path:
+            yield Finding(file.path, line, f'includes "{path}"',
+                          'Write the layer: "base/fd.hpp", "joust/time.hpp"; <...> for what is not ours.')
+        elif target not in LAYERS[layer]:
+            allowed = ", ".join(sorted(LAYERS[layer])) or "nothing but itself"
+            yield Finding(file.path, line, f'{layer} includes "{path}"; it may include {allowed}',
+                          "Move what both need to a lower layer, or pass it in from above.")
+
+
+def siblings(tree):
+    for file, line, kind, path in _sources(tree, "src/"):
+        folder = file.path.split("/")[1]
+        if kind == "<" or folder not in SIBLINGS or path.split("/")[0] != folder:
+            continue
+        own = "src/" + path.rsplit(".", 1)[0] == file.path.rsplit(".", 1)[0]
+        if not own and path not in SIBLINGS[folder] and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
+            yield Finding(file.path, line, f'includes its sibling "{path}"',
+                          f"What several {folder} need belongs into src/{folder}/common/.")
+
+
+def no_io(tree):
+    for prefix in PURE:
+        for file, line, kind, path in _sources(tree, prefix):
+            does_io = path in IO_HEADERS or path.startswith(IO_PREFIXES)
+            if kind == "<" and does_io and (file.path, path) not in IO_EXCEPTIONS:
+                yield Finding(file.path, line, f"{prefix} does no I/O, and includes <{path}>",
+                              "Leave the system call to the engine; take time and bytes as arguments.")
+
+
+def public_headers(tree):
+    for file, line, kind, path in _sources(tree, "include/"):
+        library = "/" in path.removeprefix("sys/") or path in {"liburing.h", "xxhash.h"}
+        if library if kind == "<" else not path.startswith("joust/"):
+            yield Finding(file.path, line, f"a public header includes {path}",
+                          "Public headers include joust/... and standard headers: nothing else is installed.")
+
+
+def examples(tree):
+    for file, line, kind, path in _sources(tree, "examples/"):
+        if kind == '"' and not path.startswith("joust/"):
+            yield Finding(file.path, line, f'an example includes "{path}"',
+                          "Examples use only the public headers, as an outside program must.")
+
+
+RULES = [include_law, siblings, no_io, public_headers, examples]

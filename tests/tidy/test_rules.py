@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Plants each fault in a temporary tree and sees its rule fire, there and nowhere else."""
+
+import pathlib
+import tempfile
+import unittest
+
+import documents
+import layers
+import lengths
+import tidy
+import words
+
+SPDX = "// SPDX-License-Identifier: MIT\n"
+tested = set()
+
+
+def check(rule, files):
+    """What the rule finds in a tree of these files: ["path:line", ...]."""
+    tested.add(rule)
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            place = pathlib.Path(root, path)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+        found = tidy.findings(root, [rule])
+    assert all(finding.what and finding.remedy for finding in found)
+    return [f"{finding.path}:{finding.line}" for finding in found]
+
+
+class Lengths(unittest.TestCase):
+    def test_file(self):
+        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 301}), ["src/net/a.cpp:301"])
+        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 300, "a.md": "\n" * 999}), [])
+
+    def test_function(self):
+        long = "  f({1, 2});\n" * 69
+        for head in ("void f() {", "template <class T>\nauto A<T>::f() const -> int {", "TEST(A, b) {",
+                     "A::A(int a) : a_(a), b_{1}, c_{2} {", "int operator()(char c = '{') noexcept {",
+                     'void f(std::string s = R"({{)") {', "struct A* f() {"):
+            for around in ("%s", "namespace a {\nstruct B : C {\n  int x = 0;\n%s\n};\n}\n"):
+                planted = around % f"{head}\n{long}}}\nint g() {{ return 1; }}\n"
+                line = around.count("\n", 0, around.index("%s")) + 1
+                fires = check(lengths.function_length, {"src/a.cpp": planted.replace("(", "(\n", 1)})
+                self.assertEqual(fires, [f"src/a.cpp:{line}"], planted)
+        short = "#define X {\nclass alignas(64) A {\n" + "  void f() {\n  }\n" * 60 + "};\n"
+        self.assertEqual(check(lengths.function_length, {"src/a.cpp": short}), [])
+        for body, fires in ((70, ["a.py:1"]), (69, [])):
+            planted = "def f():\n" + "    pass\n" * body
+            self.assertEqual(check(lengths.function_length, {"a.py": planted}), fires)
+        self.assertEqual(check(lengths.function_length, {"a.py": "def f():\n" + "    pass\n" * 69}), [])
+
+    def test_line(self):
+        files = {"src/a.hpp": f"//\n{'x' * 111}\n", "b.py": f"{'#' * 110}\n", "c.md": f"{'x' * 200}\n"}
+        self.assertEqual(check(lengths.line_length, files), ["src/a.hpp:2"])
+
+    def test_trailing_blanks(self):
+        files = {"src/a.hpp": "a\nb \n", "b.md": "a\t\n", "c.toml": "a\n", "d.py": "a"}
+        self.assertEqual(check(lengths.trailing_blanks, files), ["b.md:1", "d.py:1", "src/a.hpp:2"])
+
+
+class Layers(unittest.TestCase):
+    def fires(self, rule, path, included):
+        return bool(check(rule, {path: f"{SPDX}#include {included}\n"}))
+
+    def test_every_forbidden_edge(self):
+        for layer, allowed in layers.LAYERS.items():
+            for target in set(layers.LAYERS) - {layer}:
+                fired = self.fires(layers.include_law, f"src/{layer}/a.cpp", f'"{target}/b.hpp"')
+                self.assertEqual(fired, target not in allowed, f"{layer} -> {target}")
+            self.assertFalse(self.fires(layers.include_law, f"src/{layer}/a.cpp", '"joust/time.hpp"'))
+            self.assertFalse(self.fires(layers.include_law, f"src/{layer}/a.cpp", f'"{layer}/b.hpp"'))
+
+    def test_nothing_goes_up(self):
+        def reached(layer, seen):
+            for below in layers.LAYERS[layer]:
+                if below not in seen:
+                    seen.add(below)
+                    reached(below, seen)
+            return seen
+        for layer in layers.LAYERS:
+            self.assertNotIn(layer, reached(layer, set()), "the law itself has a cycle")
+
+    def test_unknown_layers_and_bare_names(self):
+        self.assertTrue(self.fires(layers.include_law, "src/net/a.cpp", '"address.hpp"'))
+        self.assertTrue(self.fires(layers.include_law, "src/net/a.cpp", '"util/address.hpp"'))
+        self.assertTrue(self.fires(layers.include_law, "src/util/a.cpp", '"base/fd.hpp"'))
+        self.assertFalse(self.fires(layers.include_law, "src/net/a.cpp", "<fmt/format.h>"))
+        self.assertFalse(self.fires(layers.include_law, "src/base/a.cpp", '"base/b.hpp"  // not "cli/a.hpp"'))
+        self.assertEqual(check(layers.include_law, {"src/base/a.cpp": '// #include "cli/a.hpp"\n'}), [])
+
+    def test_siblings(self):
+        for folder in layers.SIBLINGS:
+            self.assertTrue(self.fires(layers.siblings, f"src/{folder}/a.cpp", f'"{folder}/b.hpp"'))
+            self.assertFalse(self.fires(layers.siblings, f"src/{folder}/a.cpp", f'"{folder}/a.hpp"'))
+            for shared in layers.SIBLINGS[folder]:
+                shared += "b.hpp" if shared.endswith("/") else ""
+                self.assertFalse(self.fires(layers.siblings, f"src/{folder}/a.cpp", f'"{shared}"'))
+
+    def test_no_io(self):
+        for header in ("sys/socket.h", "unistd.h", "fstream", "iostream", "fcntl.h", "poll.h", "net/if.h"):
+            for layer in ("session", "protocols", "stats"):
+                self.assertTrue(self.fires(layers.no_io, f"src/{layer}/a.hpp", f"<{header}>"))
+            self.assertFalse(self.fires(layers.no_io, "src/net/a.hpp", f"<{header}>"))
+        self.assertFalse(self.fires(layers.no_io, "src/session/a.hpp", "<string>"))
+
+    def test_public_headers(self):
+        for included in ('"base/fd.hpp"', "<fmt/format.h>", "<nlohmann/json.hpp>", "<liburing.h>"):
+            self.assertTrue(self.fires(layers.public_headers, "include/joust/a.hpp", included))
+        for included in ('"joust/time.hpp"', "<span>", "<sys/socket.h>"):
+            self.assertFalse(self.fires(layers.public_headers, "include/joust/a.hpp", included))
+
+    def test_examples(self):
+        self.assertTrue(self.fires(layers.examples, "examples/a.cpp", '"base/fd.hpp"'))
+        self.assertFalse(self.fires(layers.examples, "examples/a.cpp", '"joust/time.hpp"'))
+
+
+class Words(unittest.TestCase):
+    CALLS = {
+        "unbounded copy": ["strcpy(a, b);", "std::sprintf(a, b);", "gets(a);"],
+        "system()": ["system(a);", "std::system(a);"],
+        "FD_SET": ["FD_SET(1, &set);", "FD_ZERO(&set);"],
+        "rand()": ["int x = rand();", "srand(1);"],
+        "sleep": ["std::this_thread::sleep_for(1s);", "usleep(1);", "::sleep(1);", "nanosleep(&t, nullptr);"],
+        "std::endl": ["out << std::endl;"],
+        "signal()": ["signal(SIGINT, f);", "std::signal(SIGINT, f);"],
+        "exit()": ["exit(1);", "std::exit(1);"],
+        "using namespace std": ["using namespace std;"],
+        "atoi": ["atoi(a);", "std::strtoul(a, b, 10);"],
+    }
+    INNOCENT = ["throw std::system_error(a);", "engine.exit();", "_exit(1);", "operand(1);", "// exit(1)",
+                'f("rand()");', "sleep();",
+                "using namespace std::chrono_literals;", "signals(1);", "ring->signal(1);"]
+
+    def test_banned_calls(self):
+        self.assertEqual(set(self.CALLS), {rule.name for rule in words.BANNED})
+        for call in sum(self.CALLS.values(), []):
+            files = {"src/net/a.cpp": f"{SPDX}void f() {{\n  {call}\n}}\n", "docs/a.md": call}
+            self.assertEqual(check(words.banned_calls, files), ["src/net/a.cpp:3"], call)
+        for call in self.INNOCENT:
+            self.assertEqual(check(words.banned_calls, {"src/net/a.cpp": call + "\n"}), [], call)
+        self.assertEqual(check(words.banned_calls, {"src/cli/program.cpp": "exit(1);\n"}), [])
+
+    def test_exceptions(self):
+        words.EXCEPTIONS[("sleep", "src/net/a.cpp")] = "planted"
+        try:
+            self.assertEqual(check(words.banned_calls, {"src/net/a.cpp": "usleep(1);\n"}), [])
+            self.assertEqual(check(words.banned_calls, {"src/net/b.cpp": "usleep(1);"}), ["src/net/b.cpp:1"])
+            stale = check(words.banned_calls, {"src/net/a.cpp": "f();\n"})
+            self.assertEqual(stale, ["src/net/a.cpp:1"], "an exception nobody needs any more is reported")
+        finally:
+            del words.EXCEPTIONS[("sleep", "src/net/a.cpp")]
+
+    def test_notes_to_self(self):
+        for word in ("FIX" + "ME", "TO" + "DO", "XX" + "X", "HA" + "CK"):
+            self.assertEqual(check(words.notes_to_self, {"a.md": f"a\n({word}: b)\n"}), ["a.md:2"])
+        self.assertEqual(check(words.notes_to_self, {"a.cpp": "mkdtemp(nameXXXXXX)\n"}), [])
+
+    def test_machine_paths(self):
+        for path in ("/" + "work/a", "/" + "root", "`/" + "home/ann/a`"):
+            self.assertEqual(check(words.machine_paths, {"a.md": f"{path}\n"}), ["a.md:1"])
+        innocent = {"a.md": "a/work/b ~/work docs/work.md /workers /proc/self https://a.b/c/root\n"}
+        self.assertEqual(check(words.machine_paths, innocent), [])
+
+    def test_licence_line(self):
+        files = {"a.hpp": SPDX, "b.py": "#!/bin/x\n#" + SPDX[2:], "c.cpp": "\n" + SPDX,
+                 "script/d": "#!/bin/sh\n", "CMakeLists.txt": "project(a)\n", "e.md": "text\n"}
+        self.assertEqual(check(words.licence_line, files), ["CMakeLists.txt:1", "c.cpp:1", "script/d:1"])
+
+
+class Documents(unittest.TestCase):
+    TREE = dict.fromkeys(["src/net/address.hpp", "include/joust/time.hpp", "script/demo", "docs/b.md",
+                          "scenarios/first.toml", "src/cli/race.cpp", "src/cli/program.cpp"], "")
+
+    def test_dead_paths(self):
+        for text in ("`src/net/gone.hpp`", "`net/gone.hpp`", "[a](docs/gone.md)", "`gone.hpp`",
+                     "`script/gone`", "see `joust/gone.hpp`", "```\nscript/gone --x\n```",
+                     "`joust race scenarios/gone.toml`", "[a](docs/gone.md#part)"):
+            fires = check(documents.dead_paths, {**self.TREE, "a.md": "text\n" + text + "\n"})
+            self.assertEqual(len(fires), 1, text)
+            self.assertTrue(fires[0].startswith("a.md:"), text)
+        alive = ("`src/net/address.hpp` `net/address.hpp` `address.hpp` `joust/time.hpp` [a](docs/b.md#c)\n"
+                 "`build/release/joust` `first.json` `read/write` `src/engines/my-engine.cpp` `script/`\n"
+                 "[b](https://a.b/c.md) `docs/NAME.md` `unix:PATH` gone.hpp `127.0.0.1:9000`\n"
+                 "```\nscript/demo a/b gone.cpp\n```\n")
+        self.assertEqual(check(documents.dead_paths, {**self.TREE, "a.md": alive}), [])
+        relative = check(documents.dead_paths, {**self.TREE, "docs/a.md": "[b](b.md) [c](../a)\n"})
+        self.assertEqual(relative, ["docs/a.md:1"])
+
+    def test_dead_paths_in_comments(self):
+        source = "class A;  // net/gone.hpp\n// see net/address.hpp, tests/gone.cpp, a/b.cpp\n"
+        fires = check(documents.dead_paths_in_comments, {**self.TREE, "src/net/a.hpp": source})
+        self.assertEqual(fires, ["src/net/a.hpp:1", "src/net/a.hpp:2"])
+
+    def test_sub_commands(self):
+        text = "    joust race a.toml\n$ joust gone --x\nbuild/release/joust gone\njoust --version\n"
+        self.assertEqual(check(documents.sub_commands, {**self.TREE, "a.md": text}), ["a.md:2", "a.md:3"])
+
+
+class Everything(unittest.TestCase):
+    def test_every_rule_was_seen_to_fire(self):
+        self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule.__name__ for rule in tested})
+
+    def test_a_tree_under_git(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        self.assertIn("tests/tidy/test_rules.py", tidy.Tree(root).names)
+
+
+if __name__ == "__main__":
+    # "Everything" looks back at what the others did.
+    order = [Lengths, Layers, Words, Documents, Everything]
+    loader = unittest.defaultTestLoader
+    suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in order)
+    raise SystemExit(not unittest.TextTestRunner().run(suite).wasSuccessful())

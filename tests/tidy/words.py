@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Calls and words that have no place here, each with what to use instead."""
+
+import re
+from dataclasses import dataclass
+
+from tree import Finding
+
+
+@dataclass(frozen=True)
+class Banned:
+    name: str
+    pattern: str
+    remedy: str
+    places: tuple = ("src/", "include/", "examples/", "tests/")
+    but_not: tuple = ()
+
+
+_FREE = r"(?<![\w.>])"  # not a member of the same name
+BANNED = [
+    Banned("unbounded copy", _FREE + r"(strcpy|strcat|v?sprintf|gets|strtok)\s*\(",
+           "Use std::string, fmt::format or fmt::format_to_n: they know the size."),
+    Banned("system()", _FREE + r"(system|popen)\s*\(",
+           "Start the program itself (posix_spawn, exec): no shell."),
+    Banned("FD_SET", r"\bFD_(SET|CLR|ZERO|ISSET)\b",
+           "fd_set ends at descriptor 1023 and FD_SET writes past it; use own bitmaps."),
+    Banned("rand()", _FREE + r"s?rand\s*\(",
+           "Use a std::mt19937_64 whose seed is printed: races must be repeatable."),
+    Banned("sleep", _FREE + r"((std::)?this_thread::sleep_(for|until)|u?sleep|nanosleep)\s*\(\s*[^\s)]",
+           "Wait for the event itself, with a deadline; a needed pause is listed in EXCEPTIONS.",
+           places=("src/", "include/", "examples/")),
+    Banned("std::endl", r"\bstd::endl\b", r"Write '\n'; flush where it matters."),
+    Banned("signal()", _FREE + r"(std::)?signal\s*\(",
+           "Use sigaction, signalfd or a blocked mask: signal() is undefined in threaded programs."),
+    Banned("exit()", _FREE + r"(std::|::)?(quick_)?exit\s*\(",
+           "Return or throw; only the command line ends the program. (A forked child uses _exit.)",
+           places=("src/", "include/", "examples/"), but_not=("src/cli/",)),
+    Banned("using namespace std", r"\busing\s+namespace\s+std\s*;", "Name what is used: std::string."),
+    Banned("atoi", _FREE + r"(std::)?(atoi|atol|atoll|atof|strto[lfdu]\w*)\s*\(",
+           "Use std::from_chars or base/text.hpp: they tell an error from a zero."),
+]
+
+# (name, file): why this one is right.
+EXCEPTIONS = {
+    ("sleep", "src/engines/common/crew.cpp"): "a nudge can come just before the call it is to end; repeated",
+}
+
+
+def banned_calls(tree):
+    for file in tree.files:
+        if not file.is_cpp:
+            continue
+        for rule in BANNED:
+            if not file.path.startswith(rule.places) or file.path.startswith(rule.but_not):
+                continue
+            hits = [m for m in re.finditer(rule.pattern, file.code)]
+            if (rule.name, file.path) in EXCEPTIONS:
+                if not hits:
+                    yield Finding(file.path, 1, f"has no {rule.name} any more",
+                                  "Remove its line from EXCEPTIONS in tests/tidy/words.py.")
+                continue
+            for hit in hits:
+                line = file.code.count("\n", 0, hit.start()) + 1
+                yield Finding(file.path, line, f"{rule.name}: '{hit.group().split('(')[0]}'", rule.remedy)
+
+
+def _matches(tree, pattern):
+    for file in tree.files:
+        for number, line in enumerate(file.lines, 1):
+            for match in re.finditer(pattern, line):
+                yield file, number, match.group()
+
+
+def notes_to_self(tree):
+    words = ["FIX" + "ME", "TO" + "DO", "XX" + "X", "HA" + "CK"]
+    for file, line, word in _matches(tree, rf"\b({'|'.join(words)})\b"):
+        yield Finding(file.path, line, f"'{word}' in the text", "Do it, or open an issue and drop the note.")
+
+
+def machine_paths(tree):
+    pattern = r"(?<![\w.~-])/(?:work|root|home/\w+|Users/\w+)(?![\w-])"
+    for file, line, path in _matches(tree, pattern):
+        yield Finding(file.path, line, f"names {path}, a path of one machine",
+                      "Write it relative to the repository, or take it from the environment.")
+
+
+def licence_line(tree):
+    for file in tree.files:
+        first = file.lines[1:2] if file.text.startswith("#!") else file.lines[:1]
+        licensed = first and re.match(r"(//|#) SPDX-License-Identifier: MIT$", first[0])
+        if file.is_source and not licensed:
+            yield Finding(file.path, 1, "does not begin with the licence line",
+                          "First line (below a #!): '// SPDX-License-Identifier: MIT', or with '#'.")
+
+
+RULES = [banned_calls, notes_to_self, machine_paths, licence_line]
