@@ -130,8 +130,7 @@ void Conversation::hold() {
 bool Conversation::take_turn() {
   // An answer to a nudge is to look at everything again, as below, after having said so.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
-  peer_.refresh(crew_.publications(), now_);
-  peer_.connection->on_time(now_);
+  peer_.catch_up(crew_.publications(), now_);
   peer_.flush(now_);
   return !peer_.connection->ended() && !crew_.ending();
 }
@@ -187,12 +186,13 @@ void Conversation::take_leave(const Heard& heard) {
 // Accepts or dials, and minds the threads.
 class Host {
  public:
-  Host(const Hosting& hosting, Stop& stop);
+  Host(const Hosting& hosting, Stop& stop)
+      : hosting_(hosting), stop_(stop), listener_(hosting.listener), undialled_(hosting.dials) {}
   void run();
 
  private:
   void live(CrewPeer& peer);
-  bool over() const;
+  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.listener && undialled_ == 0)); }
   bool wait();
   void accept_peers(std::size_t most);
   void start_dials();
@@ -206,15 +206,8 @@ class Host {
   Time now_ = Clock::now();
   std::optional<Time> accept_again_;  // while accepting is paused
   std::optional<Time> drain_by_;
-  Crew crew_;
+  Crew crew_{hosting_, stop_, [this](CrewPeer& peer) { live(peer); }};
 };
-
-Host::Host(const Hosting& hosting, Stop& stop)
-    : hosting_(hosting),
-      stop_(stop),
-      listener_(hosting.listener),
-      undialled_(hosting.dials),
-      crew_(hosting, stop, [this](CrewPeer& peer) { live(peer); }) {}
 
 // All that a thread does.
 void Host::live(CrewPeer& peer) {
@@ -228,8 +221,7 @@ void Host::live(CrewPeer& peer) {
 }
 
 void Host::run() {
-  while (!over()) {
-    start_dials();
+  for (start_dials(); !over(); start_dials()) {
     const bool knock = wait();
     crew_.attend(now_);
     if (knock) accept_peers(hosting_.limits.accepts_per_turn);
@@ -237,10 +229,6 @@ void Host::run() {
     if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
   }
   crew_.rethrow();
-}
-
-bool Host::over() const {
-  return crew_.size() == 0 && (drain_by_ || (hosting_.listener == nullptr && undialled_ == 0));
 }
 
 // True when somebody waits to be accepted.

@@ -17,6 +17,7 @@
 #include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
+#include "net/target.hpp"
 #include "session/handler_session.hpp"
 #include "session/tally.hpp"
 
@@ -84,6 +85,24 @@ class RunningServer {
   std::string address_;
   Hosting hosting_;
   std::thread thread_;
+};
+
+// What an engine needs to dial `to`.
+struct Dialling {
+  Dialling(Service& service, const std::string& to, std::size_t count)
+      : target(to, *resolve(to), {}),
+        hosting{.service = service,
+                .options = options,
+                .limits = limits,
+                .tally = tally,
+                .target = &target,
+                .dials = count} {}
+  EngineOptions options;
+  Limits limits;
+  Tally tally;
+  Stop stop;
+  Target target;
+  Hosting hosting;
 };
 
 // A peer that blocks, and gives up after 20 seconds.

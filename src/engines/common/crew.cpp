@@ -4,7 +4,6 @@
 #include <poll.h>
 
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "engines/common/ready_io.hpp"
@@ -17,10 +16,12 @@ constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void CrewPeer::refresh(Publications* publications, Time now) {
-  if (publications == nullptr || publications->count() == seen) return;
-  seen = publications->count();
-  connection->refresh(now);
+void CrewPeer::catch_up(Publications* publications, Time now) {
+  if (publications != nullptr && publications->count() != seen) {
+    seen = publications->count();
+    connection->refresh(now);
+  }
+  connection->on_time(now);
 }
 
 void CrewPeer::flush(Time now) {
@@ -42,8 +43,10 @@ Crew::Crew(const Hosting& hosting, Stop& stop, std::function<void(CrewPeer&)> li
 Crew::~Crew() {
   end_at_once();
   while (!peers_.empty()) {
-    std::this_thread::sleep_for(kRepeatNudge);
+    pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
+    ::poll(&ended, 1, 1);
     now_ = Clock::now();
+    waker_.clear();
     join_ended();
     repeat_nudges();
   }
@@ -111,7 +114,7 @@ bool Crew::speak_for(CrewPeer& peer) {
   const std::unique_lock lock(peer.mutex, std::try_to_lock);
   if (!lock) return false;
   if (!peer.connection) return true;  // not open yet, and will look then; or over
-  peer.refresh(publications_, now_);
+  peer.catch_up(publications_, now_);
   // Where the socket is full, the owner knows and sends when there is room.
   if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
   const auto due = peer.connection->deadline();
@@ -142,7 +145,7 @@ void Crew::drain() {
 }
 
 void Crew::end_at_once() {
-  if (!ending_.exchange(true)) nudge_all();
+  if (!ending_.exchange(true)) drain();
 }
 
 void Crew::rethrow() const {

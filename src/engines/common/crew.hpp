@@ -24,7 +24,7 @@ namespace joust {
 struct CrewPeer {
   explicit CrewPeer(Fd&& accepted) : socket(std::move(accepted)) {}
 
-  void refresh(Publications* publications, Time now);
+  void catch_up(Publications* publications, Time now);  // with what was published, and with time
   void flush(Time now);    // sends what there is, as far as it goes without waiting
   short interest() const;  // the events of ppoll it has a use for
 

@@ -67,6 +67,9 @@ class LoopCore {
     return *peers_.back();
   }
 
+  // All there are, connecting or open. add() appends, and sweep() changes the order.
+  const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
+
   // The connection stands: from here on the session speaks.
   void open(Peer& peer) {
     if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
