@@ -176,7 +176,7 @@ class OneTrial {
   std::optional<Usage> server_usage() {
     if (!server_.running()) return std::nullopt;
     if (external()) return usage_of_process_tree(server_.child->pid());
-    server_.child->signal(SIGUSR1);
+    server_.child->send(SIGUSR1);
     const auto answer = processes_.next_event(server_, "usage", setup_.answer);
     return answer ? std::optional(usage_from(answer->at("usage"))) : std::nullopt;
   }
@@ -220,7 +220,7 @@ class OneTrial {
 
   bool stop_server() {
     if (!server_.child) return true;
-    server_.child->signal_group(SIGTERM);
+    server_.child->send_group(SIGTERM);
     if (external()) {
       processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });
       return true;  // how somebody else's program ends is its own affair

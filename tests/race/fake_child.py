@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Speaks the child protocol of a race as `joust serve` and `joust load` do, and fails as its engine's name says."""
+"""Speaks to a race as `joust serve` and `joust load` do, and fails as its engine's name says."""
 import json
 import os
 import signal
@@ -33,8 +33,8 @@ def serve(engine):
         time.sleep(60)
     listener = socket.create_server(("127.0.0.1", 0))
     signal.signal(signal.SIGUSR1, lambda *_: say(event="usage", usage=usage()))
-    stopped = {"connections": {"accepted": 1, "failed": 0}, "bytes": {"received": 320, "sent": 320}, "errors": {},
-               "usage": usage(), "socket": {"nodelay": True}, "notes": ["a note"]}
+    stopped = {"connections": {"accepted": 1, "failed": 0}, "bytes": {"received": 320, "sent": 320},
+               "errors": {}, "usage": usage(), "socket": {"nodelay": True}, "notes": ["a note"]}
 
     def stop(*_):
         if engine == "never-stops":
