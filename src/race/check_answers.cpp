@@ -97,7 +97,7 @@ std::string imbalance(const Trial& trial) {
 // CPU seconds of processes that are not ours during the window, as a share of the machine. Negative when our
 // processes claim more than the machine has given.
 std::optional<double> strangers_share(const Trial& trial) {
-  if (!trial.machine || trial.machine->total_s() <= 0) return std::nullopt;
+  if (trial.late || !trial.machine || trial.machine->total_s() <= 0) return std::nullopt;
   double ours = trial.load->usage.user_s + trial.load->usage.system_s;
   if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
   // Interrupt time is nobody's: kernels differ in whether they also charge it to the process it interrupts.
@@ -112,10 +112,11 @@ std::optional<double> strangers_share(const Trial& trial) {
 CheckResult check_books(const RaceResult&, const CaseResult& one) {
   Findings findings(12, "books balance");
   double worst = 0, least = 0;
-  std::size_t trials = 0;
+  std::size_t trials = 0, late = 0;
   for (const Entry* entry : contestants_of(one)) {
     for (const Trial* trial : usable_trials(*entry)) {
       ++trials;
+      late += trial->late;
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
         findings.bar(entry->contestant.name, fmt::format("round {}: {}", trial->round, wrong));
         break;
@@ -128,6 +129,9 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
   if (worst > kStrangers)
     findings.warn("processes that are not part of the race used up to {} of the machine during a trial",
                   percent(worst));
+  if (late > 0)
+    findings.warn("in {} the server's usage could not be read in time and is not known",
+                  counted(late, "trial"));
   if (least < -kStrangers)
     findings.warn("server and client claim {} more CPU than the machine has counted as busy",
                   percent(-least));

@@ -99,17 +99,17 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
 }
 
 Child::~Child() {
-  signal_group(SIGKILL);
+  send_group(SIGKILL);
   retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
 }
 
-void Child::signal(int number) const {
+void Child::send(int number) const {
   if (!ended()) ::kill(pid_, number);
 }
 
 // The group may outlive its leader: what an external command has left behind is signalled too. The leader is
 // waited for only at the very end, so its number cannot have become somebody else's.
-void Child::signal_group(int number) const {
+void Child::send_group(int number) const {
   ::kill(-pid_, number);
 }
 

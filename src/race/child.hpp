@@ -34,8 +34,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  void signal(int number) const;        // to the program itself
-  void signal_group(int number) const;  // to everything it has started too
+  void send(int number) const;        // to the program itself
+  void send_group(int number) const;  // to everything it has started too
 
   bool ended() const { return end_.has_value(); }
   int exit_code() const;             // -1 unless it has exited by itself

@@ -12,6 +12,9 @@
 namespace joust::race {
 namespace {
 
+// How often a counting trial is run again whose counters were read too late.
+constexpr int kLateTrials = 2;
+
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
@@ -23,7 +26,7 @@ class Running {
   RaceResult run() {
     RaceResult result{.scenario = scenario_, .seed = plan_.seed};
     while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
-    if (result.rounds == plan_.rounds) count_calls();
+    count_calls();
     result.rounds_again = rounds_again_;
     result.complete = !stop_.requested();
     if (stop_.requested())
@@ -128,8 +131,9 @@ class Running {
     std::string refused;
     for (const Slot& slot : counting_pass()) {
       Entry& who = entry(slot);
-      if (stop_.requested()) return;
-      if (refused.empty() && who.failures < kMostFailures)
+      if (stop_.requested())
+        who.calls.reason = "the race was interrupted before they were counted";
+      else if (refused.empty() && who.failures < kMostFailures)
         who.calls = count_calls_of(slot, refused);
       else
         who.calls.reason = refused.empty() ? "it failed" : refused;
@@ -138,10 +142,12 @@ class Running {
   }
 
   CallCount count_calls_of(const Slot& slot, std::string& refused) {
-    const Trial trial = run_trial(slot, plan_.rounds, true);
+    Trial trial = run_trial(slot, plan_.rounds, true);
+    for (int again = 0; trial.late && again < kLateTrials; ++again, ++trials_)
+      trial = run_trial(slot, plan_.rounds, true);
     if (trial.interrupted) return {.reason = "interrupted"};
     if (!trial.measured()) return {.reason = "the trial that counts them failed: " + trial.failure};
-    if (!trial.server_calls && !trial.client_calls) refused = trial.calls_reason;
+    if (!trial.late && !trial.server_calls && !trial.client_calls) refused = trial.calls_reason;
     const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
       if (!calls || trial.load->verified == 0) return std::nullopt;
       return *calls / static_cast<double>(trial.load->verified);

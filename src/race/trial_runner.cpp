@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -22,6 +23,9 @@ namespace joust::race {
 namespace {
 
 using nlohmann::json;
+
+// How much longer or shorter than the timed window the time between our looks at its ends may be.
+constexpr double kMostLateness = 0.10;
 
 // A file that is there to be written to, and gone with its owner.
 class ResultFile {
@@ -55,6 +59,7 @@ Usage usage_from(const json& usage) {
 
 // What is looked at on both ends of the timed window.
 struct Snapshot {
+  Time at = Clock::now();
   std::optional<MachineCpu> machine{};
   std::optional<Usage> server{};
 };
@@ -171,7 +176,7 @@ class OneTrial {
   std::optional<Usage> server_usage() {
     if (!server_.running()) return std::nullopt;
     if (external()) return usage_of_process_tree(server_.child->pid());
-    server_.child->signal(SIGUSR1);
+    server_.child->send(SIGUSR1);
     const auto answer = processes_.next_event(server_, "usage", setup_.answer);
     return answer ? std::optional(usage_from(answer->at("usage"))) : std::nullopt;
   }
@@ -189,6 +194,11 @@ class OneTrial {
                                                         : ": " + trial_.load->messages_of_errors.front()),
                   load_);
     if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
+    if (!seen_in_time()) {
+      trial_.late = true;
+      trial_.calls_reason = "this process was kept from running when the counters had to be read";
+      return true;
+    }
     if (before_->server && after_->server) trial_.server.usage = *after_->server - *before_->server;
     for (const Part* part : {&server_, &load_}) {
       if (part->calls)
@@ -199,9 +209,18 @@ class OneTrial {
     return true;
   }
 
+  // On a crowded machine this process may hear of the window's ends late. What it reads then belongs to
+  // another window, and is better not known than wrong.
+  bool seen_in_time() const {
+    const double seen_s = std::chrono::duration<double>(after_->at - before_->at).count();
+    const double window_s = trial_.load->duration_s;
+    const double slack_s = std::chrono::duration<double>(setup_.lateness).count();
+    return std::abs(seen_s - window_s) <= kMostLateness * window_s + slack_s;
+  }
+
   bool stop_server() {
     if (!server_.child) return true;
-    server_.child->signal_group(SIGTERM);
+    server_.child->send_group(SIGTERM);
     if (external()) {
       processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });
       return true;  // how somebody else's program ends is its own affair

@@ -20,6 +20,9 @@ class ProcessRunner : public TrialRunner {
     Duration server_start = std::chrono::seconds(15);  // until it listens
     Duration server_stop = std::chrono::seconds(8);    // until it has drained
     Duration answer = std::chrono::seconds(5);         // to a question about its usage
+    // By how much our looks at the ends of the timed window may be apart from it, beside a tenth of its
+    // length.
+    Duration lateness = std::chrono::milliseconds(20);
   };
   explicit ProcessRunner(Setup setup) : setup_(std::move(setup)) {}
 

@@ -112,6 +112,7 @@ ordered_json trial_json(const Trial& trial) {
                     {"position", trial.position},
                     {"counted", trial.counted},
                     {"disturbed", trial.disturbed},
+                    {"late", trial.late},
                     {"load", trial.load ? ordered_json::parse(trial.load->document) : ordered_json(nullptr)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},

@@ -212,6 +212,16 @@ TEST_F(Checks, StrangersOnTheMachineAreTold) {
   EXPECT_TRUE(has(found.detail, "not part of the race")) << found.detail;
 }
 
+TEST_F(Checks, UsageThatWasReadTooLateIsTold) {
+  plant("epoll", [](Trial& trial) {
+    trial.late = true;
+    trial.server.usage.reset();
+  });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "in 10 trials the server's usage could not be read in time")) << found.detail;
+}
+
 TEST_F(Checks, MoreCpuThanTheMachineGaveIsTold) {
   plant("epoll", [](Trial& trial) { trial.server.usage->system_s += 0.5; });
   EXPECT_EQ(check(12).verdict, Verdict::warn);

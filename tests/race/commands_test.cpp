@@ -79,7 +79,7 @@ TEST(Cpus, ServerAndClientAreApartWhereThereAreTwo) {
 TEST(Cpus, WhatTheScenarioSaysStays) {
   const std::vector<int> two{0, 1};
   Scenario scenario = fake_scenario({"epoll"});
-  scenario.cpus.server = "1";
+  scenario.cpus = {.server = std::string(1, '1'), .client = {}};
   EXPECT_EQ(choose_cpus(scenario, two).server, "1");
   EXPECT_EQ(choose_cpus(scenario, two).client, "0");
   scenario.cpus.server = "any";

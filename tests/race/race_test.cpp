@@ -75,6 +75,19 @@ TEST_F(Race, ARefusedTracepointIsAskedForOnceAndTheReasonIsKept) {
   }
 }
 
+TEST_F(Race, CountersThatWereReadTooLateAreReadAgain) {
+  int late = 2;
+  runner.alter = [&](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.count_calls || late-- <= 0) return;
+    trial.late = true;
+    trial.server_calls = trial.client_calls = std::nullopt;
+    trial.calls_reason = "read too late";
+  };
+  const RaceResult result = run();
+  for (const char* name : {"threads", "epoll", "io-uring"})
+    EXPECT_TRUE(entry(result, name).calls.server_per_message);
+}
+
 TEST_F(Race, ACrashDoesNotSpoilTheOthers) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (order.entry.contestant.name != "epoll") return;

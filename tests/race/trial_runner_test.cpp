@@ -50,14 +50,15 @@ class Trials : public testing::Test {
          .program = JOUST_PYTHON,
          .first_words = {"python3", std::string(JOUST_SOURCE_DIR) + "/tests/race/fake_child.py"},
          .server_start = server_start,
-         .server_stop = server_stop});
+         .server_stop = server_stop,
+         .lateness = lateness});
     return runner.run({.load_case = scenario.cases.front(), .entry = entry, .count_calls = count_calls});
   }
 
   Scenario scenario = fake_scenario({"good"});
   Entry entry;
   Stop stop;
-  Duration server_start = seconds(20), server_stop = seconds(20);
+  Duration server_start = seconds(20), server_stop = seconds(20), lateness = seconds(20);
 
  private:
   std::size_t before_ = 0;
@@ -90,6 +91,16 @@ TEST_F(Trials, SystemCallsAreCountedOrTheReasonIsGiven) {
     EXPECT_FALSE(trial.server_calls);
   }
   EXPECT_FALSE(run("good").server_calls) << "only when asked for";
+}
+
+TEST_F(Trials, UsageOfAnotherWindowThanTheTimedOneIsNotKnown) {
+  lateness = milliseconds(0);
+  const Trial trial = run("good", "other-window", true);
+  EXPECT_TRUE(trial.measured()) << "its throughput is right all the same";
+  EXPECT_TRUE(trial.late);
+  EXPECT_FALSE(trial.server.usage);
+  EXPECT_FALSE(trial.server_calls);
+  EXPECT_NE(trial.calls_reason, "");
 }
 
 TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {

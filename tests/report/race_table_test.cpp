@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The tables are compared with files in tests/golden. After a change that is meant, look at the difference
-// and approve it:  JOUST_APPROVE=1 build/release/tests/report_tests && git diff tests/golden
 #include "report/race_table.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
 #include <sstream>
 
 #include "report/fake_race.hpp"
+#include "report/golden.hpp"
 
 namespace joust::report {
 namespace {
-
-void expect_golden(const std::string& text, const std::string& name) {
-  const std::string path = std::string(JOUST_SOURCE_DIR) + "/tests/golden/" + name;
-  if (std::getenv("JOUST_APPROVE") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::ostringstream golden;
-  golden << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, golden.str()) << "to approve: JOUST_APPROVE=1 build/release/tests/report_tests";
-}
 
 std::size_t widest_line(const std::string& text) {
   std::istringstream lines(text);

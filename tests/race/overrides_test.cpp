@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "race/overrides.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Scenario applied(const Overrides& given, Scenario scenario = empty_scenario()) {
+  const auto done = apply(given, scenario, fake_catalogue());
+  EXPECT_TRUE(done) << done.error();
+  return scenario;
+}
+
+std::string problem(const Overrides& given, Scenario scenario = empty_scenario()) {
+  const auto done = apply(given, scenario, fake_catalogue());
+  return done ? "no problem" : done.error();
+}
+
+TEST(Overrides, DescribeARaceOfTheirOwn) {
+  const Scenario scenario = applied({.servers = {"threads", "epoll:trigger=level"},
+                                     .clients = {"epoll", "io-uring"},
+                                     .connections = 4000,
+                                     .duration = seconds(2),
+                                     .rounds = 7,
+                                     .seed = 5,
+                                     .reference = "threads/io-uring",
+                                     .server_threads = 2,
+                                     .wait = "spin"});
+  ASSERT_EQ(scenario.contestants.size(), 4U);
+  EXPECT_EQ(scenario.contestants[0].server.threads, 2U);
+  EXPECT_EQ(scenario.contestants[0].client.threads, 1U);
+  EXPECT_EQ(scenario.contestants[0].client.wait, "spin");
+  EXPECT_EQ(scenario.contestants[2].server.knobs.at("trigger"), "level");
+  EXPECT_EQ(scenario.cases.front().load.connections, 4000U);
+  EXPECT_EQ(scenario.cases.front().load.duration, seconds(2));
+  EXPECT_EQ(scenario.rounds, 7U);
+  EXPECT_EQ(scenario.seed, 5U);
+}
+
+TEST(Overrides, ChangeEveryCaseOfAScenario) {
+  Scenario scenario = fake_scenario({"threads"});
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "other";
+  scenario.cases.back().load.interval = milliseconds(10);
+  scenario = applied({.servers = {}, .clients = {}, .messages = 100}, scenario);
+  EXPECT_EQ(scenario.contestants.front().name, "threads");
+  for (const Case& one : scenario.cases) {
+    EXPECT_EQ(one.load.messages, 100U);
+    EXPECT_FALSE(one.load.duration) << "messages instead of a time";
+  }
+  EXPECT_EQ(scenario.cases.back().load.interval, milliseconds(10));
+}
+
+TEST(Overrides, OneClientReplacesThatOfEveryContestant) {
+  const Scenario scenario =
+      applied({.servers = {}, .clients = {"io-uring"}}, fake_scenario({"threads", "epoll"}));
+  for (const Contestant& contestant : scenario.contestants) EXPECT_EQ(contestant.client.engine, "io-uring");
+}
+
+TEST(Overrides, QuickIsThreeRoundsUnlessSaidOtherwise) {
+  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .quick = true}).rounds, 3U);
+  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .rounds = 8, .quick = true}).rounds, 8U);
+  EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 2)).rounds, 2U);
+}
+
+TEST(Overrides, SayWhichFlagIsWrong) {
+  EXPECT_EQ(problem({.servers = {"epol"}, .clients = {}}),
+            "--server: there is no engine 'epol'; allowed: null, threads, epoll, io-uring, listener, broken; "
+            "did you "
+            "mean 'epoll'?");
+  EXPECT_EQ(problem({.servers = {"epoll:level"}, .clients = {}}),
+            "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
+            "--server-cpus: 'one' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
+            "there is no protocol 'ecko'; allowed: echo, work; did you mean 'echo'?");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
+            "reference 'threads' is not a contestant; allowed: epoll");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),
+            "depth has no meaning with an interval; allowed: depth 1, or interval 0");
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/fake_catalogue.hpp"
+#include "report/golden.hpp"
+#include "report/race_progress.hpp"
+
+namespace joust::report {
+namespace {
+
+TEST(RacePlan, ShowsCommandsAndOrder) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "broken"}, 3);
+  scenario.contestants.push_back(race::racer("other"));
+  scenario.contestants.back().command = "other --listen 'all of it' --port {port}";
+  const race::Plan plan = make_plan(scenario, race::fake_catalogue(), 1);
+  expect_golden(race_plan(scenario, plan, {.server = "0", .client = "1"}, "joust"), "race_plan.txt");
+}
+
+class Progress : public testing::Test {
+ protected:
+  Progress() { entry.contestant = race::racer("epoll"); }
+
+  race::RaceObserver::Step step(std::size_t trial, bool counting = false) const {
+    return {.round = 2,
+            .rounds = 5,
+            .trial = trial,
+            .trials = 25,
+            .entry = entry,
+            .load_case = one,
+            .counting = counting};
+  }
+
+  race::Entry entry;
+  race::Case one;
+};
+
+TEST_F(Progress, TellsWhereTheRaceIsAndHowLongItTakes) {
+  EXPECT_EQ(progress_line(step(6), 98e3, std::chrono::seconds(10)),
+            "round 2/5  epoll         trial 6/25  [####................]  98.0k msg/s  eta 0:40");
+}
+
+TEST_F(Progress, PromisesNothingBeforeTheFirstTrialIsOver) {
+  EXPECT_EQ(progress_line(step(1), 0, Duration(0)),
+            "round 2/5  epoll         trial 1/25  [....................]");
+}
+
+TEST_F(Progress, NamesTheCountingPass) {
+  EXPECT_TRUE(
+      progress_line(step(25, true), 98e3, std::chrono::seconds(96)).starts_with("system calls  epoll"));
+}
+
+}  // namespace
+}  // namespace joust::report
