@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "base/check.hpp"
 #include "engines/common/patience.hpp"
@@ -175,15 +176,20 @@ void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) {
 }
 
 std::string uring_unavailable() {
-  try {
-    const Uring probe({.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64});
-    return {};
-  } catch (const std::system_error& error) {
-    int level = 0;
-    std::ifstream("/proc/sys/kernel/io_uring_disabled") >> level;
-    return std::string(error.what()) +
-           (level > 0 ? " (sysctl kernel.io_uring_disabled is " + std::to_string(level) + ")" : "");
-  }
+  std::string reason;
+  // On a thread of its own: when a ring has been closed, the kernel interrupts a system call of the thread
+  // that made it, and those with a time limit answer EINTR to that.
+  std::jthread([&reason] {
+    try {
+      const Uring probe({.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64});
+    } catch (const std::system_error& error) {
+      reason = error.what();
+    }
+  }).join();
+  int level = 0;
+  if (!reason.empty() && std::ifstream("/proc/sys/kernel/io_uring_disabled") >> level && level > 0)
+    reason += " (sysctl kernel.io_uring_disabled is " + std::to_string(level) + ")";
+  return reason;
 }
 
 }  // namespace joust
