@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -78,6 +79,7 @@ class UringLoop {
   void start_dials();
   void open(Peer& peer);
   void touch(Peer& peer);
+  void rest(Peer& peer);
   void serve(Peer& peer);
   void receive(Peer& peer);
   void send(Peer& peer);
@@ -100,6 +102,7 @@ class UringLoop {
   std::uint64_t turn_ = 0;
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
+  std::vector<Peer*> resting_;  // used up their quota, and nothing in flight would bring them back
   LoopCore<Peer> core_;
   Uring ring_;  // the last member, so the first to go: the kernel has let go of the peers when they go
 };
@@ -147,11 +150,12 @@ void UringLoop::run() {
 }
 
 void UringLoop::wait() {
-  const bool in_hurry = stopping_ && !core_.draining();
+  const bool in_hurry = !resting_.empty() || (stopping_ && !core_.draining());
   ring_.submit_and_wait(in_hurry ? Duration::zero() : patience_.next_wait(core_.due(), core_.now()));
   core_.read_clock();
   ++turn_;
   if (ring_.has_completions()) patience_.found_work(core_.now());
+  for (Peer* peer : std::exchange(resting_, {})) touch(*peer);
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
@@ -254,6 +258,10 @@ void UringLoop::touch(Peer& peer) {
   if (!std::exchange(peer.touched, true)) touched_.push_back(&peer);
 }
 
+void UringLoop::rest(Peer& peer) {
+  if (std::ranges::find(resting_, &peer) == resting_.end()) resting_.push_back(&peer);
+}
+
 // Starts what the connection wants now and is not under way. A peer beyond its quota is not received from
 // until the next turn, so that it cannot use up the buffers all share.
 void UringLoop::serve(Peer& peer) {
@@ -264,6 +272,7 @@ void UringLoop::serve(Peer& peer) {
   const bool beyond = peer.turn == turn_ && peer.received > hosting_.limits.read_bytes_per_turn;
   const bool wanted = connection.wants_input() && !beyond;
   if (wanted && !peer.receiving) receive(peer);
+  if (beyond && !peer.receiving && connection.wants_input()) rest(peer);
   if (!wanted && peer.receiving && !std::exchange(peer.stopping, true)) cancel(Op::receive, peer);
   core_.settle(peer);
 }
@@ -307,6 +316,7 @@ void UringLoop::cancel(Op op, Peer& peer) {
 // True when nothing is in flight for a peer that leaves. close() alone would neither cancel nor send the end
 // of the stream while an operation holds the socket.
 bool UringLoop::let_go(Peer& peer) {
+  std::erase(resting_, &peer);
   if (peer.in_flight == 0) return true;
   if (!std::exchange(peer.let_go, true)) {
     ::shutdown(peer.socket.get(), SHUT_RDWR);
