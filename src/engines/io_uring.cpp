@@ -196,6 +196,8 @@ void UringLoop::serve(Peer& peer) {
   const bool wanted = connection.wants_input() && !beyond;
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
+  // Its receive may have ended before it was cancelled; then nothing else in flight would bring it back.
+  if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
   core_.settle(peer);
 }
 

@@ -29,6 +29,7 @@ io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
   ++in_flight_;
   if (op == UringOp::receive) receiving = true;
   if (op == UringOp::send) sending = true;
+  if (op == UringOp::rest) resting = true;
   return entry;
 }
 
@@ -42,6 +43,7 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   --in_flight_;
   if (op == UringOp::receive) receiving = stopping = false;
   if (op == UringOp::send) sending = false;
+  if (op == UringOp::rest) resting = false;
   // An operation that is just being carried out is not found; if it goes on, it is cancelled again.
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
 }

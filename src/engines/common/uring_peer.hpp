@@ -13,7 +13,7 @@
 namespace joust {
 
 // What an operation in flight is. The first ones are a peer's, the others the loop's own.
-enum class UringOp : std::uint8_t { receive, send, connect, cancel, accept, inbox, stop };
+enum class UringOp : std::uint8_t { receive, send, connect, cancel, rest, accept, inbox, stop };
 
 // A peer with operations in flight. The kernel has a hold on its memory and its socket until the last
 // completion of each has come; only then may it be destroyed.
@@ -36,6 +36,7 @@ struct alignas(16) UringPeer : LoopPeer {
 
   bool receiving = false;         // a receive is in flight,
   bool stopping = false;          // and is being cancelled
+  bool resting = false;           // until the next turn, when a no-op brings it back
   bool sending = false;           // a send is in flight: never two, or they could overtake one another
   bool touched = false;           // the loop's: stands in a list
   std::array<iovec, 8> pieces{};  // of the send in flight
