@@ -14,49 +14,26 @@
 // out on purpose: fixed files, registered buffers and zero-copy, which win nothing for small messages.
 #include "engines/common/uring.hpp"
 
+#include <algorithm>
+#include <array>
+
 #ifdef JOUST_HAVE_LIBURING
 
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 
-#include "engines/common/loop_core.hpp"
 #include "engines/common/patience.hpp"
 #include "engines/common/ready_io.hpp"
+#include "engines/common/uring_acceptor.hpp"
+#include "engines/common/uring_peer.hpp"
 
 namespace joust {
 namespace {
 
-// An operation's tag: what it is, in the lowest bits of its peer's address (or of none).
-enum class Op : std::uint64_t { receive, send, connect, cancel, accept, inbox, stop };
-constexpr std::uint64_t kOpMask = 15;
-
-// An accept that goes on by itself takes what is in the queue at one go, whatever the connection limit; so
-// near the limit peers are accepted one by one. The longest queue usual on Linux (net.core.somaxconn).
-constexpr std::size_t kQueueAtMost = 4096;
-
-// Ending a run waits this long for the kernel to let go of everything; it takes microseconds.
-constexpr Duration kReapAtMost = std::chrono::seconds(1);
-
-struct alignas(kOpMask + 1) Peer : LoopPeer {
-  using LoopPeer::LoopPeer;
-  unsigned in_flight = 0;       // operations whose last completion has not come
-  bool receiving = false;       // a receive is in flight,
-  bool stopping = false;        // and is being cancelled
-  bool sending = false;         // a send is in flight: never two, or they could overtake one another
-  bool touched = false;         // stands in touched_
-  bool let_go = false;          // everything in flight is being cancelled
-  std::uint64_t turn = 0;       // in which it last received,
-  std::size_t received = 0;     // and how many bytes in that turn
-  std::array<iovec, 8> pieces;  // of the send in flight
-  msghdr message{};
-};
-
-std::uint64_t tag(Op op, const Peer* peer = nullptr) {
-  return reinterpret_cast<std::uintptr_t>(peer) | static_cast<std::uint64_t>(op);
-}
+using Peer = UringPeer;
+using Op = UringOp;
 
 class UringLoop {
  public:
@@ -69,39 +46,29 @@ class UringLoop {
  private:
   void wait();
   void dispatch(const io_uring_cqe& cqe);
+  void open_dealt(const io_uring_cqe& cqe);
   void accepted(const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
   void sent(Peer& peer, int result);
-  void cancel_failed(Peer& peer);
   void keep_accepting();
-  void stop_accepting();
   void start_dials();
   void open(Peer& peer);
-  void touch(Peer& peer);
   void serve(Peer& peer);
   void receive(Peer& peer);
   void send(Peer& peer);
   void watch(int fd, Op op);
-  void cancel(Op op, Peer& peer);
-  bool let_go(Peer& peer);
   void stop_by_and_by();
-
-  io_uring_sqe* prepare(Op op, Peer& peer) {
-    ++peer.in_flight;
-    return ring_.prepare(tag(op, &peer));
-  }
 
   const Hosting& hosting_;
   Stop& stop_;
   Listener* listener_;  // loop 0's, until the stop
-  bool accepting_ = false;
-  bool accept_goes_on_ = false;  // until cancelled
   bool stopping_ = false;
   std::uint64_t turn_ = 0;
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
   LoopCore<Peer> core_;
-  Uring ring_;  // the last member, so the first to go: the kernel has let go of the peers when they go
+  Uring ring_;  // behind the peers, so that it goes first
+  UringAcceptor acceptor_;
 };
 
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
@@ -111,7 +78,8 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
       listener_(index == 0 ? hosting.listener : nullptr),
       patience_(hosting.options.wait),
       core_(hosting, stop, group, index),
-      ring_(setup) {
+      ring_(setup),
+      acceptor_(ring_, uring_tag(Op::accept), uring_tag(Op::cancel)) {
   if (!ring_.missing().empty()) hosting.tally.note("io-uring: this kernel lacks " + ring_.missing());
   watch(stop_.fd(), Op::stop);
   watch(core_.inbox().waker().fd(), Op::inbox);
@@ -119,14 +87,9 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 
 // What is in flight is cancelled and seen to its end. A socket accepted meanwhile is ours to close.
 UringLoop::~UringLoop() {
-  const Time until = Clock::now() + kReapAtMost;
-  while (ring_.in_flight() > 0 && Clock::now() < until) {
-    io_uring_prep_cancel64(ring_.prepare(tag(Op::cancel)), 0, IORING_ASYNC_CANCEL_ANY);
-    ring_.submit_and_wait(kReapAtMost);
-    ring_.take_completions([](const io_uring_cqe& cqe) {
-      if (cqe.user_data == tag(Op::accept)) const Fd unwanted(cqe.res);
-    });
-  }
+  ring_.abandon([](const io_uring_cqe& cqe) {
+    if (cqe.user_data == uring_tag(Op::accept)) const Fd unwanted(cqe.res);
+  });
 }
 
 void UringLoop::run() {
@@ -141,7 +104,7 @@ void UringLoop::run() {
     core_.fire_deadlines(serve_peer);
     core_.pass_publications(serve_peer);
     if (stopping_) stop_by_and_by();
-    core_.sweep([this](Peer& peer) { return let_go(peer); });
+    core_.sweep([this](Peer& peer) { return peer.let_go(ring_); });
   }
   if (ring_.has_overflowed()) hosting_.tally.note("io-uring: the completion queue was full at times");
 }
@@ -155,103 +118,71 @@ void UringLoop::wait() {
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
-  const Op op = static_cast<Op>(cqe.user_data & kOpMask);
-  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
-  if (op == Op::accept) return accepted(cqe);
+  const Op op = op_of(cqe);
   if (op == Op::stop) stopping_ = true;
-  if (op == Op::inbox) {
-    for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
-    if (last) watch(core_.inbox().waker().fd(), Op::inbox);
-  }
-  if (cqe.user_data <= kOpMask) return;
-  Peer& peer = *reinterpret_cast<Peer*>(cqe.user_data & ~kOpMask);
-  if (last) --peer.in_flight;
-  if (op == Op::receive) received(peer, cqe);
-  if (op == Op::send) sent(peer, cqe.res);
-  if (op == Op::connect && core_.finish_dial(peer, -cqe.res)) serve(peer);
-  if (op == Op::cancel && cqe.res < 0) cancel_failed(peer);
+  if (op == Op::inbox) open_dealt(cqe);
+  if (op == Op::accept) accepted(cqe);
+  Peer* const peer = peer_of(cqe);
+  if (peer == nullptr) return;
+  peer->completed(op, cqe);
+  if (op == Op::receive) received(*peer, cqe);
+  if (op == Op::send) sent(*peer, cqe.res);
+  if (op == Op::connect) core_.finish_dial(*peer, -cqe.res);
+  if (peer->connection && !std::exchange(peer->touched, true)) touched_.push_back(peer);
+}
+
+// Those another loop has accepted for this one.
+void UringLoop::open_dealt(const io_uring_cqe& cqe) {
+  for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
+  if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(core_.inbox().waker().fd(), Op::inbox);
+}
+
+void UringLoop::keep_accepting() {
+  if (listener_ == nullptr || stopping_ || core_.accepting_paused()) return;
+  if (core_.full() && !acceptor_.in_flight()) return core_.pause_accepting();
+  acceptor_.keep_on(*listener_, core_.room());
 }
 
 void UringLoop::accepted(const io_uring_cqe& cqe) {
-  if ((cqe.flags & IORING_CQE_F_MORE) == 0) accepting_ = false;
-  if (cqe.res >= 0) {
-    Fd socket(cqe.res);
-    hosting_.listener->note_facts(socket.get());
-    if (auto mine = core_.deal(std::move(socket))) open(core_.add(std::move(*mine)));
-  } else if (cqe.res != -ECANCELED && accept_outcome(-cqe.res) == AcceptOutcome::busy) {
-    core_.pause_accepting();
-  }
+  Accepted accepted = acceptor_.completed(cqe, *listener_);
+  if (accepted.outcome == AcceptOutcome::busy) core_.pause_accepting();
+  if (accepted.outcome != AcceptOutcome::accepted) return;
+  if (auto mine = core_.deal(std::move(accepted.socket))) open(core_.add(std::move(*mine)));
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
-  if ((cqe.flags & IORING_CQE_F_MORE) == 0) peer.receiving = peer.stopping = false;
+  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // nothing has been lost
   if (peer.live()) {
-    if (std::exchange(peer.turn, turn_) != turn_) peer.received = 0;
     if (cqe.res > 0) {
-      peer.received += static_cast<std::size_t>(cqe.res);
+      peer.count(static_cast<std::size_t>(cqe.res), turn_);
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {
       peer.connection->peer_finished(core_.now());
-    } else if (cqe.res != -ENOBUFS && cqe.res != -ECANCELED && cqe.res != -EINTR && cqe.res != -EAGAIN) {
-      // The others mean: ask again. No buffer was free, or this loop has cancelled; nothing has been lost.
+    } else if (std::ranges::find(kAskAgain, cqe.res) == kAskAgain.end()) {
       peer.connection->failed({Stage::receive, -cqe.res, {}}, core_.now());
     }
-    touch(peer);
   }
   if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
 }
 
 void UringLoop::sent(Peer& peer, int result) {
-  peer.sending = false;
   if (!peer.live()) return;
   if (result >= 0)
     peer.connection->sent(static_cast<std::size_t>(result), core_.now());
   else if (result != -EINTR && result != -EAGAIN)
     peer.connection->failed({Stage::send, -result, {}}, core_.now());
-  touch(peer);
-}
-
-// The operation was just about to complete, and has done so or will; if it is still in flight, it is
-// cancelled again.
-void UringLoop::cancel_failed(Peer& peer) {
-  peer.stopping = peer.let_go = false;
-  if (peer.live()) touch(peer);
-}
-
-void UringLoop::keep_accepting() {
-  if (listener_ == nullptr || stopping_ || core_.accepting_paused()) return;
-  const bool may_go_on = core_.room() > kQueueAtMost;
-  if (accepting_ && accept_goes_on_ && !may_go_on) stop_accepting();
-  if (accepting_) return;
-  if (core_.full()) return core_.pause_accepting();
-  io_uring_sqe* const entry = ring_.prepare(tag(Op::accept));
-  if (may_go_on)
-    io_uring_prep_multishot_accept(entry, listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
-  else
-    io_uring_prep_accept(entry, listener_->fd(), nullptr, nullptr, SOCK_CLOEXEC);
-  accepting_ = true;
-  accept_goes_on_ = may_go_on;
-}
-
-void UringLoop::stop_accepting() {
-  accept_goes_on_ = false;
-  io_uring_prep_cancel64(ring_.prepare(tag(Op::cancel)), tag(Op::accept), 0);
 }
 
 void UringLoop::start_dials() {
   // Blocking sockets: io_uring waits for them itself, and would report EAGAIN on others.
   core_.start_dials(0, [this](Peer& peer, const Endpoint& to) {
-    io_uring_prep_connect(prepare(Op::connect, peer), peer.socket.get(), to.raw(), to.size);
+    io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
   });
 }
 
 void UringLoop::open(Peer& peer) {
   core_.open(peer);
   serve(peer);
-}
-
-void UringLoop::touch(Peer& peer) {
-  if (!std::exchange(peer.touched, true)) touched_.push_back(&peer);
 }
 
 // Starts what the connection wants now and is not under way. A peer beyond its quota is not received from
@@ -261,29 +192,30 @@ void UringLoop::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   if (!peer.sending && connection.has_output()) send(peer);
   if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, core_.now());
-  const bool beyond = peer.turn == turn_ && peer.received > hosting_.limits.read_bytes_per_turn;
+  const bool beyond = peer.received_in(turn_) > hosting_.limits.read_bytes_per_turn;
   const bool wanted = connection.wants_input() && !beyond;
   if (wanted && !peer.receiving) receive(peer);
-  if (!wanted && peer.receiving && !std::exchange(peer.stopping, true)) cancel(Op::receive, peer);
+  if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
+  // Its receive may have ended before it was cancelled; then nothing else in flight would bring it back.
+  if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
   core_.settle(peer);
 }
 
 void UringLoop::receive(Peer& peer) {
-  io_uring_sqe* const entry = prepare(Op::receive, peer);
+  io_uring_sqe* const entry = peer.prepare(ring_, Op::receive);
   if (ring_.multishot_receive())
     io_uring_prep_recv_multishot(entry, peer.socket.get(), nullptr, 0, 0);
   else
     io_uring_prep_recv(entry, peer.socket.get(), nullptr, 0, 0);
   entry->flags |= IOSQE_BUFFER_SELECT;
   entry->buf_group = ProvidedBuffers::kGroup;
-  peer.receiving = true;
 }
 
 // The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
 // MSG_WAITALL: a peer that reads slowly is then seen to move.
 void UringLoop::send(Peer& peer) {
   const std::size_t count = peer.connection->output(peer.pieces);
-  io_uring_sqe* const entry = prepare(Op::send, peer);
+  io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
   if (count == 1) {
     io_uring_prep_send(entry, peer.socket.get(), peer.pieces[0].iov_base, peer.pieces[0].iov_len,
                        MSG_NOSIGNAL);
@@ -292,29 +224,11 @@ void UringLoop::send(Peer& peer) {
     peer.message.msg_iovlen = count;
     io_uring_prep_sendmsg(entry, peer.socket.get(), &peer.message, MSG_NOSIGNAL);
   }
-  peer.sending = true;
 }
 
 // Reports each time `fd` becomes readable.
 void UringLoop::watch(int fd, Op op) {
-  io_uring_prep_poll_multishot(ring_.prepare(tag(op)), fd, POLLIN);
-}
-
-void UringLoop::cancel(Op op, Peer& peer) {
-  io_uring_prep_cancel64(prepare(Op::cancel, peer), tag(op, &peer), 0);
-}
-
-// True when nothing is in flight for a peer that leaves. close() alone would neither cancel nor send the end
-// of the stream while an operation holds the socket.
-bool UringLoop::let_go(Peer& peer) {
-  if (peer.in_flight == 0) return true;
-  if (!std::exchange(peer.let_go, true)) {
-    ::shutdown(peer.socket.get(), SHUT_RDWR);
-    if (!peer.connection) cancel(Op::connect, peer);
-    if (peer.receiving && !peer.stopping) cancel(Op::receive, peer);
-    if (peer.sending) cancel(Op::send, peer);
-  }
-  return false;
+  io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
 }
 
 // First the accept has to end; then those who wait in the queue are taken in; then, a turn later, what they
@@ -322,7 +236,7 @@ bool UringLoop::let_go(Peer& peer) {
 void UringLoop::stop_by_and_by() {
   if (core_.draining()) return;
   if (listener_ != nullptr && !stop_.at_once()) {
-    if (accepting_) return stop_accepting();
+    if (acceptor_.in_flight()) return acceptor_.cancel();
     if (!core_.accepting_paused())
       core_.accept_peers(*listener_, 0, [this](Fd socket) { open(core_.add(std::move(socket))); });
     return std::exchange(listener_, nullptr)->close();
@@ -332,23 +246,15 @@ void UringLoop::stop_by_and_by() {
 
 }  // namespace
 
-void run_io_uring(const Hosting& hosting, Stop& stop, const UringSetup& setup) {
+void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup) {
+  setup.buffer_bytes = std::min(setup.buffer_bytes, hosting.limits.read_bytes);
+  setup.kernel_submits = hosting.options.is("sqpoll", "on");
+  setup.watched = hosting.options.wait != Wait::block && !setup.kernel_submits;
   LoopGroup group(hosting.options.threads);
   run_loops(group.size(), stop,
             [&](std::size_t index) { UringLoop(hosting, stop, group, index, setup).run(); });
 }
 
-namespace {
-
-void run(const Hosting& hosting, Stop& stop) {
-  UringSetup setup;
-  setup.buffer_bytes = std::min(setup.buffer_bytes, hosting.limits.read_bytes);
-  setup.kernel_submits = hosting.options.is("sqpoll", "on");
-  setup.watched = hosting.options.wait != Wait::block && !setup.kernel_submits;
-  run_io_uring(hosting, stop, setup);
-}
-
-}  // namespace
 }  // namespace joust
 
 #endif
@@ -356,11 +262,12 @@ void run(const Hosting& hosting, Stop& stop) {
 namespace joust {
 namespace {
 
-#ifndef JOUST_HAVE_LIBURING
-constexpr auto run = nullptr;
-std::string uring_unavailable() {
-  return "liburing not found at build time";
+#ifdef JOUST_HAVE_LIBURING
+void run(const Hosting& hosting, Stop& stop) {
+  run_io_uring(hosting, stop, {});
 }
+#else
+constexpr auto run = nullptr;
 #endif
 
 constexpr std::array<std::string_view, 2> kSqpoll{"off", "on"};

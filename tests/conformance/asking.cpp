@@ -21,7 +21,7 @@ class AskingSession : public Session {
     ask();
   }
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
-    for (std::size_t taken = 0; taken < chunk.size();) {
+    for (std::size_t taken = 0; !finished_ && taken < chunk.size();) {
       const auto step = replies_.next(chunk.subspan(taken));
       taken += step.taken;
       if (step.status == Deframer::Status::message) answered(as_text(step.message));
@@ -39,7 +39,9 @@ class AskingSession : public Session {
     finished_ = true;
   }
   void on_drain(Time /*now*/) override { finished_ = true; }
-  void on_failure(const Failure& /*failure*/, Time /*now*/) override { ++service_.failed; }
+  void on_failure(const Failure& /*failure*/, Time /*now*/) override {
+    if (!finished_) ++service_.failed;
+  }
   std::size_t output(std::span<Segment> into) const override { return requests_.segments(into); }
   std::optional<Time> deadline() const override { return deadline_; }
   bool finished() const override { return finished_; }

@@ -90,17 +90,9 @@ TEST_P(Ending, ResetInMidFrame) {
 TEST_P(Ending, ResetWithTheReplyQueueFull) {
   EchoService echo(Line{});
   Server server(GetParam(), echo, {.socket = {.send_buffer = 32 << 10, .receive_buffer = 32 << 10}});
-  {
-    Peer peer(server.endpoint(), 32 << 10);
-    const std::string lines = framed(Line{}, pattern(50'000));
-    auto sender = std::async(std::launch::async, [&] {
-      while (peer.try_send(lines)) continue;
-    });
-    EXPECT_EQ(sender.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
-    ::shutdown(peer.fd(), SHUT_RDWR);  // wakes the sender
-    sender.get();
-    peer.reset();
-  }
+  Peer peer(server.endpoint(), 32 << 10);
+  peer.send_until_full(framed(Line{}, pattern(50'000)));
+  peer.reset();
   expect_served(server);
   server.stop();
   EXPECT_EQ(server.tally().failures(), 1U);

@@ -41,9 +41,7 @@ BANNED = [
 ]
 
 # (name, file): why this one is right.
-EXCEPTIONS = {
-    ("sleep", "src/engines/common/crew.cpp"): "a nudge can come just before the call it is to end; repeated",
-}
+EXCEPTIONS = {}
 
 
 def banned_calls(tree):

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include "base/check.hpp"
 #include "engines/common/patience.hpp"
@@ -18,6 +19,11 @@ namespace {
 
 // After this long without work the kernel's submitting thread sleeps, and has to be woken by a system call.
 constexpr unsigned kSubmitterIdle_ms = 2000;
+
+// Ending a run waits this long for the kernel to let go of everything; it takes microseconds.
+constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
+
+constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
 
 // liburing 2.3 has io_uring_register_buf_ring only; the mapping is ours to make.
 std::byte* map(std::size_t bytes) {
@@ -157,18 +163,41 @@ void Uring::submit_and_wait(Duration most) {
     check_ring(result, "io_uring_enter()");
 }
 
-std::string uring_unavailable() {
-  try {
-    const Uring probe({.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64});
-    return {};
-  } catch (const std::system_error& error) {
-    int level = 0;
-    std::ifstream("/proc/sys/kernel/io_uring_disabled") >> level;
-    return std::string(error.what()) +
-           (level > 0 ? " (sysctl kernel.io_uring_disabled is " + std::to_string(level) + ")" : "");
+void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) {
+  const Time until = Clock::now() + kAbandonAtMost;
+  while (in_flight_ > 0 && Clock::now() < until) {
+    // Again each time: what is just being carried out is not found.
+    io_uring_prep_cancel64(prepare(kUntagged), 0, IORING_ASYNC_CANCEL_ANY);
+    submit_and_wait(kAbandonAtMost);
+    take_completions([&](const io_uring_cqe& cqe) {
+      if (cqe.user_data != kUntagged) handle(cqe);
+    });
   }
 }
 
+std::string uring_unavailable() {
+  std::string reason;
+  // On a thread of its own: when a ring has been closed, the kernel interrupts a system call of the thread
+  // that made it, and those with a time limit answer EINTR to that.
+  std::jthread([&reason] {
+    try {
+      const Uring probe({.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64});
+    } catch (const std::system_error& error) {
+      reason = error.what();
+    }
+  }).join();
+  int level = 0;
+  if (!reason.empty() && std::ifstream("/proc/sys/kernel/io_uring_disabled") >> level && level > 0)
+    reason += " (sysctl kernel.io_uring_disabled is " + std::to_string(level) + ")";
+  return reason;
+}
+
 }  // namespace joust
+
+#else
+
+std::string joust::uring_unavailable() {
+  return "liburing not found at build time";
+}
 
 #endif

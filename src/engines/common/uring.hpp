@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "joust/bytes.hpp"
 #include "joust/engine.hpp"
@@ -11,8 +12,8 @@
 #include <liburing.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <string>
 #endif
 
 namespace joust {
@@ -88,6 +89,11 @@ class Uring {
       handle(cqe);
     }
   }
+
+  // Cancels what is in flight and takes completions until all has come to its end: the kernel refers to
+  // nothing of ours any more then.
+  void abandon(const std::function<void(const io_uring_cqe&)>& handle);
+
   bool has_completions() const { return io_uring_cq_ready(&ring_) > 0; }
 
   std::size_t in_flight() const { return in_flight_; }
@@ -98,7 +104,6 @@ class Uring {
 
  private:
   void set_up();
-  bool kernel_has_work() const;
 
   UringSetup setup_;
   io_uring ring_{};
@@ -108,12 +113,12 @@ class Uring {
   std::string missing_;
 };
 
-// Why this kernel will not give us a ring, or empty.
-std::string uring_unavailable();
-
-// The io-uring engine with a set-up of one's own, for tests.
-void run_io_uring(const Hosting& hosting, Stop& stop, const UringSetup& setup);
+// The io-uring engine with a set-up of one's own, for tests. What the options and limits say goes before it.
+void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
 
 #endif
+
+// Why there can be no ring here, or empty.
+std::string uring_unavailable();
 
 }  // namespace joust
