@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <thread>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
@@ -65,9 +65,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
     throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
                                  chosen_protocol.least_payload, chosen_protocol.largest_payload));
-  // Found out now rather than with a result in hand.
-  if (!json.empty() && json != "-" && !std::ofstream(json, std::ios::app))
-    throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+  if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
   if (messages > 0) plan.messages = messages;
   parameters.payload = payload;
@@ -134,9 +132,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
     fmt::print("{}\n", document.dump(2));
     return;
   }
-  std::ofstream file(json);
-  file << document.dump(2) << '\n';
-  if (!file.flush()) throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+  write_result(json, document.dump(2) + '\n');
 }
 
 int Load::run() {

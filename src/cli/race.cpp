@@ -4,13 +4,13 @@
 #include <unistd.h>
 #include <cstdio>
 
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "measure/affinity.hpp"
 #include "race/cpu_list.hpp"
@@ -190,11 +190,8 @@ void require_contestant(const race::Plan& plan) {
 }
 
 int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
-  std::ofstream file_out;
-  if (!json.empty() && json != "-") {
-    file_out.open(json);
-    if (!file_out) throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
-  }
+  const bool keeps = !json.empty() && json != "-";
+  if (keeps) ensure_writable(json);
   Stop stop;
   race::RaceResult result;
   {
@@ -212,8 +209,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
     fmt::print("{}", report::race_json(result));
   else
     fmt::print("{}", report::race_table(result, report::terminal_of(STDOUT_FILENO)));
-  if (file_out.is_open() && !(file_out << report::race_json(result)).flush())
-    throw std::runtime_error(fmt::format("--json {}: cannot be written", json));
+  if (keeps) write_result(json, report::race_json(result));
   return race::exit_code(result);
 }
 

@@ -126,8 +126,8 @@ void EpollLoop::dispatch(const epoll_event& event) {
   if ((event.events & (EPOLLIN | kEnd)) != 0) peer.readable = true;
   if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) peer.writable = true;
   // A reset is the end even of a peer nothing is wanted from now: neither recv nor send would be called to
-  // hear it.
-  if ((event.events & EPOLLERR) != 0)
+  // hear it. From others what arrived before the reset is read first, and then recv tells.
+  if ((event.events & EPOLLERR) != 0 && !peer.connection->wants_input())
     if (const int error = connect_result(peer.socket.get()); error != 0)
       peer.connection->failed({Stage::receive, error, {}}, core_.now());
   serve(peer);

@@ -272,7 +272,8 @@ constexpr auto run = nullptr;
 
 constexpr std::array<std::string_view, 2> kSqpoll{"off", "on"};
 constexpr std::array kKnobs{
-    Knob{"sqpoll", kSqpoll, "a thread of the kernel submits, on a core of its own, and the loop need not"}};
+    Knob{"sqpoll", kSqpoll,
+         "a thread of the kernel submits, and the loop need not; it wants a CPU of its own (--cpus)"}};
 
 }  // namespace
 

@@ -119,7 +119,9 @@ class NullRun {
   bool fire_deadlines() {
     const Time now = Clock::now();
     bool fired = false;
-    while (Timed* due = timers_.pop_due(now)) {
+    due_.clear();  // all first: what wants to be called again at once is the next turn's
+    while (Timed* due = timers_.pop_due(now)) due_.push_back(due);
+    for (Timed* due : due_) {
       Pair& pair = static_cast<Pair&>(*due);
       for (Session* session : {pair.client.get(), pair.server.get()}) {
         const auto deadline = session->deadline();
@@ -156,6 +158,7 @@ class NullRun {
   bool draining_ = false;
   Waker waker_;
   TimerQueue timers_;
+  std::vector<Timed*> due_;
   std::vector<std::unique_ptr<Pair>> pairs_;
 };
 

@@ -42,6 +42,7 @@ class RequestSession : public Session {
  private:
   bool shut() const;
   bool in_window(Time now) const;
+  bool has_more() const;
   bool may_send(Time now) const;
   void advance(Time now);
   void start(Time now);
@@ -83,12 +84,15 @@ bool RequestSession::in_window(Time now) const {
   return plan_.messages || (closes && now < *closes);
 }
 
+// Whether there is another request to send, as soon as there is room and time for it.
+bool RequestSession::has_more() const {
+  if (finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
+  const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
+  return !plan_.messages || !for_window || in_window_ < *plan_.messages;
+}
+
 bool RequestSession::may_send(Time now) const {
-  if (intended_.size() >= plan_.depth || finished_) return false;
-  if (phase_ == Phase::settling || phase_ == Phase::finishing) return false;
-  if (phase_ != Phase::warming && plan_.messages &&
-      (phase_ != Phase::waiting || plan_.warmup == Duration{}) && in_window_ >= *plan_.messages)
-    return false;
+  if (intended_.size() >= plan_.depth || !has_more()) return false;
   return plan_.interval == Duration{} || now >= next_send_;
 }
 
@@ -239,8 +243,7 @@ std::optional<Time> RequestSession::deadline() const {
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
   std::optional<Time> due;
   if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;
-  const bool sends = phase_ == Phase::warming || phase_ == Phase::measuring;
-  if (sends && plan_.interval != Duration{} && intended_.size() < plan_.depth)
+  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
     due = std::min(due.value_or(next_send_), next_send_);
   return due;
 }

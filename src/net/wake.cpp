@@ -39,7 +39,7 @@ void Waker::wake() {
 void Waker::clear() {
   std::uint64_t count = 0;
   [[maybe_unused]] const ssize_t read = ::read(event_.get(), &count, sizeof count);
-  pending_.store(false, std::memory_order_release);
+  pending_.exchange(false, std::memory_order_acq_rel);
 }
 
 }  // namespace joust

@@ -62,12 +62,12 @@ std::string describe(const Faults& faults, std::size_t trials) {
 CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   Findings findings(3, "answers verified");
   std::uint64_t verified = 0;
-  for (const Entry* entry : contestants_of(one)) {
+  for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial& trial : entry->trials) verified += trial.load ? trial.load->verified : 0;
     const Faults faults = faults_of(*entry);
     if (!faults.none())
-      findings.bar(entry->contestant.name, describe(faults, entry->trials.size()));
-    else if (usable_trials(*entry).empty())
+      findings.bar(answerable(one, *entry), describe(faults, entry->trials.size()));
+    else if (entry->is_contestant() && usable_trials(*entry).empty())
       findings.bar(entry->contestant.name, "it was not measured");
   }
   findings.say("{} replies verified byte for byte", format_count(static_cast<double>(verified)));
@@ -121,12 +121,12 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
   Findings findings(12, "books balance");
   double worst = 0, least = 0;
   std::size_t trials = 0, late = 0;
-  for (const Entry* entry : contestants_of(one)) {
+  for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial* trial : usable_trials(*entry)) {
       ++trials;
       late += trial->late;
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
-        findings.bar(entry->contestant.name, fmt::format("round {}: {}", trial->round, wrong));
+        findings.bar(answerable(one, *entry), fmt::format("round {}: {}", trial->round, wrong));
         break;
       }
       const double share = strangers_share(*trial).value_or(0);

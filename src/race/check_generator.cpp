@@ -55,6 +55,10 @@ double schedule_ceiling(const LoadPlan& load) {
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
 }
 
+bool spins(const Entry& entry) {
+  return entry.contestant.server.wait != "block" || entry.contestant.client.wait != "block";
+}
+
 void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (entry.in_process) {
@@ -67,8 +71,10 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   const Entry* ceiling = ceiling_of(one, entry.contestant.client);
   const double schedule = schedule_ceiling(one.plan.load);
   if (ceiling == nullptr) findings.warn("{}: the generator's ceiling was not measured", name);
-  const double measured = ceiling == nullptr ? std::numeric_limits<double>::infinity()
-                                             : usable_trials(*ceiling).front()->load->throughput_per_s;
+  // The ceiling has one thread, so it says nothing of a client that has several.
+  const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
+  const double measured = known ? usable_trials(*ceiling).front()->load->throughput_per_s
+                                : std::numeric_limits<double>::infinity();
   const double most = std::min(measured, schedule);
   if (rate > kMostOfCeiling * most) {
     findings.at_least(name);
@@ -76,6 +82,11 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
                                    percent(rate / most), format_count(most),
                                    schedule < measured ? "the interval between messages allows"
                                                        : "the client manages without a server"));
+    return;
+  }
+  if (spins(entry)) {
+    findings.say("{}: who waits by spinning is always busy, so nobody can tell which side was the limit",
+                 name);
     return;
   }
   const Load load = load_of(race, entry);

@@ -24,7 +24,8 @@ namespace {
 constexpr std::size_t kMostWords = 4096;
 constexpr std::size_t kMostLastLines = 8;
 // A line of the child protocol is far shorter. Without this limit an external server could fill our memory.
-constexpr std::size_t kLongestLine = 1 << 20;
+constexpr std::size_t kLongestLine = 64 << 10;
+constexpr std::size_t kMostLines = 256;  // not taken yet
 
 struct Pipe {
   Fd read, write;
@@ -151,6 +152,7 @@ void Child::drain(Fd& pipe, std::string& into) {
     if (&pipe == &errors_ && into.size() > 2 * kMostWords) into.erase(0, into.size() - kMostWords);
     if (&pipe == &output_ && into.size() > kLongestLine && into.find('\n') == std::string::npos) into.clear();
     for (std::size_t end; &pipe == &output_ && (end = into.find('\n')) != std::string::npos;) {
+      if (lines_.size() == kMostLines) lines_.pop_front();  // a talkative program nobody listens to
       lines_.push_back(into.substr(0, end));
       into.erase(0, end + 1);
     }

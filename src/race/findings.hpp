@@ -72,4 +72,16 @@ inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   return all;
 }
 
+// The same with the reference's second entry: its faults are the reference's.
+inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
+  std::vector<const Entry*> all = contestants_of(one);
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::again && entry.unavailable.empty()) all.push_back(&entry);
+  return all;
+}
+
+inline const std::string& answerable(const CaseResult& one, const Entry& entry) {
+  return entry.kind == EntryKind::again ? one.reference : entry.contestant.name;
+}
+
 }  // namespace joust::race

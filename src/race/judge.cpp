@@ -44,6 +44,17 @@ void group_ties(const RaceResult& race, CaseResult& one) {
     if (groups[i] > 0) ranked[i]->tie_group = groups[i];
 }
 
+// Figures, but none that may be compared. Lower bounds are what they say, so they do not make a race invalid.
+bool nobody_ranked(const CaseResult& one) {
+  bool barred = false;
+  for (const Entry& entry : one.entries) {
+    if (!entry.is_contestant() || entry.summary.trials == 0) continue;
+    if (entry.ranked || entry.at_least) return false;
+    barred = true;
+  }
+  return barred;
+}
+
 }  // namespace
 
 void run_checks(RaceResult& race, CaseResult& one) {
@@ -78,6 +89,7 @@ int exit_code(const RaceResult& race) {
                !answers->bars.contains(entry.contestant.name);
   }
   if (!race.complete || !sound) return 1;
+  for (const CaseResult& one : race.cases) invalid |= nobody_ranked(one);
   return invalid ? 3 : 0;
 }
 

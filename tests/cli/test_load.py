@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """joust serve and joust load, end to end over real sockets."""
 
+import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import time
 import unittest
@@ -59,6 +61,35 @@ class Load(Case):
             _, result = self.load("--connect", server.address, "-c", 3, "-m", 6, "-i", "20ms")
         self.assertEqual(result["messages"]["verified"], 18)
         self.assertGreaterEqual(result["duration_s"], 0.1)  # five pauses
+
+    def test_an_interval_with_several_outstanding_ends(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            for engine in ("epoll", "io-uring", "threads", "null"):
+                connect = () if engine == "null" else ("--connect", server.address)
+                with self.subTest(engine):
+                    done, result = self.load("-e", engine, *connect, "-c", 300, "-m", 20, "-i", "1ms", "--depth", 4)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(result["messages"]["verified"], 6000)
+
+    def test_what_arrived_before_a_reset_is_read(self):
+        for engine in ("epoll", "io-uring", "threads"):
+            with self.subTest(engine), socket.create_server(("127.0.0.1", 0)) as server:
+                address = f"127.0.0.1:{server.getsockname()[1]}"
+                load = subprocess.Popen(
+                    [JOUST, "load", "-e", engine, "--connect", address, "-m", "1", "--json", self.path("reset.json")],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                )
+                peer, _ = server.accept()
+                request = peer.recv(32, socket.MSG_WAITALL)
+                load.send_signal(signal.SIGSTOP)  # so that reply and reset are there together
+                peer.sendall(request)
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                peer.close()
+                load.send_signal(signal.SIGCONT)
+                load.communicate(timeout=60)
+                with open(self.path("reset.json"), encoding="utf-8") as text:
+                    self.assertEqual(json.load(text)["messages"]["verified"], 1)
 
     def test_endpoints_of_every_kind(self):
         path = self.path("joust.sock")

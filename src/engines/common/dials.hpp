@@ -31,7 +31,10 @@ class Dials {
   void failed(Dial dial, int error, Time now);
   void failed(Dial dial, const Failure& failure, Time now);
 
-  void abandon() { unstarted_ = 0; }  // the program is stopping
+  void abandon() {  // the program is stopping
+    unstarted_ = 0;
+    retries_.clear();
+  }
   bool done() const { return unstarted_ == 0 && retries_.empty() && in_progress_ == 0; }
 
  private:

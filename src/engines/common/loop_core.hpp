@@ -164,7 +164,10 @@ class LoopCore {
 
   template <typename Serve>
   void fire_deadlines(Serve&& serve) {
-    while (Timed* due = timers_.pop_due(now_)) {
+    // All that is due first: a session may want to be called again at once, and that is the next turn's.
+    due_.clear();
+    while (Timed* due = timers_.pop_due(now_)) due_.push_back(due);
+    for (Timed* due : due_) {
       if (due == &accept_again_) continue;
       Peer& peer = static_cast<Peer&>(*due);
       if (peer.leaving) continue;
@@ -255,6 +258,7 @@ class LoopCore {
   std::optional<Time> drain_by_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> leaving_;
+  std::vector<Timed*> due_;  // in this turn
 };
 
 }  // namespace joust
