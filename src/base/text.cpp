@@ -39,7 +39,8 @@ std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, st
   double number = 0;
   const auto [rest, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || number < 0 || text.starts_with('-'))
+  // from_chars also takes "inf" and "nan".
+  if (error != std::errc{} || number < 0 || text.starts_with('-') || !std::isfinite(number))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   const auto unit = std::ranges::find(units, suffix, &Unit::name);
