@@ -106,7 +106,7 @@ TEST(Format, RoundsAcrossTheBorders) {
 TEST(Nearest, FindsWhatWasMeant) {
   const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
   EXPECT_EQ(nearest("epol", words), "epoll");
-  EXPECT_EQ(nearest("pelol", words), "epoll");
+  EXPECT_EQ(nearest("eppol", words), "epoll");
   EXPECT_EQ(nearest("thread", words), "threads");
   EXPECT_EQ(nearest("io_uring", words), "io-uring");
   EXPECT_EQ(nearest("iouring", words), "io-uring");

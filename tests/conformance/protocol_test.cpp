@@ -19,7 +19,9 @@ INSTANTIATE_TEST_SUITE_P(Engines, ProtocolWithin, testing::ValuesIn(variants_in_
                          [](const auto& tested) { return tested.param.name; });
 
 LoadPlan plan_of(std::size_t payload) {
-  return {.connections = 20, .messages = payload > 10'000 ? 5 : 50, .depth = 3, .request_timeout = kPatience};
+  const bool large = payload > 10'000;
+  return {
+      .connections = large ? 4U : 20U, .messages = large ? 5 : 50, .depth = 3, .request_timeout = kPatience};
 }
 
 std::vector<std::size_t> payloads(const Protocol& protocol) {
@@ -76,8 +78,9 @@ TEST_P(ProtocolWithin, AnswersALoad) {
       LoadRun load(plan_of(payload));
       const auto answering = protocol.make_server(parameters);
       const auto asking = protocol.make_client(parameters, load);
-      Run run(GetParam(), brisk(),
-              {.service = *asking, .dials = load.plan().connections, .answering = answering.get()});
+      conformance::Run run(
+          GetParam(), brisk(),
+          {.service = *asking, .dials = load.plan().connections, .answering = answering.get()});
       run.wait();
       expect_complete(load);
     }
