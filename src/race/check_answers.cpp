@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/ranges.h>
+
 #include <cstdlib>
 
 #include "base/text.hpp"
@@ -9,13 +11,15 @@ namespace joust::race {
 namespace {
 
 struct Faults {
-  std::size_t failed_trials = 0;
+  std::size_t failed_trials = 0, silent_trials = 0;
   std::string first_failure{};
   std::uint64_t connections = 0, messages = 0;
   std::map<std::string, std::uint64_t> stages{};
   std::string first_error{};
 
-  bool none() const { return failed_trials == 0 && connections == 0 && messages == 0 && stages.empty(); }
+  bool none() const {
+    return failed_trials + silent_trials == 0 && connections == 0 && messages == 0 && stages.empty();
+  }
 };
 
 // Over all trials, also those of a disturbed attempt: a wrong byte is wrong on a busy machine too.
@@ -26,6 +30,7 @@ Faults faults_of(const Entry& entry) {
     for (const auto& [stage, count] : trial.server.errors) faults.stages["server " + stage] += count;
     faults.connections += trial.server.connections_failed;
     if (!trial.load) continue;
+    faults.silent_trials += trial.load->verified == 0;
     faults.connections += trial.load->connections_failed;
     faults.messages += trial.load->failed;
     for (const auto& [stage, count] : trial.load->errors) faults.stages[stage] += count;
@@ -40,6 +45,9 @@ std::string describe(const Faults& faults, std::size_t trials) {
   if (faults.failed_trials > 0)
     parts.push_back(fmt::format("{} of {} failed: {}", faults.failed_trials, counted(trials, "trial"),
                                 faults.first_failure));
+  if (faults.silent_trials > 0)
+    parts.push_back(fmt::format("not one reply in the timed window of {} of {}", faults.silent_trials,
+                                counted(trials, "trial")));
   if (faults.connections > 0) parts.push_back(counted(faults.connections, "connection") + " failed");
   if (faults.messages > 0) parts.push_back(counted(faults.messages, "message") + " failed");
   std::vector<std::string> stages;

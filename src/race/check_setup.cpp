@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 

@@ -26,7 +26,7 @@ void apply_bars(CaseResult& one) {
 // What the reference's second entry shows about the noise; infinite when it shows nothing.
 double least_difference(const RaceResult& race, const CaseResult& one) {
   const Entry* reference = find_entry(one, one.reference);
-  const Entry* again = find_entry(one, one.reference + " (again)", EntryKind::again);
+  const Entry* again = second_entry(one);
   if (reference == nullptr || again == nullptr) return std::numeric_limits<double>::infinity();
   return stats::least_difference(ratio_of(*again, *reference, rounds_begun(one), race.seed));
 }

@@ -60,7 +60,7 @@ void add_reference(CaseResult& result, const std::string& wanted) {
     result.reference = entry.contestant.name;
     Entry again = entry;
     again.kind = EntryKind::again;
-    again.contestant.name += " (again)";
+    again.contestant.name += kAgain;
     again.ranked = false;
     again.reason = "the reference once more, for check 4";
     result.entries.push_back(std::move(again));

@@ -19,4 +19,8 @@ const Entry* find_entry(const CaseResult& result, const std::string& name, Entry
   return found == result.entries.end() ? nullptr : &*found;
 }
 
+const Entry* second_entry(const CaseResult& result) {
+  return find_entry(result, result.reference + kAgain, EntryKind::again);
+}
+
 }  // namespace joust::race

@@ -85,8 +85,8 @@ struct Trial {
   std::vector<std::string> last_words{};                 // the end of what a failed child wrote on stderr
   bool interrupted = false;                              // by the user; not the contestant's fault
 
-  // A result that statistics may use.
-  bool measured() const { return failure.empty() && !interrupted && load.has_value(); }
+  // A result that statistics may use: figures per message need a message.
+  bool measured() const { return failure.empty() && !interrupted && load && load->verified > 0; }
 };
 
 // System calls per verified message, counted in a pass of their own because counting slows every call.
@@ -116,6 +116,9 @@ struct Summary {
 
 // Why an entry takes part: as a contestant, as the reference once more (A/A), or as the generator's ceiling.
 enum class EntryKind { contestant, again, ceiling };
+
+// What follows the reference's name in its second entry.
+inline constexpr const char* kAgain = " (again)";
 
 struct Entry {
   EntryKind kind = EntryKind::contestant;
@@ -171,6 +174,9 @@ struct RaceResult {
 
 // The trials that statistics may use: counted, and with a result.
 std::vector<const Trial*> usable_trials(const Entry& entry);
+
+// The reference's second entry; null when it has none.
+const Entry* second_entry(const CaseResult& result);
 
 // Null when there is none of that name and kind.
 const Entry* find_entry(const CaseResult& result, const std::string& name,

@@ -2,6 +2,7 @@
 #include "race/wording.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 

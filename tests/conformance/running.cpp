@@ -2,11 +2,11 @@
 #include "conformance/running.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+
+#include "temporary_folder.hpp"
 
 namespace joust::conformance {
 
@@ -68,9 +68,9 @@ Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoin
       run_(variant, limits, {.service = service, .target = &target_, .dials = dials}) {}
 
 std::string unix_address() {
+  static const test::TemporaryFolder folder;
   static int number = 0;
-  return fmt::format("unix:{}/joust-{}-{}.sock", std::filesystem::temp_directory_path().string(), ::getpid(),
-                     ++number);
+  return fmt::format("unix:{}/{}.sock", folder.path(), ++number);
 }
 
 }  // namespace joust::conformance

@@ -9,6 +9,7 @@
 #include "engines/metronome.hpp"
 #include "engines/room.hpp"
 #include "engines/running.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust::test {
 namespace {
@@ -254,7 +255,8 @@ TEST(ThreadsEngine, AStopEndsConnectsNobodyAnswers) {
 
 TEST(ThreadsEngine, ServesAUnixSocket) {
   HandlerService service = echo_service();
-  const std::string path = testing::TempDir() + "joust-threads.sock";
+  const TemporaryFolder folder;
+  const std::string path = folder.file("socket");
   RunningServer server(threads(), service, {}, {}, "unix:" + path);
   const Fd peer = connect_to(server.address());
   send_all(peer, "hello");

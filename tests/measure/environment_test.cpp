@@ -2,12 +2,13 @@
 #include "measure/environment.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <regex>
 #include <set>
+
+#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
@@ -23,7 +24,6 @@ class PlantedMachine : public testing::Test {
     plant("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
     plant("sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "performance\n");
   }
-  ~PlantedMachine() override { std::filesystem::remove_all(root_); }
 
   void plant(const std::string& path, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
@@ -31,7 +31,8 @@ class PlantedMachine : public testing::Test {
   }
   Environment read() const { return read_environment(root_); }
 
-  const std::string root_ = testing::TempDir() + "joust_environment_" + std::to_string(::getpid()) + "/";
+  const test::TemporaryFolder folder_;
+  const std::string root_ = folder_.path() + "/";
 };
 
 TEST_F(PlantedMachine, IsDescribed) {

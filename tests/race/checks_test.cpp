@@ -90,6 +90,13 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
   EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
 }
 
+TEST_F(Checks, AContestantThatAnswersNothingHasNoRank) {
+  plant("epoll", [](Trial& trial) { trial.load->verified = 0, trial.load->sent = trial.load->in_flight; });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(entry(judged, "epoll").reason, "not one reply in the timed window of 10 of 10 trials");
+  EXPECT_FALSE(entry(judged, "epoll").summary.throughput_per_s);
+}
+
 TEST_F(Checks, ACrashIsReportedWithItsWords) {
   plant("epoll", [](Trial& trial) {
     trial.load.reset();

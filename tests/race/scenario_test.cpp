@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "race/fake_catalogue.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust::race {
 namespace {
@@ -17,9 +18,6 @@ using std::chrono::seconds;
 
 class ScenarioFile : public testing::Test {
  protected:
-  ScenarioFile() : path_(testing::TempDir() + "scenario_test.toml") {}
-  ~ScenarioFile() override { std::filesystem::remove(path_); }
-
   std::expected<Scenario, std::string> read(const std::string& text) {
     std::ofstream(path_) << text;
     return read_scenario(path_, fake_catalogue());
@@ -35,7 +33,8 @@ class ScenarioFile : public testing::Test {
     return message;
   }
 
-  std::string path_;
+  const test::TemporaryFolder folder_;
+  const std::string path_ = folder_.file("scenario_test.toml");
 };
 
 constexpr const char* kSmall = R"(
@@ -236,7 +235,7 @@ TEST(MissingScenario, NamesTheFile) {
 }
 
 TEST(MissingScenario, AFolderIsNoScenario) {
-  const auto scenario = read_scenario(testing::TempDir(), fake_catalogue());
+  const auto scenario = read_scenario(test::TemporaryFolder().path(), fake_catalogue());
   ASSERT_FALSE(scenario);
   EXPECT_NE(scenario.error().find("Is a directory"), std::string::npos) << scenario.error();
 }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "race/fake_catalogue.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust::race {
 namespace {
@@ -168,17 +169,17 @@ constexpr const char* kOtherServer =
 
 class ExternalTrials : public Trials {
  protected:
-  ExternalTrials() : script_(testing::TempDir() + "other_server.py") {
+  ExternalTrials() {
     std::ofstream(script_) << kOtherServer;
     entry.contestant = {.name = "other", .command = command(" {port}"), .client = {.engine = "good"}};
   }
-  ~ExternalTrials() override { ::unlink(script_.c_str()); }
 
   std::string command(const std::string& arguments) const {
     return std::string(JOUST_PYTHON) + " " + script_ + arguments;
   }
 
-  std::string script_;
+  const test::TemporaryFolder folder_;
+  const std::string script_ = folder_.file("other_server.py");
 };
 
 TEST_F(ExternalTrials, ItsWholeProcessTreeIsMeasured) {

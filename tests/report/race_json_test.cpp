@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fake_race.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust::report {
 namespace {
@@ -20,7 +21,8 @@ using nlohmann::json;
 // What tests/validate_result.py says about a document: its exit code.
 int validate(const std::string& document) {
   const std::string root = JOUST_SOURCE_DIR;
-  const std::string path = testing::TempDir() + "race_json_test.json";
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("result.json");
   std::ofstream(path) << document;
   const std::string script = root + "/tests/validate_result.py", schema = root + "/docs/result.schema.json";
   const char* const command[] = {JOUST_PYTHON, script.c_str(), schema.c_str(), path.c_str(), nullptr};

@@ -36,6 +36,9 @@ BANNED = [
            "Return or throw; only the command line ends the program. (A forked child uses _exit.)",
            places=("src/", "include/", "examples/"), but_not=("src/cli/",)),
     Banned("using namespace std", r"\busing\s+namespace\s+std\s*;", "Name what is used: std::string."),
+    Banned("shared temporary folder", r"\btesting::TempDir\b|\btemp_directory_path\b",
+           "Tests run at the same time: use TemporaryFolder (tests/temporary_folder.hpp).",
+           places=("tests/",), but_not=("tests/temporary_folder.hpp",)),
     Banned("atoi", _FREE + r"(std::)?(atoi|atol|atoll|atof|strto[lfdu]\w*)\s*\(",
            "Use std::from_chars or base/text.hpp: they tell an error from a zero."),
 ]
