@@ -39,7 +39,8 @@ std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, st
   double number = 0;
   const auto [rest, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  if (error != std::errc{} || number < 0 || text.starts_with('-'))
+  // from_chars also takes "inf" and "nan".
+  if (error != std::errc{} || number < 0 || text.starts_with('-') || !std::isfinite(number))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   const auto unit = std::ranges::find(units, suffix, &Unit::name);
@@ -65,8 +66,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// The borders lie where rounding would bring out a fourth digit.
 std::string three_digits(double value) {
-  const int decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f}", value, decimals);
 }
 
@@ -93,15 +95,15 @@ std::string format_duration(Duration time) {
   const double ns = static_cast<double>(time.count());
   const double size = std::abs(ns);
   if (size < 1e3) return fmt::format("{:.0f} ns", ns);
-  if (size < 1e6) return three_digits(ns / 1e3) + " us";
-  if (size < 1e9) return three_digits(ns / 1e6) + " ms";
+  if (size < 999.5e3) return three_digits(ns / 1e3) + " us";
+  if (size < 999.5e6) return three_digits(ns / 1e6) + " ms";
   return three_digits(ns / 1e9) + " s";
 }
 
 std::string format_count(double count) {
   if (count < 1e3) return count == std::floor(count) ? fmt::format("{:.0f}", count) : three_digits(count);
-  if (count < 1e6) return three_digits(count / 1e3) + "k";
-  if (count < 1e9) return three_digits(count / 1e6) + "M";
+  if (count < 999.5e3) return three_digits(count / 1e3) + "k";
+  if (count < 999.5e6) return three_digits(count / 1e6) + "M";
   return three_digits(count / 1e9) + "G";
 }
 

@@ -2,6 +2,7 @@
 #include "net/listener.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -15,11 +16,16 @@ std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
 }
 
-// A unix socket's file outlives the server that made it. One nobody listens on is removed; a live one is not.
+// A unix socket's file outlives the server that made it. One nobody listens on is removed; a live one is not,
+// nor is it waited for (EAGAIN: its queue is full). Files that are no sockets refuse a connect just the same.
 void remove_stale(const Endpoint& endpoint) {
-  const Fd probe(checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket(AF_UNIX)"));
-  if (::connect(probe.get(), endpoint.raw(), endpoint.size) < 0 && errno == ECONNREFUSED)
-    ::unlink(path_of(endpoint).c_str());
+  const Fd probe(
+      checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket(AF_UNIX)"));
+  const std::string path = path_of(endpoint);
+  struct stat file {};
+  if (::connect(probe.get(), endpoint.raw(), endpoint.size) < 0 && errno == ECONNREFUSED &&
+      ::lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode))
+    ::unlink(path.c_str());
 }
 
 }  // namespace

@@ -15,18 +15,18 @@ Limits brisk() {
   return {.linger = milliseconds(200), .drain = milliseconds(500), .accept_pause = milliseconds(20)};
 }
 
-Run::Run(const Variant& variant, Service& service, const Limits& limits, Listener* listener,
-         const Target* target, std::size_t dials)
+Run::Run(const Variant& variant, const Limits& limits, const Task& task)
     : name_(variant.name),
       options_(variant.options),
       limits_(limits),
-      hosting_{.service = service,
+      hosting_{.service = task.service,
                .options = options_,
                .limits = limits_,
                .tally = tally_,
-               .listener = listener,
-               .target = target,
-               .dials = dials} {
+               .listener = task.listener,
+               .target = task.target,
+               .dials = task.dials,
+               .answering = task.answering} {
   done_ = std::async(std::launch::async, [this, run = variant.engine->run] { run(hosting_, stop_); });
 }
 
@@ -55,7 +55,7 @@ void Run::wait() {
 Server::Server(const Variant& variant, Service& service, const Serving& how)
     : listener_(endpoint_of(how.address), how.socket),
       endpoint_(endpoint_of(listener_.address())),
-      run_(variant, service, how.limits, &listener_, nullptr, 0) {}
+      run_(variant, how.limits, {.service = service, .listener = &listener_}) {}
 
 void Server::stop() {
   run_.stop().request();
@@ -65,7 +65,7 @@ void Server::stop() {
 Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
                    const Limits& limits)
     : target_("the test's server", std::move(to), {}),
-      run_(variant, service, limits, nullptr, &target_, dials) {}
+      run_(variant, limits, {.service = service, .target = &target_, .dials = dials}) {}
 
 std::string unix_address() {
   static const test::TemporaryFolder folder;

@@ -18,12 +18,20 @@ namespace joust::conformance {
 // Limits that end what has to end soon, and cut off nobody who is alive.
 Limits brisk();
 
+// What a run works on: see Hosting.
+struct Task {
+  Service& service;
+  Listener* listener = nullptr;
+  const Target* target = nullptr;
+  std::size_t dials = 0;
+  Service* answering = nullptr;
+};
+
 // The run of an engine on a thread of its own. One that hangs ends the whole program, with its name: nothing
 // that comes after could be trusted.
 class Run {
  public:
-  Run(const Variant& variant, Service& service, const Limits& limits, Listener* listener,
-      const Target* target, std::size_t dials);
+  Run(const Variant& variant, const Limits& limits, const Task& task);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;

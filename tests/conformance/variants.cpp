@@ -51,6 +51,13 @@ std::vector<Variant> variants(Role role) {
   return all;
 }
 
+std::vector<Variant> variants_in_process() {
+  std::vector<Variant> all;
+  for (const Engine* engine : engines())
+    if (engine->in_process) std::ranges::move(variants_of(*engine), std::back_inserter(all));
+  return all;
+}
+
 void EngineTest::SetUp() {
   const Engine& engine = *GetParam().engine;
   if (engine.unavailable != nullptr)

@@ -24,6 +24,9 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant);
 // Each engine over real sockets in that role as it comes, and once more for each other choice of one setting.
 std::vector<Variant> variants(Role role);
 
+// Engines whose client and server sessions meet in one process, likewise.
+std::vector<Variant> variants_in_process();
+
 // A test that runs on every variant, and must leave descriptors, threads and children as it found them.
 class EngineTest : public testing::TestWithParam<Variant> {
  protected:

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "base/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace joust {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+TEST(ParseCount, TakesSiMultiples) {
+  EXPECT_EQ(parse_count("0"), 0U);
+  EXPECT_EQ(parse_count("300"), 300U);
+  EXPECT_EQ(parse_count("10k"), 10'000U);
+  EXPECT_EQ(parse_count("1.5M"), 1'500'000U);
+  EXPECT_EQ(parse_count("2G"), 2'000'000'000U);
+}
+
+TEST(ParseBytes, TellsThousandsFromBinary) {
+  EXPECT_EQ(parse_bytes("64"), 64U);
+  EXPECT_EQ(parse_bytes("64B"), 64U);
+  EXPECT_EQ(parse_bytes("64k"), 64'000U);
+  EXPECT_EQ(parse_bytes("64kB"), 64'000U);
+  EXPECT_EQ(parse_bytes("64Ki"), 65'536U);
+  EXPECT_EQ(parse_bytes("64KiB"), 65'536U);
+  EXPECT_EQ(parse_bytes("1MiB"), 1'048'576U);
+  EXPECT_EQ(parse_bytes("1GiB"), 1'073'741'824U);
+  EXPECT_EQ(parse_bytes("0.5KiB"), 512U);
+}
+
+TEST(ParseDuration, TakesEveryUnit) {
+  EXPECT_EQ(parse_duration("7ns"), nanoseconds(7));
+  EXPECT_EQ(parse_duration("500us"), microseconds(500));
+  EXPECT_EQ(parse_duration("10ms"), milliseconds(10));
+  EXPECT_EQ(parse_duration("1.5s"), milliseconds(1500));
+  EXPECT_EQ(parse_duration("30s"), seconds(30));
+  EXPECT_EQ(parse_duration("2m"), minutes(2));
+  EXPECT_EQ(parse_duration("1h"), hours(1));
+  EXPECT_EQ(parse_duration("0"), seconds(0)) << "nothing needs no unit";
+}
+
+template <typename Parsed>
+void expect_complaint(const Parsed& parsed, std::string_view part) {
+  ASSERT_FALSE(parsed.has_value());
+  EXPECT_NE(parsed.error().find(part), std::string::npos) << parsed.error();
+}
+
+TEST(ParseCount, SaysWhatIsWrong) {
+  for (const std::string_view bad : {"", "many", "-1", "-0", "k", " 3", "+3", "nan", "inf", ".k"})
+    expect_complaint(parse_count(bad), "is not a number");
+  expect_complaint(parse_count("10q"), "k, M, G");
+  expect_complaint(parse_count("10 k"), "no unit joust knows");
+  expect_complaint(parse_count("10K"), "no unit joust knows");
+  expect_complaint(parse_count("99999999999G"), "too large");
+}
+
+TEST(ParseBytes, SaysWhatIsWrong) {
+  expect_complaint(parse_bytes("64kib"), "Ki");
+  expect_complaint(parse_bytes("B"), "is not a number");
+  expect_complaint(parse_bytes("64BB"), "no unit joust knows");
+}
+
+TEST(ParseDuration, NeedsItsUnit) {
+  expect_complaint(parse_duration("10"), "has no unit");
+  expect_complaint(parse_duration("10"), "10ms");
+  expect_complaint(parse_duration("10min"), "ns, us, ms, s, m, h");
+  expect_complaint(parse_duration("-5s"), "is not a number");
+  expect_complaint(parse_duration("9999999999h"), "too large");
+}
+
+TEST(Format, KeepsThreeDigits) {
+  EXPECT_EQ(format_duration(nanoseconds(999)), "999 ns");
+  EXPECT_EQ(format_duration(nanoseconds(1250)), "1.25 us");
+  EXPECT_EQ(format_duration(microseconds(12'500)), "12.5 ms");
+  EXPECT_EQ(format_duration(milliseconds(125'000)), "125 s");
+  EXPECT_EQ(format_duration(nanoseconds(0)), "0 ns");
+  EXPECT_EQ(format_count(0), "0");
+  EXPECT_EQ(format_count(42), "42");
+  EXPECT_EQ(format_count(106'123), "106k");
+  EXPECT_EQ(format_count(1'200'000), "1.20M");
+  EXPECT_EQ(format_count(2.5e9), "2.50G");
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(65'536), "64.0 KiB");
+  EXPECT_EQ(format_bytes(4.02 * 1048576), "4.02 MiB");
+  EXPECT_EQ(format_bytes(3.0 * 1073741824), "3.00 GiB");
+}
+
+// Rounding must not bring out a fourth digit.
+TEST(Format, RoundsAcrossTheBorders) {
+  EXPECT_EQ(format_duration(nanoseconds(9'999)), "10.0 us");
+  EXPECT_EQ(format_duration(nanoseconds(99'990)), "100 us");
+  EXPECT_EQ(format_duration(nanoseconds(999'900)), "1.00 ms");
+  EXPECT_EQ(format_count(999'900), "1.00M");
+  EXPECT_EQ(format_count(99'990), "100k");
+  EXPECT_EQ(format_bytes(9.999 * 1024), "10.0 KiB");
+}
+
+TEST(Nearest, FindsWhatWasMeant) {
+  const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
+  EXPECT_EQ(nearest("epol", words), "epoll");
+  EXPECT_EQ(nearest("eppol", words), "epoll");
+  EXPECT_EQ(nearest("thread", words), "threads");
+  EXPECT_EQ(nearest("io_uring", words), "io-uring");
+  EXPECT_EQ(nearest("iouring", words), "io-uring");
+}
+
+TEST(Nearest, DoesNotGuessWildly) {
+  const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
+  EXPECT_EQ(nearest("database", words), "");
+  EXPECT_EQ(nearest("epoll", {}), "");
+}
+
+}  // namespace
+}  // namespace joust

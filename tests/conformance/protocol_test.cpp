@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// Every protocol over every engine as server, with each engine as the client of its load: every reply is
+// there and right.
+#include <gtest/gtest.h>
+
+#include "conformance/running.hpp"
+#include "load/run.hpp"
+#include "protocols/table.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class ProtocolOn : public EngineTest {};
+JOUST_EVERY_ENGINE(ProtocolOn, Role::serve);
+
+class ProtocolWithin : public EngineTest {};
+INSTANTIATE_TEST_SUITE_P(Engines, ProtocolWithin, testing::ValuesIn(variants_in_process()),
+                         [](const auto& tested) { return tested.param.name; });
+
+LoadPlan plan_of(std::size_t payload) {
+  const bool large = payload > 10'000;
+  return {
+      .connections = large ? 4U : 20U, .messages = large ? 5 : 50, .depth = 3, .request_timeout = kPatience};
+}
+
+std::vector<std::size_t> payloads(const Protocol& protocol) {
+  return {protocol.least_payload, 32, std::min<std::size_t>(protocol.largest_payload, 100'000)};
+}
+
+void expect_complete(const LoadRun& load) {
+  const Recorder::Counts counts = load.recorder().counts();
+  const std::uint64_t expected = load.plan().connections * *load.plan().messages;
+  EXPECT_EQ(counts.sent, expected);
+  EXPECT_EQ(counts.verified, expected);
+  EXPECT_EQ(counts.failed, 0U);
+  EXPECT_EQ(load.connections_failed(), 0U);
+  for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
+}
+
+// The plain form of each engine that dials.
+std::vector<Variant> clients() {
+  std::vector<Variant> all;
+  for (Variant& variant : variants(Role::dial))
+    if ((all.empty() || all.back().engine != variant.engine) &&
+        (variant.engine->unavailable == nullptr || variant.engine->unavailable().empty()))
+      all.push_back(std::move(variant));
+  return all;
+}
+
+TEST_P(ProtocolOn, AnswersALoadFromEveryEngine) {
+  for (const Protocol& protocol : builtin_protocols()) {
+    for (const Variant& client : clients()) {
+      for (const std::size_t payload : payloads(protocol)) {
+        SCOPED_TRACE(protocol.name + " from " + client.name + ", " + std::to_string(payload) + " bytes");
+        const Parameters parameters{.payload = payload};
+        LoadRun load(plan_of(payload));
+        const auto answering = protocol.make_server(parameters);
+        const auto asking = protocol.make_client(parameters, load);
+        Server server(GetParam(), *answering);
+        Dialling dialling(client, *asking, {server.endpoint()}, load.plan().connections);
+        dialling.run().wait();
+        server.stop();
+        expect_complete(load);
+        EXPECT_EQ(server.tally().failures(), 0U);
+        EXPECT_EQ(server.tally().received, dialling.tally().sent);
+        EXPECT_EQ(server.tally().sent, dialling.tally().received);
+      }
+    }
+  }
+}
+
+TEST_P(ProtocolWithin, AnswersALoad) {
+  for (const Protocol& protocol : builtin_protocols()) {
+    for (const std::size_t payload : payloads(protocol)) {
+      SCOPED_TRACE(protocol.name + ", " + std::to_string(payload) + " bytes");
+      const Parameters parameters{.payload = payload};
+      LoadRun load(plan_of(payload));
+      const auto answering = protocol.make_server(parameters);
+      const auto asking = protocol.make_client(parameters, load);
+      conformance::Run run(
+          GetParam(), brisk(),
+          {.service = *asking, .dials = load.plan().connections, .answering = answering.get()});
+      run.wait();
+      expect_complete(load);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "net/address.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace joust {
+namespace {
+
+TEST(AddressTest, ReadsWhatItWrites) {
+  for (const std::string text : {"127.0.0.1:9000", "10.1.2.3:0", "127.0.0.1:65535", "[::1]:9000",
+                                 "[fe80::1]:1", "unix:/tmp/joust.sock", "unix:relative.sock"}) {
+    const auto endpoints = resolve(text);
+    ASSERT_TRUE(endpoints.has_value()) << endpoints.error().detail;
+    ASSERT_EQ(endpoints->size(), 1U) << text;
+    EXPECT_EQ(to_text(endpoints->front()), text);
+  }
+}
+
+TEST(AddressTest, WithoutAHostIsThisMachine) {
+  const auto endpoints = resolve(":9000");
+  ASSERT_TRUE(endpoints.has_value());
+  EXPECT_EQ(to_text(endpoints->front()), "127.0.0.1:9000");
+}
+
+TEST(AddressTest, NamesAreLookedUp) {
+  const auto endpoints = resolve("localhost:9000");
+  ASSERT_TRUE(endpoints.has_value()) << endpoints.error().detail;
+  ASSERT_FALSE(endpoints->empty());
+  for (const Endpoint& endpoint : *endpoints) {
+    EXPECT_TRUE(is_local(endpoint)) << to_text(endpoint);
+    EXPECT_TRUE(to_text(endpoint).ends_with(":9000"));
+  }
+}
+
+TEST(AddressTest, LongestUnixPathIsAllowedAndOneMoreIsNot) {
+  const std::string longest = "unix:/" + std::string(106, 'x');
+  ASSERT_TRUE(resolve(longest).has_value());
+  EXPECT_EQ(to_text(resolve(longest)->front()), longest);
+  EXPECT_FALSE(resolve(longest + "x").has_value());
+}
+
+struct Bad {
+  std::string text;
+  std::string complaint;  // what a person reads, in part
+};
+
+class BadAddress : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadAddress, IsRefusedInWords) {
+  const auto endpoints = resolve(GetParam().text);
+  ASSERT_FALSE(endpoints.has_value());
+  EXPECT_EQ(endpoints.error().stage, Stage::resolve);
+  const std::string& detail = endpoints.error().detail;
+  EXPECT_NE(detail.find(GetParam().complaint), std::string::npos) << detail;
+  EXPECT_NE(detail.find("'" + GetParam().text + "'"), std::string::npos) << detail;
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
+                         testing::Values(Bad{"", "the port is missing"},                              //
+                                         Bad{"127.0.0.1", "the port is missing"},                     //
+                                         Bad{"127.0.0.1:", "not a number from 0 to 65535"},           //
+                                         Bad{"127.0.0.1:http", "not a number from 0 to 65535"},       //
+                                         Bad{"127.0.0.1:65536", "not a number from 0 to 65535"},      //
+                                         Bad{"127.0.0.1:-1", "not a number from 0 to 65535"},         //
+                                         Bad{"127.0.0.1:80x", "not a number from 0 to 65535"},        //
+                                         Bad{"127.0.0.1: 80", "not a number from 0 to 65535"},        //
+                                         Bad{"127.0.0.1:99999999999", "not a number from 0"},         //
+                                         Bad{"::1:9000", "stands in brackets"},                       //
+                                         Bad{"[::1]", "not a number from 0 to 65535"},                //
+                                         Bad{"unix:", "the path is missing"},                         //
+                                         Bad{"unix:/" + std::string(107, 'x'), "at most 107 bytes"},  //
+                                         Bad{"no-such-host.invalid:80", ""}),
+                         [](const auto& tested) { return "Number" + std::to_string(tested.index); });
+
+TEST(AddressTest, KnowsWhatIsLocal) {
+  for (const std::string text : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "unix:/tmp/x"})
+    EXPECT_TRUE(is_local(resolve(text)->front())) << text;
+  for (const std::string text : {"10.0.0.1:1", "128.0.0.1:1", "0.0.0.0:1", "[::]:1", "[fe80::1]:1"})
+    EXPECT_FALSE(is_local(resolve(text)->front())) << text;
+}
+
+}  // namespace
+}  // namespace joust

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "net/listener.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <fstream>
+#include <string>
+
+#include "base/check.hpp"
+#include "net/scratch.hpp"
+
+namespace joust {
+namespace {
+
+Endpoint parsed(std::string_view text) {
+  return resolve(text).value().front();
+}
+
+Fd connect_to(const Endpoint& to) {
+  Fd socket(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
+  checked(::connect(socket.get(), to.raw(), to.size), "connect({})", to_text(to));
+  return socket;
+}
+
+template <typename Action>
+std::system_error error_of(Action&& action) {
+  try {
+    action();
+  } catch (const std::system_error& error) {
+    return error;
+  }
+  throw std::logic_error("nothing was thrown");
+}
+
+TEST(ListenerTest, TellsThePortTheKernelChose) {
+  const Listener listener(parsed("127.0.0.1:0"), {});
+  EXPECT_TRUE(listener.address().starts_with("127.0.0.1:"));
+  EXPECT_FALSE(listener.address().ends_with(":0"));
+  connect_to(parsed(listener.address()));
+}
+
+TEST(ListenerTest, AcceptsOneByOneAndNeverBlocks) {
+  const Listener listener(parsed("127.0.0.1:0"), {});
+  EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::none);
+  const Fd peer = connect_to(parsed(listener.address()));
+  const Accepted accepted = listener.accept(SOCK_NONBLOCK);
+  ASSERT_EQ(accepted.outcome, AcceptOutcome::accepted);
+  EXPECT_NE(::fcntl(accepted.socket.get(), F_GETFL) & O_NONBLOCK, 0);
+  EXPECT_NE(::fcntl(accepted.socket.get(), F_GETFD) & FD_CLOEXEC, 0);
+  EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::none);
+  const Fd second = connect_to(parsed(listener.address()));
+  const Accepted blocking = listener.accept(0);
+  ASSERT_EQ(blocking.outcome, AcceptOutcome::accepted);
+  EXPECT_EQ(::fcntl(blocking.socket.get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(ListenerTest, AddressInUseIsSaid) {
+  const Listener first(parsed("127.0.0.1:0"), {});
+  const auto error = error_of([&] { Listener(parsed(first.address()), {}); });
+  EXPECT_EQ(error.code().value(), EADDRINUSE);
+  EXPECT_NE(std::string(error.what()).find(first.address()), std::string::npos) << error.what();
+  EXPECT_NE(std::string(error.what()).find("Address already in use"), std::string::npos) << error.what();
+}
+
+// A restarted server gets its port back at once, though old connections linger in TIME_WAIT.
+TEST(ListenerTest, PortIsFreeAfterAServerThatHungUpFirst) {
+  std::string address;
+  {
+    const Listener listener(parsed("127.0.0.1:0"), {});
+    address = listener.address();
+    const Fd peer = connect_to(parsed(address));
+    Accepted accepted = listener.accept(0);
+    accepted.socket.close();
+  }
+  const Listener again(parsed(address), {});
+  EXPECT_EQ(again.address(), address);
+}
+
+TEST(ListenerTest, ClosedRefuses) {
+  Listener listener(parsed("127.0.0.1:0"), {});
+  listener.close();
+  EXPECT_EQ(error_of([&] { connect_to(parsed(listener.address())); }).code().value(), ECONNREFUSED);
+}
+
+TEST(ListenerTest, UnixSocketsFileComesAndGoes) {
+  const Scratch scratch;
+  {
+    const Listener listener(scratch.socket("s"), {});
+    EXPECT_EQ(listener.address(), "unix:" + scratch.file("s").string());
+    EXPECT_TRUE(std::filesystem::is_socket(scratch.file("s")));
+    connect_to(scratch.socket("s"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("s")));
+}
+
+TEST(ListenerTest, StaleUnixSocketIsReplaced) {
+  const Scratch scratch;
+  const Endpoint endpoint = scratch.socket("s");
+  {
+    const Fd dead(checked(::socket(AF_UNIX, SOCK_STREAM, 0), "socket()"));
+    checked(::bind(dead.get(), endpoint.raw(), endpoint.size), "bind()");
+  }
+  ASSERT_TRUE(std::filesystem::exists(scratch.file("s")));
+  const Listener listener(endpoint, {});
+  connect_to(endpoint);
+}
+
+TEST(ListenerTest, LiveUnixSocketIsNotTaken) {
+  const Scratch scratch;
+  const Listener first(scratch.socket("s"), {});
+  EXPECT_EQ(error_of([&] { Listener(scratch.socket("s"), {}); }).code().value(), EADDRINUSE);
+  connect_to(scratch.socket("s"));
+}
+
+// Whether somebody lives there is asked without waiting for an answer.
+TEST(ListenerTest, LiveUnixSocketWithAFullQueueIsNotWaitedFor) {
+  const Scratch scratch;
+  const Endpoint endpoint = scratch.socket("s");
+  const Listener first(endpoint, {.backlog = 0});
+  const Fd queued = connect_to(endpoint);
+  EXPECT_EQ(error_of([&] { Listener(endpoint, {}); }).code().value(), EADDRINUSE);
+}
+
+TEST(ListenerTest, OtherFilesAreLeftAlone) {
+  const Scratch scratch;
+  std::ofstream(scratch.file("precious")) << "data";
+  EXPECT_EQ(error_of([&] { Listener(scratch.socket("precious"), {}); }).code().value(), EADDRINUSE);
+  EXPECT_EQ(std::filesystem::file_size(scratch.file("precious")), 4U);
+}
+
+TEST(ListenerTest, FolderThatIsNotThereIsSaid) {
+  const Scratch scratch;
+  const auto error = error_of([&] { Listener(scratch.socket("no/such"), {}); });
+  EXPECT_EQ(error.code().value(), ENOENT);
+  EXPECT_NE(std::string(error.what()).find("no/such"), std::string::npos) << error.what();
+}
+
+TEST(AcceptOutcomeTest, TellsTheMachinesTroubleFromThePeers) {
+  for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM})
+    EXPECT_EQ(accept_outcome(error), AcceptOutcome::busy) << error;
+  for (const int error : {EAGAIN, EINTR, ECONNABORTED, EPROTO, EPERM, EHOSTUNREACH, ENETDOWN})
+    EXPECT_EQ(accept_outcome(error), AcceptOutcome::none) << error;
+  for (const int error : {EBADF, EINVAL, ENOTSOCK, EFAULT})
+    EXPECT_EQ(error_of([&] { accept_outcome(error); }).code().value(), error);
+}
+
+}  // namespace
+}  // namespace joust

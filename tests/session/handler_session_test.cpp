@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "session/handler_session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+namespace joust {
+namespace {
+
+constexpr Time kNow = Time(std::chrono::seconds(1000));
+
+// "quit" is the peer's mistake; "big" is answered with half a mebibyte.
+class TalkingHandler : public Handler {
+ public:
+  bool on_message(Bytes message, Writer& replies) override {
+    const std::string_view text = as_text(message);
+    replies.send(text == "big" ? std::string(512 << 10, 'x') : "re:" + std::string(text));
+    return text != "quit";
+  }
+};
+
+class HandlerSessionTest : public testing::Test {
+ protected:
+  std::size_t feed(std::string_view bytes) { return session_->on_bytes(as_bytes(bytes), kNow); }
+  std::string take_output() {
+    std::array<Segment, 16> segments;
+    std::string all;
+    for (std::size_t i = 0; i < session_->output(segments); ++i) all += as_text(segments[i].bytes);
+    session_->consumed(all.size());
+    session_->released(all.size());
+    return all;
+  }
+
+  HandlerService service_{Line{.largest = 100}, [] { return std::make_unique<TalkingHandler>(); }};
+  std::unique_ptr<Session> session_ = service_.open({});
+};
+
+TEST_F(HandlerSessionTest, AnswersEachMessageInOrder) {
+  EXPECT_EQ(feed("one\ntwo\nthr"), 11U);
+  EXPECT_EQ(take_output(), "re:one\nre:two\n");
+  EXPECT_EQ(feed("ee\n"), 3U);
+  EXPECT_EQ(take_output(), "re:three\n");
+  EXPECT_FALSE(session_->finished());
+}
+
+TEST_F(HandlerSessionTest, StopsTakingWhileItsRepliesAreNotTaken) {
+  const std::string requests = "big\nnext\n";
+  EXPECT_EQ(feed(requests), 4U);
+  EXPECT_EQ(session_->want(), Want::nothing);
+  EXPECT_EQ(take_output().size(), (512U << 10) + 1);
+  EXPECT_EQ(session_->want(), Want::bytes);
+  EXPECT_EQ(feed("next\n"), 5U);
+  EXPECT_EQ(take_output(), "re:next\n");
+}
+
+TEST_F(HandlerSessionTest, ReplyToAMistakeIsSentBeforeTheEnd) {
+  EXPECT_EQ(feed("quit\nnot heard\n"), 5U);
+  EXPECT_EQ(session_->want(), Want::nothing);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(take_output(), "re:quit\n");
+}
+
+TEST_F(HandlerSessionTest, MalformedInputEndsIt) {
+  feed("good\n" + std::string(200, 'x'));
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(session_->want(), Want::nothing);
+  EXPECT_EQ(take_output(), "re:good\n");
+}
+
+TEST_F(HandlerSessionTest, FinishesWhenThePeerDoes) {
+  feed("last\n");
+  session_->on_peer_finished(kNow);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(take_output(), "re:last\n");
+}
+
+TEST_F(HandlerSessionTest, DrainBetweenMessagesFinishesAtOnce) {
+  feed("before\n");
+  session_->on_drain(kNow);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(session_->want(), Want::nothing);
+  EXPECT_EQ(take_output(), "re:before\n");
+}
+
+TEST_F(HandlerSessionTest, DrainInMidMessageAnswersThatOneOnly) {
+  feed("beg");
+  session_->on_drain(kNow);
+  EXPECT_FALSE(session_->finished());
+  EXPECT_EQ(session_->want(), Want::bytes);
+  EXPECT_EQ(feed("un\nnot begun\n"), 3U);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(take_output(), "re:begun\n");
+}
+
+// Over a message transport each unit is one message, whatever the framing.
+TEST_F(HandlerSessionTest, MessageTransportNeedsNoFraming) {
+  session_ = service_.open({.kind = Delivery::Kind::message, .largest_message = 1000});
+  EXPECT_EQ(feed("one\ntwo"), 7U);
+  EXPECT_EQ(take_output(), "re:one\ntwo");
+}
+
+}  // namespace
+}  // namespace joust
