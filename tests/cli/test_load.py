@@ -67,7 +67,8 @@ class Load(Case):
             for engine in ("epoll", "io-uring", "threads", "null"):
                 connect = () if engine == "null" else ("--connect", server.address)
                 with self.subTest(engine):
-                    done, result = self.load("-e", engine, *connect, "-c", 300, "-m", 20, "-i", "1ms", "--depth", 4)
+                    plan = ("-c", 300, "-m", 20, "-i", "1ms", "--depth", 4)
+                    done, result = self.load("-e", engine, *connect, *plan)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertEqual(result["messages"]["verified"], 6000)
 
@@ -76,7 +77,8 @@ class Load(Case):
             with self.subTest(engine), socket.create_server(("127.0.0.1", 0)) as server:
                 address = f"127.0.0.1:{server.getsockname()[1]}"
                 load = subprocess.Popen(
-                    [JOUST, "load", "-e", engine, "--connect", address, "-m", "1", "--json", self.path("reset.json")],
+                    [JOUST, "load", "-e", engine, "--connect", address, "-m", "1"]
+                    + ["--json", self.path("reset.json")],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                 )
