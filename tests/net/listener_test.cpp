@@ -6,17 +6,22 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/check.hpp"
-#include "net/scratch.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
 
 Endpoint parsed(std::string_view text) {
   return resolve(text).value().front();
+}
+
+Endpoint socket_in(const test::TemporaryFolder& folder, const std::string& name) {
+  return resolve("unix:" + folder.file(name)).value().front();
 }
 
 Fd connect_to(const Endpoint& to) {
@@ -86,54 +91,54 @@ TEST(ListenerTest, ClosedRefuses) {
 }
 
 TEST(ListenerTest, UnixSocketsFileComesAndGoes) {
-  const Scratch scratch;
+  const test::TemporaryFolder folder;
   {
-    const Listener listener(scratch.socket("s"), {});
-    EXPECT_EQ(listener.address(), "unix:" + scratch.file("s").string());
-    EXPECT_TRUE(std::filesystem::is_socket(scratch.file("s")));
-    connect_to(scratch.socket("s"));
+    const Listener listener(socket_in(folder, "s"), {});
+    EXPECT_EQ(listener.address(), "unix:" + folder.file("s"));
+    EXPECT_TRUE(std::filesystem::is_socket(folder.file("s")));
+    connect_to(socket_in(folder, "s"));
   }
-  EXPECT_FALSE(std::filesystem::exists(scratch.file("s")));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
 }
 
 TEST(ListenerTest, StaleUnixSocketIsReplaced) {
-  const Scratch scratch;
-  const Endpoint endpoint = scratch.socket("s");
+  const test::TemporaryFolder folder;
+  const Endpoint endpoint = socket_in(folder, "s");
   {
     const Fd dead(checked(::socket(AF_UNIX, SOCK_STREAM, 0), "socket()"));
     checked(::bind(dead.get(), endpoint.raw(), endpoint.size), "bind()");
   }
-  ASSERT_TRUE(std::filesystem::exists(scratch.file("s")));
+  ASSERT_TRUE(std::filesystem::exists(folder.file("s")));
   const Listener listener(endpoint, {});
   connect_to(endpoint);
 }
 
 TEST(ListenerTest, LiveUnixSocketIsNotTaken) {
-  const Scratch scratch;
-  const Listener first(scratch.socket("s"), {});
-  EXPECT_EQ(error_of([&] { Listener(scratch.socket("s"), {}); }).code().value(), EADDRINUSE);
-  connect_to(scratch.socket("s"));
+  const test::TemporaryFolder folder;
+  const Listener first(socket_in(folder, "s"), {});
+  EXPECT_EQ(error_of([&] { Listener(socket_in(folder, "s"), {}); }).code().value(), EADDRINUSE);
+  connect_to(socket_in(folder, "s"));
 }
 
 // Whether somebody lives there is asked without waiting for an answer.
 TEST(ListenerTest, LiveUnixSocketWithAFullQueueIsNotWaitedFor) {
-  const Scratch scratch;
-  const Endpoint endpoint = scratch.socket("s");
+  const test::TemporaryFolder folder;
+  const Endpoint endpoint = socket_in(folder, "s");
   const Listener first(endpoint, {.backlog = 0});
   const Fd queued = connect_to(endpoint);
   EXPECT_EQ(error_of([&] { Listener(endpoint, {}); }).code().value(), EADDRINUSE);
 }
 
 TEST(ListenerTest, OtherFilesAreLeftAlone) {
-  const Scratch scratch;
-  std::ofstream(scratch.file("precious")) << "data";
-  EXPECT_EQ(error_of([&] { Listener(scratch.socket("precious"), {}); }).code().value(), EADDRINUSE);
-  EXPECT_EQ(std::filesystem::file_size(scratch.file("precious")), 4U);
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.file("precious")) << "data";
+  EXPECT_EQ(error_of([&] { Listener(socket_in(folder, "precious"), {}); }).code().value(), EADDRINUSE);
+  EXPECT_EQ(std::filesystem::file_size(folder.file("precious")), 4U);
 }
 
 TEST(ListenerTest, FolderThatIsNotThereIsSaid) {
-  const Scratch scratch;
-  const auto error = error_of([&] { Listener(scratch.socket("no/such"), {}); });
+  const test::TemporaryFolder folder;
+  const auto error = error_of([&] { Listener(socket_in(folder, "no/such"), {}); });
   EXPECT_EQ(error.code().value(), ENOENT);
   EXPECT_NE(std::string(error.what()).find("no/such"), std::string::npos) << error.what();
 }

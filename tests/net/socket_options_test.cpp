@@ -10,11 +10,15 @@
 
 #include "base/check.hpp"
 #include "net/listener.hpp"
-#include "net/scratch.hpp"
 #include "net/target.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
+
+Endpoint socket_in(const test::TemporaryFolder& folder, const std::string& name) {
+  return resolve("unix:" + folder.file(name)).value().front();
+}
 
 Fd tcp_socket() {
   return Fd(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
@@ -94,8 +98,8 @@ TEST(SocketOptionsTest, BacklogIsWhatWasGranted) {
 }
 
 TEST(TargetTest, SocketsAreWhatWasAskedFor) {
-  const Scratch scratch;
-  const Target target("t", {resolve("127.0.0.1:9").value().front(), scratch.socket("s")},
+  const test::TemporaryFolder folder;
+  const Target target("t", {resolve("127.0.0.1:9").value().front(), socket_in(folder, "s")},
                       {.send_buffer = 40'000});
   EXPECT_EQ(target.endpoints(), 2U);
   EXPECT_EQ(read_back(target.make_socket(0, SOCK_NONBLOCK).get()).nodelay, true);
