@@ -37,7 +37,7 @@ struct Load {
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
   std::uint64_t payload = 32;
-  std::string protocol = "echo";
+  std::string protocol = program.protocols.front().name;
   std::string connect{};
   std::string json{};
   bool events = false;

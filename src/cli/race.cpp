@@ -166,7 +166,7 @@ void Race::add_race_to(CLI::App& command) {
 }
 
 race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
-  race::Scenario scenario = race::empty_scenario();
+  race::Scenario scenario = race::empty_scenario(catalogue);
   if (!file.empty()) {
     auto read = race::read_scenario(file, catalogue);
     if (!read) throw UsageError(read.error());

@@ -31,7 +31,7 @@ struct Serve {
   Limits limits{};
   std::uint64_t most_connections = Limits{}.connections;
   std::uint64_t backlog = static_cast<std::uint64_t>(SocketOptions{}.backlog);
-  std::string protocol = "echo";
+  std::string protocol = program.protocols.front().name;
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
   std::mutex output{};

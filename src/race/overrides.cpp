@@ -65,10 +65,10 @@ void apply_to(Contestant& contestant, const Overrides& given) {
 
 }  // namespace
 
-Scenario empty_scenario() {
+Scenario empty_scenario(const Catalogue& catalogue) {
   Scenario scenario;
   Case one;
-  one.protocol = "echo";
+  one.protocol = catalogue.protocols.front().name;
   one.load.duration = std::chrono::seconds(1);
   scenario.cases.push_back(std::move(one));
   return scenario;

@@ -20,8 +20,8 @@ struct Overrides {
   bool quick = false;
 };
 
-// A race with nothing in it but defaults: echo for a second.
-Scenario empty_scenario();
+// A race with nothing in it but defaults: the first protocol, for a second.
+Scenario empty_scenario(const Catalogue& catalogue);
 
 // The error says what is wrong and what is allowed.
 std::expected<void, std::string> apply(const Overrides& overrides, Scenario& scenario,

@@ -189,7 +189,7 @@ std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const
 
 void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
   Case common;
-  common.protocol = read_protocol(reader, catalogue, "echo");
+  common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
   read_load(reader.table("load"), "load.", common.load, problems);
   for (const toml::table* table : reader.tables("case")) {
     TableReader each(*table, "case.", problems);

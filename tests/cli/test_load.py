@@ -173,9 +173,9 @@ class Load(Case):
         self.assertNotIn('"verified": 0', document)
 
     def test_a_protocol_of_ones_own_is_a_whole_program(self):
-        with Server("-p", "calculator", program=CALCULATOR) as server:
+        with Server(program=CALCULATOR) as server:  # its only protocol need not be named
             done, result = self.load(
-                "-p", "calculator", "--connect", server.address, "-c", 5, "-m", 20, program=CALCULATOR
+                "--connect", server.address, "-c", 5, "-m", 20, program=CALCULATOR
             )
             with socket.create_connection(server.address.rsplit(":", 1)) as peer:
                 peer.sendall(b"6 * 7\nnonsense\n")

@@ -54,6 +54,16 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
+TEST_F(Checks, OfSpinningSidesNobodyKnowsWhichWasTheLimit) {
+  for (Contestant& contestant : scenario.contestants) contestant.server.wait = "spin";
+  plant("epoll", [](Trial& trial) {
+    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
+  });
+  EXPECT_TRUE(has(check(1).detail, "spinning"));
+  EXPECT_FALSE(entry(judged, "epoll").at_least);
+}
+
 TEST_F(Checks, TimeThatNeighboursTookIsNotIdleTime) {
   plant("epoll", [](Trial& trial) {
     trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.39;
@@ -88,6 +98,19 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
             "1 message failed, errors by stage: verify 1, verify: byte 3 is 'x' instead of 'X'");
   EXPECT_TRUE(entry(judged, "threads").ranked);
   EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
+}
+
+TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
+  plant("threads (again)", [](Trial& trial) { trial.load->errors["verify"] = 1; });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_FALSE(entry(judged, "threads").ranked);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+}
+
+TEST_F(Checks, FiguresOfWhichNoneMayBeComparedAreInvalid) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->run_bytes_sent += 1 << 20; };
+  check(12);
+  EXPECT_EQ(exit_code(judged), 3);
 }
 
 TEST_F(Checks, AContestantThatAnswersNothingHasNoRank) {

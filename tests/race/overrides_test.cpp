@@ -11,13 +11,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-Scenario applied(const Overrides& given, Scenario scenario = empty_scenario()) {
+Scenario applied(const Overrides& given, Scenario scenario = empty_scenario(fake_catalogue())) {
   const auto done = apply(given, scenario, fake_catalogue());
   EXPECT_TRUE(done) << done.error();
   return scenario;
 }
 
-std::string problem(const Overrides& given, Scenario scenario = empty_scenario()) {
+std::string problem(const Overrides& given, Scenario scenario = empty_scenario(fake_catalogue())) {
   const auto done = apply(given, scenario, fake_catalogue());
   return done ? "no problem" : done.error();
 }
