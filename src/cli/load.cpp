@@ -65,6 +65,8 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
     throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
                                  chosen_protocol.least_payload, chosen_protocol.largest_payload));
+  if (events && json.empty())
+    throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
   if (messages > 0) plan.messages = messages;

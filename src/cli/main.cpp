@@ -65,6 +65,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   try {
     if (argc > 1) refuse_unknown_command(app, argv[1]);
     app.parse(argc, argv);
+    // A full disk behind a redirection must not look like success.
+    if (std::fflush(stdout) != 0) return fail(kRunError, "standard output: cannot be written");
     return exit_code;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;

@@ -2,9 +2,10 @@
 """What joust lists, and what it says to wrong input."""
 
 import json
+import subprocess
 import unittest
 
-from program import CALCULATOR, Case, run
+from program import CALCULATOR, JOUST, Case, run
 
 
 class Lists(Case):
@@ -80,6 +81,12 @@ class Refusals(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("--wait spin means nothing", done.stderr)
         self.assertIn("--threads 4 means nothing", done.stderr)
+
+    def test_a_full_disk_behind_a_redirection(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([JOUST, "engines"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output", done.stderr)
 
     def test_a_result_that_cannot_be_written(self):
         done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))

@@ -158,7 +158,8 @@ TEST_P(UringRings, StopInMidTrafficLeavesNothingOpen) {
 
 TEST(UringRing, SaysWhenItsCompletionQueueWasFull) {
   HandlerService service = echo_service();
-  RunningServer server(kTinyQueues.engine(), service, kBrisk);
+  const Engine engine = kTinyQueues.engine();
+  RunningServer server(engine, service, kBrisk);
   const std::vector<Fd> peers = connect_many(server, 100);
   for (const Fd& peer : peers) send_all(peer, "x");
   for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
