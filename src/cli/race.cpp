@@ -33,7 +33,7 @@ constexpr auto kExamples = R"(Examples:
   joust race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
-Flags change what a scenario says. Exit codes: 0 ok, 1 nothing could be measured or it was interrupted, 2 usage,
+Flags change what a scenario says. Exit codes: 0 ok, 1 nothing measured or interrupted, 2 usage,
 3 the measurement is invalid and nothing should be compared.)";
 
 race::KnobRow row_of(const Knob& knob) {

@@ -84,7 +84,9 @@ class Refusals(Case):
 
     def test_a_full_disk_behind_a_redirection(self):
         with open("/dev/full", "w", encoding="ascii") as full:
-            done = subprocess.run([JOUST, "engines"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            done = subprocess.run(
+                [JOUST, "engines"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output", done.stderr)
 
