@@ -8,7 +8,7 @@
 
 namespace joust {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP (a closed terminal) ask `stop` to end, and SIGUSR1 calls `report`
+// While it lives, SIGINT, SIGTERM and SIGHUP (a closed terminal) ask `stop` to end; SIGUSR1 calls `report`
 // on a thread of its own. Made before any other thread, so that all of them inherit the blocked signals and
 // none is interrupted by one.
 class Signals {
