@@ -163,7 +163,8 @@ int Load::run() {
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  if (reached && !events && json != "-") fmt::print("{} on {}\n{}", protocol.name, chosen.name, load_text(result));
+  if (reached && !events && json != "-")
+    fmt::print("{} on {}\n{}", protocol.name, chosen.name, load_text(result));
   for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
   if (!json.empty()) write_json(result, chosen, options, whom);
   emit("done");

@@ -60,8 +60,10 @@ Endpoint Serve::endpoint() const {
 }
 
 Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener) {
-  Json event{
-      {"event", "listening"}, {"address", listener.address()}, {"protocol", protocol.name}, {"pid", ::getpid()}};
+  Json event{{"event", "listening"},
+             {"address", listener.address()},
+             {"protocol", protocol.name},
+             {"pid", ::getpid()}};
   add_engine(event, chosen, options);
   event["options"] = protocol.parameters(protocol.resolve(program), Role::serve).options;
   event["build"] = build_json();
