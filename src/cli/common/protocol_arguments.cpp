@@ -20,14 +20,14 @@ std::string help_of(const ProtocolOption& option, const Protocol& protocol) {
 
 void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
   name = program.protocols.front().name;
-  app.add_option("-p,--protocol", name, "what is said; see 'joust protocols'")->capture_default_str();
+  app.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
+      ->capture_default_str();
   std::set<std::string> known;
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {
       if (!known.insert(option.name).second) continue;
       CLI::Option* added = app.add_option_function<std::string>(
-          "--" + option.name,
-          [this, which = option.name](const std::string& value) { given[which] = value; },
+          "--" + option.name, [this, which = option.name](const std::string& value) { given[which] = value; },
           help_of(option, protocol));
       added->group("Protocol options");
       if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
