@@ -66,7 +66,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
     for (const Trial& trial : entry->trials) verified += trial.load ? trial.load->verified : 0;
     const Faults faults = faults_of(*entry);
     if (!faults.none())
-      findings.bar(answerable(one, *entry), describe(faults, entry->trials.size()));
+      findings.bar(answerable(*entry), describe(faults, entry->trials.size()));
     else if (entry->is_contestant() && usable_trials(*entry).empty())
       findings.bar(entry->contestant.name, "it was not measured");
   }
@@ -126,7 +126,7 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
       ++trials;
       late += trial->late;
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
-        findings.bar(answerable(one, *entry), fmt::format("round {}: {}", trial->round, wrong));
+        findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;
       }
       const double share = strangers_share(*trial).value_or(0);

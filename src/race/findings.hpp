@@ -72,7 +72,7 @@ inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   return all;
 }
 
-// The same with the reference's second entry: its faults are the reference's.
+// The same with the reference's second entry: its faults are those of whom it repeats.
 inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   std::vector<const Entry*> all = contestants_of(one);
   for (const Entry& entry : one.entries)
@@ -80,8 +80,9 @@ inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   return all;
 }
 
-inline const std::string& answerable(const CaseResult& one, const Entry& entry) {
-  return entry.kind == EntryKind::again ? one.reference : entry.contestant.name;
+// Who is charged with what an entry did.
+inline const std::string& answerable(const Entry& entry) {
+  return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
 }
 
 }  // namespace joust::race

@@ -60,6 +60,7 @@ void add_reference(CaseResult& result, const std::string& wanted) {
     result.reference = entry.contestant.name;
     Entry again = entry;
     again.kind = EntryKind::again;
+    again.repeats = entry.contestant.name;
     again.contestant.name += kAgain;
     again.ranked = false;
     again.reason = "the reference once more, for check 4";

@@ -142,11 +142,10 @@ class Running {
     for (CaseResult& one : plan_.cases) share_counts(one);
   }
 
-  // What was counted for the reference holds for its second entry.
+  // What was counted for a contestant holds for its second entry.
   static void share_counts(CaseResult& one) {
-    const Entry* reference = find_entry(one, one.reference);
     for (Entry& who : one.entries) {
-      if (who.kind == EntryKind::again) who.calls = reference->calls;
+      if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
       if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
       if (who.kind != EntryKind::contestant)
         for (Trial& trial : who.trials) apply(who.calls, trial);

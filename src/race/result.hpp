@@ -123,6 +123,7 @@ inline constexpr const char* kAgain = " (again)";
 struct Entry {
   EntryKind kind = EntryKind::contestant;
   Contestant contestant{};
+  std::string repeats{};  // of the second entry: the contestant that answers for its faults
   bool in_process = false;
   std::string unavailable{};  // why it cannot run; then it has no trials
   std::vector<Trial> trials{};
@@ -175,7 +176,8 @@ struct RaceResult {
 // The trials that statistics may use: counted, and with a result.
 std::vector<const Trial*> usable_trials(const Entry& entry);
 
-// The reference's second entry; null when it has none.
+// The second entry of the case's reference; null when it has none. When the planned reference gave no result
+// and the ratios are to another contestant, the second entry is still the planned one's.
 const Entry* second_entry(const CaseResult& result);
 
 // Null when there is none of that name and kind.

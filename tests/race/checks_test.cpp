@@ -107,6 +107,19 @@ TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
+TEST_F(Checks, FaultsOfTheSecondEntryAreNeverChargedToTheNextReference) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.entry.contestant.name.starts_with("threads")) return;
+    trial.load.reset();
+    trial.failure = "it hung";
+  };
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(judged.cases.front().reference, "epoll") << "the first that has a result";
+  EXPECT_TRUE(entry(judged, "epoll").ranked) << entry(judged, "epoll").reason;
+  EXPECT_EQ(entry(judged, "threads").reason, "2 of 2 trials failed: it hung");
+  EXPECT_EQ(second_entry(judged.cases.front()), nullptr) << "nobody repeats epoll";
+}
+
 TEST_F(Checks, FiguresOfWhichNoneMayBeComparedAreInvalid) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->run_bytes_sent += 1 << 20; };
   check(12);
