@@ -31,10 +31,15 @@ std::map<std::string, std::uint64_t> counts_from(const json& object) {
 
 namespace {
 
-std::optional<double> number_or_none(const json& object, const char* key) {
+template <typename Number>
+std::optional<Number> or_none(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<double>();
+  return found->get<Number>();
+}
+
+std::optional<double> number_or_none(const json& object, const char* key) {
+  return or_none<double>(object, key);
 }
 
 Latency latency_from(const json& object) {
@@ -59,6 +64,8 @@ Usage client_usage(const json& document) {
 void read_traffic(const json& document, LoadResult& load) {
   load.connections_ok = document.at("connections").at("ok");
   load.connections_failed = document.at("connections").at("failed");
+  load.connections_answered = or_none<std::uint64_t>(document.at("connections"), "answered");
+  load.oldest_open_ns = or_none<std::uint64_t>(document, "oldest_open_ns");
   const json& messages = document.at("messages");
   load.sent = messages.at("sent");
   load.verified = messages.at("verified");

@@ -35,6 +35,8 @@ struct Latency {
 struct LoadResult {
   std::string document{};  // the whole of it, as JSON
   std::uint64_t connections_ok = 0, connections_failed = 0;
+  std::optional<std::uint64_t> connections_answered{};  // had a reply in the timed window
+  std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
