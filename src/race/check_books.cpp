@@ -51,6 +51,7 @@ std::optional<double> strangers_share(const Trial& trial) {
 
 CheckResult check_books(const RaceResult&, const CaseResult& one) {
   Findings findings(12, "books balance");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, least = 0;
   std::size_t trials = 0, late = 0;
   for (const Entry* entry : entries_of_contestants(one)) {

@@ -105,7 +105,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
   for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
-  return findings.take();
+  return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
 }
 
 }  // namespace joust::race

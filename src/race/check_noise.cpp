@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/text.hpp"
 #include "race/checks.hpp"
@@ -16,6 +17,8 @@ namespace {
 
 // Less likely than this by chance, and an effect is believed.
 constexpr double kChance = 0.01;
+// Of two rounds any order could be chance: shuffling them has too few outcomes.
+constexpr std::size_t kRoundsThatShowOrder = 3;
 
 std::vector<stats::Observation> observations_of(const CaseResult& one) {
   std::vector<stats::Observation> all;
@@ -66,6 +69,14 @@ CheckResult check_same_twice(const RaceResult& race, const CaseResult& one) {
 CheckResult check_order(const RaceResult& race, const CaseResult& one) {
   Findings findings(5, "order and drift");
   const std::vector<stats::Observation> all = observations_of(one);
+  std::set<std::size_t> rounds;
+  for (const stats::Observation& each : all) rounds.insert(each.round);
+  if (rounds.size() < kRoundsThatShowOrder) {
+    findings.warn("nothing to check: {} measured, and it takes {} to tell an effect from chance",
+                  counted(rounds.size(), "round"), kRoundsThatShowOrder);
+    findings.say("random order, seed {}", race.seed);
+    return findings.take();
+  }
   const auto judge = [&](const char* what, const stats::Effect& effect) {
     if (effect.chance < kChance && effect.spread > kLeastDifference)
       findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
@@ -82,6 +93,7 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
 
 CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, sum = 0;
   std::size_t trials = 0, unknown = 0, disturbed = 0;
   for (const Entry& entry : one.entries)
@@ -110,6 +122,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
 
 CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const double possible = stats::greatest_confidence(race.rounds);
   if (race.rounds < kEnoughRounds)
     findings.warn("{} rounds: intervals can hold the truth {} of the time at most, 95 % takes {}",

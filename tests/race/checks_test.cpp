@@ -18,6 +18,23 @@ TEST_F(Checks, AFlawlessRacePassesAllOfThem) {
   EXPECT_EQ(exit_code(result), 0);
 }
 
+TEST_F(Checks, WhereNothingWasMeasuredNoCheckPasses) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load.reset();
+    trial.failure = "it hung";
+  };
+  RaceResult result = race();
+  judge(result);
+  for (const CheckResult& check : result.cases.front().checks) {
+    if (check.id == 11) continue;  // the environment is what it is
+    EXPECT_NE(check.verdict, Verdict::pass) << check.id << ": " << check.detail;
+    if (check.id == 1 || check.id == 5 || check.id == 7 || check.id == 8 || check.id == 10 ||
+        check.id == 12) {
+      EXPECT_TRUE(has(check.detail, "nothing to check: ")) << check.id << ": " << check.detail;
+    }
+  }
+}
+
 // 1
 
 TEST_F(Checks, AContestantNearTheGeneratorsCeilingIsNotRanked) {

@@ -47,6 +47,16 @@ TEST_F(Checks, ADriftOverTheRoundsIsTold) {
   EXPECT_TRUE(has(found.detail, "the round mattered")) << found.detail;
 }
 
+TEST_F(Checks, TwoRoundsShowNothingOfOrderAndDrift) {
+  scenario.rounds = 2;
+  const CheckResult found = check(5);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_EQ(
+      found.detail,
+      "nothing to check: 2 rounds measured, and it takes 3 to tell an effect from chance; random order, "
+      "seed 1");
+}
+
 // 7
 
 TEST_F(Checks, StolenTimeIsTold) {
