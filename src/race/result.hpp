@@ -101,13 +101,14 @@ struct CallCount {
 struct Estimate {
   double median = 0;
   stats::Interval interval{};
+  double confidence = 0;  // that the interval holds the truth: 0.95, less where rounds are few
 };
 
 struct Sides {
   std::optional<double> server{}, client{};
 };
 
-// A contestant over its counted trials: medians of trials, intervals at 95 %.
+// A contestant over its counted trials: medians of trials, with intervals.
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};

@@ -72,7 +72,9 @@ Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
   std::vector<double> rates;
   for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
   summary.throughput_per_s =
-      Estimate{.median = stats::median(rates), .interval = stats::median_interval(rates, bootstrap)};
+      Estimate{.median = stats::median(rates),
+               .interval = stats::median_interval(rates, bootstrap),
+               .confidence = stats::true_confidence(rates.size(), bootstrap)};
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
@@ -118,7 +120,10 @@ void summarize(CaseResult& one, std::uint64_t seed) {
   for (Entry& entry : one.entries) {
     if (entry.kind == EntryKind::ceiling || entry.summary.trials == 0) continue;
     const stats::Ratio ratio = ratio_of(entry, *reference, rounds, seed);
-    if (ratio.rounds > 0) entry.summary.ratio = Estimate{.median = ratio.median, .interval = ratio.interval};
+    if (ratio.rounds > 0)
+      entry.summary.ratio = Estimate{.median = ratio.median,
+                                     .interval = ratio.interval,
+                                     .confidence = stats::true_confidence(ratio.rounds, {.seed = seed})};
   }
 }
 

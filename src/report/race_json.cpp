@@ -47,7 +47,8 @@ ordered_json estimate_json(const std::optional<race::Estimate>& estimate) {
   if (!estimate) return nullptr;
   return {{"median", estimate->median},
           {"low", number(estimate->interval.low)},
-          {"high", number(estimate->interval.high)}};
+          {"high", number(estimate->interval.high)},
+          {"confidence", estimate->interval.is_known() ? ordered_json(estimate->confidence) : nullptr}};
 }
 
 ordered_json sides_json(const race::Sides& sides) {

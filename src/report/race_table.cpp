@@ -21,6 +21,15 @@ using race::Verdict;
 constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
 
+// "95 % interval": what the weakest of the rows can claim.
+std::string interval_title(const std::vector<const Entry*>& rows) {
+  double least = 1;
+  for (const Entry* entry : rows)
+    if (entry->summary.ratio && entry->summary.ratio->interval.is_known())
+      least = std::min(least, entry->summary.ratio->confidence);
+  return least < 1 ? fmt::format("{:.0f} % interval", least * 100) : "interval";
+}
+
 // "67.2k to 69.0k" only where two rounds or more can tell.
 std::string interval_text(const std::optional<race::Estimate>& ratio) {
   if (!ratio || !ratio->interval.is_known()) return kNone;
@@ -93,17 +102,17 @@ bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
 }
 
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
+  const std::vector<const Entry*> rows = rows_of(one);
   const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
   TextTable table({{.title = " ", .text = true, .gap = 1},
                    {.title = "contestant", .text = true, .gap = 1},
                    {.title = "messages/s", .gap = 3},
                    {.title = "", .text = true, .gap = 1},
                    {.title = "median", .gap = 2, .group = ratio_group},
-                   {.title = "95 % interval", .gap = 2, .group = ratio_group},
+                   {.title = interval_title(rows), .gap = 2, .group = ratio_group},
                    {.title = "p50", .gap = 3, .group = "latency"},
                    {.title = "p99", .group = "latency"},
                    {.title = "max", .group = "latency"}});
-  const std::vector<const Entry*> rows = rows_of(one);
   const double greatest = greatest_rate(rows);
   for (const Entry* entry : rows) {
     const race::Summary& summary = entry->summary;

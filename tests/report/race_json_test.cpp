@@ -88,7 +88,17 @@ TEST(RaceJson, AnUnboundedIntervalIsNull) {
   race::FakeRunner runner;
   const json document = json::parse(race_json(judged(scenario, runner)));
   EXPECT_TRUE(document["contestants"][1]["summary"]["throughput_per_s"]["low"].is_null());
+  EXPECT_TRUE(document["contestants"][1]["summary"]["throughput_per_s"]["confidence"].is_null());
   EXPECT_TRUE(document["cases"][0]["least_difference"].is_null());
+}
+
+TEST(RaceJson, SaysHowConfidentAnIntervalIs) {
+  race::FakeRunner runner;
+  const json few = json::parse(race_json(judged(race::fake_scenario({"epoll", "threads"}, 3), runner)));
+  EXPECT_EQ(few["contestants"][1]["summary"]["ratio"]["confidence"], 0.75);
+  EXPECT_EQ(few["contestants"][1]["summary"]["throughput_per_s"]["confidence"], 0.75);
+  const json enough = json::parse(race_json(plain_race()));
+  EXPECT_EQ(enough["contestants"][1]["summary"]["ratio"]["confidence"], 0.95);
 }
 
 TEST(RaceJson, BytesThatAreNoTextDoNotCostTheResult) {

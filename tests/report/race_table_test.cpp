@@ -31,6 +31,17 @@ TEST(RaceTable, ATroubledRaceOfTwoCases) {
   EXPECT_LE(widest_line(text), 120U);
 }
 
+TEST(RaceTable, AnIntervalClaimsNoMoreThanItsRoundsAllow) {
+  const auto table_of = [](std::uint64_t rounds) {
+    race::FakeRunner runner;
+    return race_table(judged(race::fake_scenario({"threads", "epoll"}, rounds), runner), {});
+  };
+  EXPECT_NE(table_of(2).find(" 50 % interval"), std::string::npos);
+  EXPECT_NE(table_of(3).find(" 75 % interval"), std::string::npos);
+  EXPECT_NE(table_of(6).find(" 95 % interval"), std::string::npos);
+  EXPECT_EQ(table_of(1).find("% interval"), std::string::npos);
+}
+
 TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
   race::RaceResult result = plain_race();
   result.complete = false;
