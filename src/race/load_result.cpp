@@ -99,6 +99,7 @@ std::expected<LoadResult, std::string> parse_load(const std::string& text) {
     load.duration_s = document.at("duration_s");
     load.throughput_per_s = document.at("throughput_per_s");
     load.latency_ns = latency_from(document.at("latency_ns"));
+    load.histogram_ns = document.value("histogram_ns", decltype(load.histogram_ns){});
     load.slices = document.value("slices", std::vector<double>{});
     load.usage = client_usage(document);
     load.errors = counts_from(document.value("errors", json::object()));

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/environment.hpp"
@@ -26,8 +27,10 @@ struct BuildInfo {
 
 // A percentile is absent when too few samples lie beyond it.
 struct Latency {
-  std::optional<double> mean, p50, p90, p99, p999, max;
+  std::optional<double> mean{}, p50{}, p90{}, p99{}, p999{}, max{};
   std::uint64_t samples = 0;
+  bool merged = false;               // of the samples of all trials together, not medians of trials' figures
+  std::vector<std::string> shaky{};  // the percentiles beyond which there are few samples: "p999"
 };
 
 // What the load child has said. The figures are those of the timed window, except where a name says
@@ -42,6 +45,7 @@ struct LoadResult {
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
   double duration_s = 0, throughput_per_s = 0;
   Latency latency_ns{};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latencies and how often; may lack
   std::vector<double> slices{};  // messages verified in each equal part of the window
   Usage usage{};
   std::uint64_t threads = 1;

@@ -67,7 +67,9 @@ ordered_json summary_json(const race::Summary& summary) {
             {"p99", number(latency.p99)},
             {"p999", number(latency.p999)},
             {"max", number(latency.max)},
-            {"samples", latency.samples}}},
+            {"samples", latency.samples},
+            {"merged", latency.merged},
+            {"few_beyond", latency.shaky}}},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
@@ -107,6 +109,14 @@ ordered_json machine_json(const std::optional<MachineCpu>& machine) {
           {"cpu_s", machine->total_s()}};
 }
 
+// Without its histogram: that of one trial can be larger than all the rest of a race.
+ordered_json trial_load_json(const Trial& trial) {
+  if (!trial.load) return nullptr;
+  ordered_json load = ordered_json::parse(trial.load->document);
+  load.erase("histogram_ns");
+  return load;
+}
+
 ordered_json trial_json(const Trial& trial) {
   ordered_json json{{"round", trial.round},
                     {"attempt", trial.attempt},
@@ -114,7 +124,7 @@ ordered_json trial_json(const Trial& trial) {
                     {"counted", trial.counted},
                     {"disturbed", trial.disturbed},
                     {"late", trial.late},
-                    {"load", trial.load ? ordered_json::parse(trial.load->document) : ordered_json(nullptr)},
+                    {"load", trial_load_json(trial)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},
                     {"machine", machine_json(trial.machine)}};

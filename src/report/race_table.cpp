@@ -40,6 +40,13 @@ std::string latency_text(const std::optional<double>& nanoseconds) {
   return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
 }
 
+// "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
+                            const char* name) {
+  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
+                     latency_text(latency.*figure));
+}
+
 std::string number_text(const std::optional<double>& number) {
   return number ? short_number(*number) : kNone;
 }
@@ -101,6 +108,17 @@ bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   });
 }
 
+std::string legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
+  const bool marked = std::ranges::any_of(rows, [](const Entry* entry) {
+    const auto& shaky = entry->summary.latency_ns.shaky;
+    return std::ranges::count(shaky, "p50") + std::ranges::count(shaky, "p99") > 0;
+  });
+  if (!marked) return {};
+  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
+                 terminal) +
+         "\n";
+}
+
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
   const std::vector<const Entry*> rows = rows_of(one);
   const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
@@ -127,14 +145,15 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
     table.row({place_text(one, *entry), entry->contestant.name, rate_text(*entry),
                left(rate ? bar(rate->median / greatest) : "", kBarColumns),
                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-               interval_text(summary.ratio), latency_text(summary.latency_ns.p50),
-               latency_text(summary.latency_ns.p99), latency_text(summary.latency_ns.max)},
+               interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+               percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
+               latency_text(summary.latency_ns.max)},
               paint);
   }
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
       table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal);
+  return table.render(terminal) + legend(rows, terminal);
 }
 
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {

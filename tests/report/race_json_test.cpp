@@ -92,6 +92,15 @@ TEST(RaceJson, AnUnboundedIntervalIsNull) {
   EXPECT_TRUE(document["cases"][0]["least_difference"].is_null());
 }
 
+TEST(RaceJson, LeavesHistogramsOut) {
+  race::RaceResult result = plain_race();
+  race::LoadResult& load = *result.cases[0].entries[0].trials[0].load;
+  json document = json::parse(load.document);
+  document["histogram_ns"] = {{1000, 3}};
+  load.document = document.dump();
+  EXPECT_EQ(race_json(result).find("histogram_ns"), std::string::npos);
+}
+
 TEST(RaceJson, SaysHowConfidentAnIntervalIs) {
   race::FakeRunner runner;
   const json few = json::parse(race_json(judged(race::fake_scenario({"epoll", "threads"}, 3), runner)));

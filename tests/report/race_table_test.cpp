@@ -42,6 +42,15 @@ TEST(RaceTable, AnIntervalClaimsNoMoreThanItsRoundsAllow) {
   EXPECT_EQ(table_of(1).find("% interval"), std::string::npos);
 }
 
+TEST(RaceTable, APercentileOfFewSamplesIsMarked) {
+  race::RaceResult result = plain_race();
+  EXPECT_EQ(race_table(result, {}).find('~'), std::string::npos);
+  result.cases[0].entries[0].summary.latency_ns.shaky = {"p99", "p999"};
+  const std::string text = race_table(result, {});
+  EXPECT_NE(text.find("  ~7.54 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("~: fewer than 100 samples lie beyond it\n"), std::string::npos);
+}
+
 TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
   race::RaceResult result = plain_race();
   result.complete = false;
