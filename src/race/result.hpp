@@ -55,6 +55,8 @@ struct LoadResult {
   Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
+  std::vector<std::string> missing{};  // kernel features the engine had to do without
+  std::vector<std::string> notes{};
 };
 
 // The document of `joust load --json`; the error says which key is missing or wrong.
@@ -71,6 +73,7 @@ struct ServerResult {
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};
+  std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
 

@@ -110,6 +110,7 @@ class OneTrial {
     trial_.server.knobs = settings_from(listening->value("knobs", json::object()));
     trial_.server.build = build_from(listening->value("build", json::object()));
     trial_.server.socket = settings_from(listening->value("socket", json::object()));
+    trial_.server.missing = listening->value("missing", std::vector<std::string>{});
     return true;
   }
 
@@ -234,6 +235,7 @@ class OneTrial {
     trial_.server.bytes_sent = bytes.value("sent", std::uint64_t{0});
     trial_.server.errors = counts_from(stopped->value("errors", json::object()));
     trial_.server.socket = settings_from(stopped->value("socket", json::object()));
+    trial_.server.missing = stopped->value("missing", trial_.server.missing);
     trial_.server.notes = stopped->value("notes", std::vector<std::string>{});
     const bool gone =
         processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });

@@ -96,6 +96,7 @@ ordered_json trial_server_json(const Trial& trial) {
                     {"bytes_sent", or_null(trial.server.bytes_sent)},
                     {"socket", trial.server.socket},
                     {"errors", trial.server.errors},
+                    {"missing", trial.server.missing},
                     {"notes", trial.server.notes}};
   if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
   return json;

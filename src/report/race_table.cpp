@@ -185,6 +185,28 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
+// What servers and clients had to say, each note once, with all who said it.
+std::string notes_text(const CaseResult& one, const Terminal& terminal) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  const auto add = [&](const std::string& note, const std::string& who) {
+    auto known = std::ranges::find(notes, note, [](const auto& each) { return each.first; });
+    if (known == notes.end()) known = notes.insert(known, {note, {}});
+    if (std::ranges::count(known->second, who) == 0) known->second.push_back(who);
+  };
+  for (const Entry& entry : one.entries)
+    for (const race::Trial& trial : entry.trials) {
+      if (entry.kind == EntryKind::ceiling) continue;
+      const std::string& name = entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
+      for (const std::string& note : trial.server.notes) add(note, name);
+      if (!trial.load) continue;
+      for (const std::string& note : trial.load->notes) add(note, "the client of " + name);
+    }
+  std::string text;
+  for (const auto& [note, who] : notes)
+    text += wrapped(fmt::format("  note: {} ({})", note, fmt::join(who, ", ")), 4, terminal.columns) + "\n";
+  return text.empty() ? text : text + "\n";
+}
+
 std::string checks_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const CheckResult& check : one.checks) {
@@ -224,7 +246,7 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
   text += results_table(one, terminal) + "\n" + costs_table(one, terminal) + "\n";
-  text += last_words_text(one, terminal);
+  text += notes_text(one, terminal) + last_words_text(one, terminal);
   text += checks_text(one, terminal) + "\n";
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
 }

@@ -44,6 +44,7 @@ def serve(engine):
     signal.signal(signal.SIGTERM, stop)
     say(event="listening", address="127.0.0.1:%d" % listener.getsockname()[1], engine=engine, protocol="echo",
         pid=os.getpid(), threads=1, wait="block", knobs={"trigger": "edge"}, socket={"nodelay": True},
+        missing=["a feature"] if engine == "lacks" else [],
         build={"type": "Release", "sanitizers": "", "version": "0"})
     while True:
         connection = listener.accept()[0]
@@ -61,7 +62,8 @@ def document(engine):
             "duration_s": 0.001 if engine == "other-window" else 0.05, "throughput_per_s": 500,
             "latency_ns": {"mean": 1, "p50": 1, "p90": 1, "p99": None, "p999": None, "max": 2, "samples": 10},
             "cpu": {"user_s": 0.01, "system_s": 0.01}, "peak_memory_bytes": 1000,
-            "errors": {}, "messages_of_errors": []}
+            "errors": {}, "messages_of_errors": [], "notes": ["a client's note"],
+            "missing": ["a feature"] if engine == "lacks" else []}
 
 
 def load(engine):

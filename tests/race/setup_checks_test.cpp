@@ -44,6 +44,37 @@ TEST_F(Checks, AnEngineThatFellBackIsNotRanked) {
   EXPECT_FALSE(entry(judged, "io-uring").ranked);
 }
 
+TEST_F(Checks, AnEngineThatLacksAKernelFeatureIsNotRanked) {
+  plant("io-uring", [](Trial& trial) { trial.server.missing = {"deferred task work (DEFER_TASKRUN)"}; });
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_FALSE(found.invalidates);
+  EXPECT_EQ(entry(judged, "io-uring").reason, "io-uring ran without deferred task work (DEFER_TASKRUN)");
+  EXPECT_FALSE(entry(judged, "io-uring").ranked);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+}
+
+TEST_F(Checks, AClientThatLacksAKernelFeatureBarsItsContestant) {
+  plant("epoll", [](Trial& trial) { trial.load->missing = {"a feature"}; });
+  check(10);
+  EXPECT_EQ(entry(judged, "epoll").reason, "its client epoll ran without a feature");
+}
+
+TEST_F(Checks, JoustsOwnWishForACongestionControlIsHeldToo) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load->socket["congestion"] = "reno";
+    if (!trial.server.socket.empty()) trial.server.socket["congestion"] = "reno";
+  };
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the server's congestion is reno where joust asked for cubic"))
+      << found.detail;
+  EXPECT_TRUE(has(found.detail, "the client's congestion is reno where joust asked for cubic"))
+      << found.detail;
+  scenario.socket.congestion = "";  // the machine's own, whatever it is
+  EXPECT_EQ(check(10).verdict, Verdict::pass);
+}
+
 TEST_F(Checks, AKnobThatWasNotHonouredIsAFallback) {
   scenario.contestants[1].server.knobs["trigger"] = "level";
   plant("epoll", [](Trial& trial) { trial.server.knobs["trigger"] = "edge"; });

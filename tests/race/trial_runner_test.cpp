@@ -82,6 +82,14 @@ TEST_F(Trials, AGoodTrialHasBothSides) {
   EXPECT_GT(trial.machine->total_s(), 0);
 }
 
+TEST_F(Trials, BothSidesTellWhatTheyLack) {
+  const Trial trial = run("lacks", "lacks");
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  EXPECT_EQ(trial.server.missing, (std::vector<std::string>{"a feature"}));
+  EXPECT_EQ(trial.load->missing, (std::vector<std::string>{"a feature"}));
+  EXPECT_EQ(trial.load->notes, (std::vector<std::string>{"a client's note"}));
+}
+
 TEST_F(Trials, SystemCallsAreCountedOrTheReasonIsGiven) {
   const Trial trial = run("good", "good", true);
   ASSERT_TRUE(trial.measured()) << trial.failure;

@@ -51,6 +51,18 @@ TEST(RaceTable, APercentileOfFewSamplesIsMarked) {
   EXPECT_NE(text.find("~: fewer than 100 samples lie beyond it\n"), std::string::npos);
 }
 
+TEST(RaceTable, ANoteStandsUnderItOnce) {
+  race::RaceResult result = plain_race();
+  for (race::Entry& entry : result.cases[0].entries)
+    for (race::Trial& trial : entry.trials) {
+      if (entry.contestant.name.starts_with("threads")) trial.server.notes = {"it is tired"};
+      if (entry.contestant.name == "epoll") trial.load->notes = {"it is tired"};
+    }
+  EXPECT_NE(race_table(result, {}).find("\n  note: it is tired (threads, the client of epoll)\n\n  PASS"),
+            std::string::npos)
+      << race_table(result, {});
+}
+
 TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
   race::RaceResult result = plain_race();
   result.complete = false;
