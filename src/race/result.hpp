@@ -33,6 +33,11 @@ struct Latency {
   std::vector<std::string> shaky{};  // the percentiles beyond which there are few samples: "p999"
 };
 
+// The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
+struct TimedWindow {
+  std::int64_t from = 0, to = 0;
+};
+
 // What the load child has said. The figures are those of the timed window, except where a name says
 // otherwise.
 struct LoadResult {
@@ -44,6 +49,7 @@ struct LoadResult {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
   double duration_s = 0, throughput_per_s = 0;
+  std::optional<TimedWindow> window_ns{};
   Latency latency_ns{};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latencies and how often; may lack
   std::vector<double> slices{};  // messages verified in each equal part of the window

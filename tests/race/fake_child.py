@@ -32,7 +32,12 @@ def serve(engine):
     if engine == "never-listens":
         time.sleep(60)
     listener = socket.create_server(("127.0.0.1", 0))
-    signal.signal(signal.SIGUSR1, lambda *_: say(event="usage", usage=usage()))
+    stamps = iter((1000000000, 2000000000, 3000000000, 4000000000))
+
+    def answer(*_):
+        stamped = {"at_ns": next(stamps)} if engine == "stamps" else {}
+        say(event="usage", usage=usage(), **stamped)
+    signal.signal(signal.SIGUSR1, answer)
     stopped = {"connections": {"accepted": 1, "failed": 0}, "bytes": {"received": 320, "sent": 320},
                "errors": {}, "usage": usage(), "socket": {"nodelay": True}, "notes": ["a note"]}
 
@@ -82,8 +87,12 @@ def load(engine):
     say(event="measuring")
     time.sleep(0.05)
     say(event="measured")
+    result = document(engine)
+    if engine.startswith("window-"):  # "window-5-6": from the fifth to the sixth second
+        begin, end = (int(second) * 1000000000 for second in engine.split("-")[1:])
+        result.update(window_ns={"from": begin, "to": end}, duration_s=(end - begin) / 1e9)
     with open(value("--json"), "w") as file:
-        file.write("{" if engine == "garbles" else json.dumps(document(engine)))
+        file.write("{" if engine == "garbles" else json.dumps(result))
     say(event="done")
     sys.exit(1 if engine == "had-errors" else 0)
 

@@ -112,6 +112,17 @@ TEST_F(Trials, UsageOfAnotherWindowThanTheTimedOneIsNotKnown) {
   EXPECT_NE(trial.calls_reason, "");
 }
 
+TEST_F(Trials, TheStampsOfServerAndLoadDecideWhatIsLate) {
+  lateness = milliseconds(0);
+  const Trial same = run("stamps", "window-1-2");
+  ASSERT_TRUE(same.measured()) << same.failure;
+  EXPECT_FALSE(same.late) << "whenever this process heard of it";
+  EXPECT_TRUE(same.server.usage);
+  const Trial other = run("stamps", "window-5-6");
+  EXPECT_TRUE(other.late) << "as long, but another one";
+  EXPECT_FALSE(other.server.usage);
+}
+
 TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {
   const Trial trial = run("dies-at-start");
   EXPECT_EQ(trial.failure, "the server ended before it could listen: exit code 1");
