@@ -81,6 +81,11 @@ class OneTrial {
   }
 
  private:
+  // A whole trial may take no longer than its limit; a slow starter is given as much.
+  Duration time_to_start() const {
+    return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
+  }
+
   bool external() const { return order_.entry.contestant.external(); }
 
   bool fail(std::string what, const Part& part) {
@@ -103,8 +108,8 @@ class OneTrial {
   bool start_engine() {
     processes_.start(server_,
                      own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus)));
-    const auto listening = processes_.next_event(server_, "listening", setup_.server_start);
-    if (!listening) return fail_waiting(server_, "listen", setup_.server_start);
+    const auto listening = processes_.next_event(server_, "listening", time_to_start());
+    if (!listening) return fail_waiting(server_, "listen", time_to_start());
     address_ = listening->at("address");
     trial_.server.engine = listening->at("engine");
     trial_.server.wait = listening->value("wait", "");
@@ -127,10 +132,10 @@ class OneTrial {
     address_ = fmt::format("127.0.0.1:{}", port);
     // Asked every few milliseconds: an external server has no way to say that it is ready.
     constexpr auto kPause = std::chrono::milliseconds(5);
-    const Time deadline = Clock::now() + setup_.server_start;
+    const Time deadline = Clock::now() + time_to_start();
     while (!accepts(port)) {
       if (server_.child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
-        return fail_waiting(server_, "accept a connection", setup_.server_start);
+        return fail_waiting(server_, "accept a connection", time_to_start());
       const Time next = Clock::now() + kPause;
       processes_.wait_until(std::min(next, deadline), [&] { return server_.child->ended(); });
     }

@@ -135,6 +135,11 @@ TEST_F(Trials, AServerThatNeverListensIsKilled) {
   EXPECT_EQ(run("never-listens").failure, "the server did not listen within 100 ms");
 }
 
+TEST_F(Trials, TheLimitOfATrialIsThatOfItsStartToo) {
+  scenario.limits.trial_timeout = milliseconds(150);
+  EXPECT_EQ(run("never-listens").failure, "the server did not listen within 150 ms");
+}
+
 TEST_F(Trials, AServerThatCrashesIsNamedWithItsSignal) {
   const Trial trial = run("crashes");
   EXPECT_EQ(trial.failure, "the server ended in the middle of the trial: signal 11 (Segmentation fault)");
@@ -223,6 +228,12 @@ TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {
   server_start = milliseconds(150);
   entry.contestant.command = "sleep 60 & sleep 60 # {port}";
   EXPECT_EQ(run_entry().failure, "the server did not accept a connection within 150 ms");
+}
+
+TEST_F(ExternalTrials, ASlowStarterHasTheTimeOfItsTrial) {
+  server_start = milliseconds(1);
+  scenario.limits.trial_timeout = seconds(20);
+  EXPECT_TRUE(run_entry().measured());
 }
 
 }  // namespace
