@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joust/handler.hpp"
@@ -14,10 +16,24 @@ namespace joust {
 
 class LoadRun;  // the client side's schedule and records; see load/run.hpp
 
-// What a load asks of every protocol; protocols of one's own read what they need.
+// A setting that only some protocols have, as data: command line, scenarios and results all read it from
+// here. Protocols that share an option's name mean the same by it.
+struct ProtocolOption {
+  std::string name;                    // "flush", which becomes --flush
+  std::string summary;                 // one line
+  std::string standard;                // what it is when nobody says anything
+  std::vector<std::string> choices{};  // empty: any text
+  bool serves = true;                  // means something to the server,
+  bool loads = true;                   // to the client side
+};
+
+// What a program asks of every protocol; protocols of one's own read what they need.
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: which connection of the load (exchanges only)
+  std::map<std::string, std::string, std::less<>> options{};  // all that the protocol has for this side
+
+  const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
 // What is said on the wire and what the server does about it. Values, made once at start-up; the functions
@@ -29,7 +45,9 @@ struct Protocol {
   bool over_message = true;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
+  std::vector<ProtocolOption> options{};
 
+  // Throw std::invalid_argument, with what is wrong and what to do, for options that cannot be.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
 };

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "joust/session.hpp"
@@ -45,6 +48,14 @@ class Publications {
   std::vector<Wakeable*> loops_;
 };
 
+// What a service has counted beyond messages and bytes, for the results: a named group of figures, such as
+// deliveries {expected, received, lost}. Names are JSON keys, with their unit.
+struct ResultGroup {
+  using Figure = std::variant<std::uint64_t, double, std::string>;
+  std::string name;
+  std::vector<std::pair<std::string, Figure>> figures;
+};
+
 // What a program shares between the sessions of one protocol (a room, a directory, a load's schedule). Makes
 // them.
 class Service {
@@ -59,6 +70,9 @@ class Service {
 
   // Null for services whose sessions never affect one another; the pointer never changes.
   virtual Publications* publications() { return nullptr; }
+
+  // After the run.
+  virtual std::vector<ResultGroup> results() const { return {}; }
 };
 
 }  // namespace joust

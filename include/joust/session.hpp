@@ -9,19 +9,26 @@
 #include <string_view>
 
 #include "joust/bytes.hpp"
+#include "joust/file.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
 
-// One piece of output. Over a message transport, one message.
+// One piece of output: bytes, or the range of a file (then `bytes` is empty). Over a message transport, one
+// message.
 struct Segment {
-  Bytes bytes;
+  Bytes bytes{};
+  FileRange file{};
+
+  bool in_file() const { return file.file != nullptr; }
+  std::uint64_t size() const { return in_file() ? file.size : bytes.size(); }
 };
 
 // What a session is ready to take next.
 enum class Want : std::uint8_t {
   nothing,  // back-pressure: the engine stops reading this peer
   bytes,    // hand what comes to on_bytes
+  file,     // put what comes into store()
 };
 
 // Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
@@ -41,7 +48,7 @@ struct Failure {
 //
 // Three kinds of methods, and the order in which an engine calls them:
 //
-//   inputs            on_open first and once; then on_bytes, on_deadline, on_drain in any order;
+//   inputs            on_open first and once; then on_bytes, on_stored, on_deadline, on_drain in any order;
 //                     on_peer_finished at most once, after which on_bytes is not called;
 //                     on_failure at most once, after which nothing is called but the destructor.
 //   outputs           questions without side effects. Their answers change only by an input, by an
@@ -62,6 +69,18 @@ class Session {
   // is taken whole.
   virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
 
+  // n bytes from the peer are in the file, where store() has said. `seen` shows them where the engine had
+  // them in memory, so that a digest needs no second reading, and is empty where the kernel moved them.
+  virtual void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) {}
+
+  // The file refused what should be stored, with this errno; the bytes are offered again according to the new
+  // want(), which must not be the same.
+  virtual void on_store_failed(int /*error*/, Time /*now*/) {}
+
+  // The file that output() begins with has no more bytes (error 0: it is shorter than it was) or cannot be
+  // read. What output() shows next must not begin with that range.
+  virtual void on_source_failed(int /*error*/, Time /*now*/) {}
+
   // The peer will send no more. It may still read what output() holds.
   virtual void on_peer_finished(Time /*now*/) {}
 
@@ -79,6 +98,9 @@ class Session {
   virtual std::size_t output(std::span<Segment> into) const = 0;
 
   virtual Want want() const { return Want::bytes; }
+
+  // Where the peer's next bytes belong, while want() is file; never empty then.
+  virtual FileRange store() const { return {}; }
 
   // When on_deadline is to be called, if ever.
   virtual std::optional<Time> deadline() const { return std::nullopt; }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "load/result.hpp"
@@ -37,7 +38,7 @@ struct Load {
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
   std::uint64_t payload = 32;
-  std::string protocol = program.protocols.front().name;
+  ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};
   bool events = false;
@@ -63,13 +64,15 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (!connect.empty() && chosen.in_process)
     throw UsageError(fmt::format("engine '{}' has no sockets: leave --connect out", chosen.name));
   if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
-    throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol,
+    throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,
                                  chosen_protocol.least_payload, chosen_protocol.largest_payload));
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
   if (messages > 0) plan.messages = messages;
+  protocol.check(chosen_protocol, chosen.in_process, true);
+  parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
 }
 
@@ -96,7 +99,9 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   const Signals signals(stop);
   LoadRun run(plan);
   const auto service = chosen_protocol.make_client(parameters, run);
-  const auto answering = chosen.in_process ? chosen_protocol.make_server(parameters) : nullptr;
+  const auto answering = chosen.in_process
+                             ? chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve))
+                             : nullptr;
   Tally tally;
   Usage used;
   {
@@ -119,17 +124,19 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   LoadResult result = conclude(run, used, stop.requested(), Clock::now());
   result.total_bytes_sent = tally.sent;
   result.total_bytes_received = tally.received;
+  result.groups = service->results();
   return result;
 }
 
 void Load::write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
                       const Target* target) {
-  Json document{{"schema", "joust-load/1"}, {"protocol", protocol}, {"address", connect}};
+  Json document{{"schema", "joust-load/1"}, {"protocol", protocol.name}, {"address", connect}};
   add_engine(document, chosen, options);
   document["build"] = build_json();
   document["socket"] = target ? to_json(target->facts()) : Json::object();
   add_load(document, result);
   document["plan"]["payload_bytes"] = payload;
+  document["options"] = parameters.options;
   if (json == "-") {
     fmt::print("{}\n", document.dump(2));
     return;
@@ -138,7 +145,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 }
 
 int Load::run() {
-  const Protocol& chosen_protocol = resolve_protocol(program, protocol);
+  const Protocol& chosen_protocol = protocol.resolve(program);
   const Engine& chosen = engine.resolve(Role::dial);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
@@ -156,7 +163,8 @@ int Load::run() {
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  if (reached && !events && json != "-") fmt::print("{} on {}\n{}", protocol, chosen.name, load_text(result));
+  if (reached && !events && json != "-")
+    fmt::print("{} on {}\n{}", protocol.name, chosen.name, load_text(result));
   for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
   if (!json.empty()) write_json(result, chosen, options, whom);
   emit("done");
@@ -169,8 +177,7 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
   auto load = std::make_shared<Load>(program);
   CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
   load->engine.add_to(*command);
-  command->add_option("-p,--protocol", load->protocol, "what is said; see 'joust protocols'")
-      ->capture_default_str();
+  load->protocol.add_to(*command, program);
   command->add_option("--connect", load->connect, "127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH");
   add_count(*command, "-c,--connections", load->connections, "connections [1]", 1, 1'000'000);
   CLI::Option* messages = add_count(*command, "-m,--messages", load->messages, "messages of each connection");

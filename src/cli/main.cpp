@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <stdexcept>
 #include <system_error>
 
 #include "base/text.hpp"
@@ -71,6 +72,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kOk : kUsage;
   } catch (const UsageError& error) {
+    return fail(kUsage, error.what());
+  } catch (const std::invalid_argument& error) {  // an option of the protocol
     return fail(kUsage, error.what());
   } catch (const std::exception& error) {
     return fail(kRunError, error.what());

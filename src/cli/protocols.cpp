@@ -18,6 +18,18 @@ std::vector<std::string> delivery(const Protocol& protocol) {
   return kinds;
 }
 
+Json options(const Protocol& protocol) {
+  Json list = Json::array();
+  for (const ProtocolOption& option : protocol.options)
+    list.push_back({{"name", option.name},
+                    {"summary", option.summary},
+                    {"default", option.standard},
+                    {"choices", option.choices},
+                    {"serve", option.serves},
+                    {"load", option.loads}});
+  return list;
+}
+
 void print_json(const Program& program) {
   Json list = Json::array();
   for (const Protocol& protocol : program.protocols)
@@ -27,6 +39,7 @@ void print_json(const Program& program) {
          {"roles", {"serve", "dial"}},
          {"delivery", delivery(protocol)},
          {"payload_bytes", {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}}},
+         {"options", options(protocol)},
          {"available", true},
          {"reason", ""}});
   fmt::print("{}\n", list.dump(2));

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "measure/usage.hpp"
 #include "net/listener.hpp"
@@ -31,7 +32,7 @@ struct Serve {
   Limits limits{};
   std::uint64_t most_connections = Limits{}.connections;
   std::uint64_t backlog = static_cast<std::uint64_t>(SocketOptions{}.backlog);
-  std::string protocol = program.protocols.front().name;
+  ProtocolArguments protocol{};
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
   std::mutex output{};
@@ -59,9 +60,12 @@ Endpoint Serve::endpoint() const {
 }
 
 Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener) {
-  Json event{
-      {"event", "listening"}, {"address", listener.address()}, {"protocol", protocol}, {"pid", ::getpid()}};
+  Json event{{"event", "listening"},
+             {"address", listener.address()},
+             {"protocol", protocol.name},
+             {"pid", ::getpid()}};
   add_engine(event, chosen, options);
+  event["options"] = protocol.parameters(protocol.resolve(program), Role::serve).options;
   event["build"] = build_json();
   event["socket"] = to_json(listener.facts());
   return event;
@@ -83,7 +87,8 @@ Json stopped(const Tally& tally, const Listener& listener) {
 }
 
 void Serve::run() {
-  const Protocol& chosen_protocol = resolve_protocol(program, protocol);
+  const Protocol& chosen_protocol = protocol.resolve(program);
+  protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
@@ -95,13 +100,15 @@ void Serve::run() {
   Stop stop;
   const Signals signals(stop, [this] { print({{"event", "usage"}, {"usage", to_json(own_usage())}}); });
   Listener listener(endpoint(), socket.options);
-  const auto service = chosen_protocol.make_server({});
+  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Tally tally;
   print(listening(chosen, options, listener));
   chosen.run(
       {.service = *service, .options = options, .limits = limits, .tally = tally, .listener = &listener},
       stop);
-  print(stopped(tally, listener));
+  Json event = stopped(tally, listener);
+  add_groups(event, service->results());
+  print(event);
 }
 
 }  // namespace
@@ -110,8 +117,7 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   auto serve = std::make_shared<Serve>(program);
   CLI::App* command = app.add_subcommand("serve", "Serve a protocol with an engine until told to stop");
   serve->engine.add_to(*command);
-  command->add_option("-p,--protocol", serve->protocol, "what is said; see 'joust protocols'")
-      ->capture_default_str();
+  serve->protocol.add_to(*command, program);
   command
       ->add_option("--listen", serve->listen,
                    "127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")

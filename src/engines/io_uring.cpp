@@ -214,7 +214,8 @@ void UringLoop::receive(Peer& peer) {
 // The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
 // MSG_WAITALL: a peer that reads slowly is then seen to move.
 void UringLoop::send(Peer& peer) {
-  const std::size_t count = peer.connection->output(peer.pieces);
+  const std::size_t count = peer.connection->output(peer.pieces, core_.now());
+  if (count == 0) return;  // a file that failed left nothing to send
   io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
   if (count == 1) {
     io_uring_prep_send(entry, peer.socket.get(), peer.pieces[0].iov_base, peer.pieces[0].iov_len,

@@ -21,6 +21,7 @@
 #include "joust/engine.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
+#include "session/delivery.hpp"
 #include "session/tally.hpp"
 #include "session/timer_queue.hpp"
 
@@ -38,10 +39,20 @@ struct Pair : Timed {
   bool over() const { return client_told && server_told; }
 };
 
-std::size_t size_of(std::span<const Segment> segments) {
-  std::size_t size = 0;
-  for (const Segment& segment : segments) size += segment.bytes.size();
-  return size;
+constexpr std::size_t kReadAtOnce = 64 << 10;  // of a file
+
+// One segment, or as much of it as `to` takes now. Files are read through a buffer: nothing of them is kept.
+std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Time now) {
+  if (!segment.in_file()) return deliver(segment.bytes, to, now);
+  static thread_local std::array<std::byte, kReadAtOnce> buffer;
+  const FileRange& range = segment.file;
+  const auto read = range.file->read_at(
+      range.offset, std::span(buffer).first(std::min<std::uint64_t>(range.size, buffer.size())));
+  if (!read || *read == 0)
+    from.on_source_failed(read ? 0 : read.error(), now);
+  else
+    return deliver(std::span(buffer).first(*read), to, now);
+  return 0;
 }
 
 // Everything `from` has to say that `to` wants to hear. True when something moved.
@@ -49,16 +60,15 @@ bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& b
   std::array<Segment, 16> segments;
   bool moved = false;
   while (const std::size_t count = from.output(segments)) {
-    std::size_t taken = 0;
+    const bool unheard = to.finished() && to.want() == Want::nothing;
+    std::uint64_t taken = 0;
     for (const Segment& segment : std::span(segments).first(count)) {
-      const std::size_t before = taken;
-      while (taken - before < segment.bytes.size() && to.want() == Want::bytes)
-        taken += to.on_bytes(segment.bytes.subspan(taken - before), now);
-      if (taken - before < segment.bytes.size()) break;
+      const std::uint64_t part = unheard ? segment.size() : carry_segment(segment, from, to, now);
+      taken += part;
+      if (part < segment.size()) break;
     }
-    if (to.finished() && to.want() == Want::nothing)
-      taken = size_of(std::span(segments).first(count));  // unheard
-    if (taken == 0) break;
+    if (taken == 0 && !segments[0].in_file()) break;
+    if (taken == 0 && to.want() == Want::nothing) break;
     from.consumed(taken);
     from.released(taken);
     bytes.fetch_add(taken, std::memory_order_relaxed);

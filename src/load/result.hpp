@@ -29,6 +29,7 @@ struct LoadResult {
   Usage usage;                        // of this process, in the window
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
+  std::vector<ResultGroup> groups;  // what the protocol has counted
 
   bool clean() const { return connections_failed == 0 && messages.failed == 0 && !interrupted; }
 };

@@ -46,4 +46,10 @@ void add_engine(Json& document, const Engine& engine, const EngineOptions& optio
   document["knobs"] = Json(options.knobs);
 }
 
+void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups) {
+  for (const ResultGroup& group : groups)
+    for (const auto& [name, figure] : group.figures)
+      std::visit([&](const auto& value) { document[group.name][name] = value; }, figure);
+}
+
 }  // namespace joust

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "joust/engine.hpp"
+#include "joust/service.hpp"
 #include "measure/usage.hpp"
 #include "net/socket_options.hpp"
 
@@ -17,6 +18,9 @@ nlohmann::ordered_json build_json();  // how this program was built
 
 // "engine", "threads", "wait" and "knobs" into `document`.
 void add_engine(nlohmann::ordered_json& document, const Engine& engine, const EngineOptions& options);
+
+// One object for each group of figures a service has.
+void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups);
 
 std::string_view wait_name(Wait wait);
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "report/facts_json.hpp"
+
 namespace joust {
 namespace {
 
@@ -73,6 +75,7 @@ void add_load(Json& document, const LoadResult& result) {
   document["peak_memory_bytes"] = result.usage.peak_memory_bytes;
   document["errors"] = errors_json(result);
   document["messages_of_errors"] = result.complaints;
+  add_groups(document, result.groups);
 }
 
 }  // namespace joust

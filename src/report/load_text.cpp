@@ -26,6 +26,15 @@ std::string latency_lines(const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
+// "  deliveries   expected 1000000   received 1000000   lost 0"
+std::string group_line(const ResultGroup& group) {
+  std::string text = fmt::format("  {:<12}", group.name);
+  for (const auto& [name, figure] : group.figures)
+    text += std::visit([&](const auto& value) { return fmt::format(" {} {}  ", name, value); }, figure);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + '\n';
+}
+
 }  // namespace
 
 std::string load_text(const LoadResult& result) {
@@ -49,6 +58,7 @@ std::string load_text(const LoadResult& result) {
     if (result.errors[stage] > 0)
       text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],
                           stage_name(static_cast<Stage>(stage)));
+  for (const ResultGroup& group : result.groups) text += group_line(group);
   if (result.interrupted) text += "  interrupted: these are the figures up to then\n";
   return text;
 }

@@ -4,7 +4,16 @@
 #include <algorithm>
 #include <array>
 
+#include "session/delivery.hpp"
+
 namespace joust {
+namespace {
+
+// One read of a file: large enough that the system calls cost nothing beside the copying, and small enough to
+// stay in the cache until it is sent.
+constexpr std::size_t kReadAhead = 256 << 10;
+
+}  // namespace
 
 StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
                                    Time now)
@@ -20,9 +29,7 @@ StreamConnection::~StreamConnection() {
 
 // Gives the session as much of `chunk` as it wants.
 std::size_t StreamConnection::offer(Bytes chunk, Time now) {
-  std::size_t taken = 0;
-  while (taken < chunk.size() && session_->want() == Want::bytes)
-    taken += session_->on_bytes(chunk.subspan(taken), now);
+  const std::size_t taken = deliver(chunk, *session_, now);
   // A session that has ended and wants no more is not given the rest: it is read only to be thrown away.
   return shut_ ? chunk.size() : taken;
 }
@@ -97,24 +104,79 @@ void StreamConnection::refresh(Time now) {
   if (!ended_) offer_held(now);
 }
 
-bool StreamConnection::wants_input() const {
-  if (ended_ || peer_finished_) return false;
-  return shut_ || (held_.empty() && session_->want() == Want::bytes);
+void StreamConnection::stored(std::size_t n, Time now) {
+  received_ += n;
+  last_progress_ = now;
+  session_->on_stored(n, {}, now);
 }
 
-std::size_t StreamConnection::output(std::span<iovec> into) const {
+void StreamConnection::store_failed(int error, Time now) {
+  session_->on_store_failed(error, now);
+}
+
+void StreamConnection::source_failed(int error, Time now) {
+  session_->on_source_failed(error, now);
+}
+
+bool StreamConnection::wants_input() const {
+  if (ended_ || peer_finished_) return false;
+  return shut_ || (held_.empty() && session_->want() != Want::nothing);
+}
+
+std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
   static constexpr std::size_t kMost = 16;
   if (ended_ || shut_) return 0;
   std::array<Segment, kMost> segments;
   const std::size_t count = session_->output(std::span(segments).first(std::min(into.size(), kMost)));
-  for (std::size_t i = 0; i < count; ++i)
-    into[i] = {const_cast<std::byte*>(segments[i].bytes.data()), segments[i].bytes.size()};
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool in_file = segments[i].in_file();
+    if (in_file && i > 0) return i;  // it comes first the next time
+    const Bytes bytes = in_file ? read_ahead(segments[i].file, now) : segments[i].bytes;
+    if (in_file && bytes.empty()) return output(into, now);  // it has failed: there is something else now
+    into[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    if (in_file) return 1;
+  }
   return count;
 }
 
+// The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be
+// read.
+Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
+  const bool known = ahead_.file == range.file && range.offset >= ahead_.offset &&
+                     range.offset < ahead_.offset + ahead_.size;
+  if (!known) {
+    if (!ahead_.bytes) ahead_.bytes = std::make_unique_for_overwrite<std::byte[]>(kReadAhead);
+    const std::size_t most = std::min<std::uint64_t>(range.size, kReadAhead);
+    const auto read = range.file->read_at(range.offset, {ahead_.bytes.get(), most});
+    ahead_.file = range.file;
+    ahead_.offset = range.offset;
+    ahead_.size = read.value_or(0);
+    if (ahead_.size == 0) {
+      source_failed(read ? 0 : read.error(), now);
+      return {};
+    }
+  }
+  const std::size_t before = range.offset - ahead_.offset;
+  return {ahead_.bytes.get() + before, std::min<std::uint64_t>(range.size, ahead_.size - before)};
+}
+
 bool StreamConnection::has_output() const {
-  iovec first{};
-  return output({&first, 1}) > 0;
+  Segment first;
+  return !ended_ && !shut_ && session_->output({&first, 1}) > 0;
+}
+
+std::optional<FileRange> StreamConnection::source() const {
+  Segment first;
+  if (ended_ || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
+  if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
+  return first.file;
+}
+
+std::optional<FileRange> StreamConnection::store() const {
+  if (ended_ || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
+    return std::nullopt;
+  const FileRange range = session_->store();
+  return range.file->descriptor() < 0 ? std::nullopt : std::optional(range);
 }
 
 bool StreamConnection::wants_shutdown() const {

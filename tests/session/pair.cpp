@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "session/delivery.hpp"
+
 namespace joust {
 
 Pair::Pair(std::unique_ptr<Session> left, std::unique_ptr<Session> right, Cut cut) : cut_(std::move(cut)) {
@@ -19,10 +21,25 @@ bool Pair::collect(End& from) {
   const std::size_t count = from.session->output(shown);
   EXPECT_FALSE(from.finished && count > 0) << "output after its end";
   if (count == 0) return false;
+  if (shown[0].in_file()) return collect_file(from, shown[0].file);
   const Bytes first = shown[0].bytes;
   const Bytes piece = first.first(std::clamp<std::size_t>(cut_(first.size()), 1, first.size()));
   from.session->consumed(piece.size());
   from.sent.push_back({piece, std::string(as_text(piece))});
+  return true;
+}
+
+// A file's bytes are read when they go, so they are on the way as a copy.
+bool Pair::collect_file(End& from, const FileRange& range) {
+  std::string piece(std::clamp<std::size_t>(cut_(range.size), 1, range.size), '\0');
+  const auto read = range.file->read_at(range.offset, std::as_writable_bytes(std::span(piece)));
+  if (!read || *read == 0) {
+    from.session->on_source_failed(read ? 0 : read.error(), now_);
+    return true;
+  }
+  piece.resize(*read);
+  from.session->consumed(piece.size());
+  from.sent.push_back({std::nullopt, piece});
   return true;
 }
 
@@ -31,14 +48,16 @@ bool Pair::deliver(End& from, End& to) {
   bool moved = false;
   for (; !from.sent.empty(); from.sent.pop_front()) {
     const OnTheWay& piece = from.sent.front();
-    EXPECT_EQ(as_text(piece.where), piece.what) << "changed before it was released";
+    if (piece.where) {
+      EXPECT_EQ(as_text(*piece.where), piece.what) << "changed before it was released";
+    }
     to.arrived += piece.what;
     from.session->released(piece.what.size());
     moved = true;
   }
-  while (!to.arrived.empty() && to.session->want() == Want::bytes) {
+  while (!to.arrived.empty() && to.session->want() != Want::nothing) {
     const std::size_t size = std::clamp<std::size_t>(cut_(to.arrived.size()), 1, to.arrived.size());
-    const std::size_t taken = to.session->on_bytes(as_bytes(to.arrived).first(size), now_);
+    const std::size_t taken = joust::deliver(as_bytes(to.arrived).first(size), *to.session, now_);
     EXPECT_TRUE(taken == size || to.session->want() == Want::nothing) << "left bytes, and wants more";
     to.arrived.erase(0, taken);
     moved = true;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "joust/session.hpp"
@@ -38,8 +39,8 @@ class Pair {
 
  private:
   struct OnTheWay {
-    Bytes where;       // still the sender's memory
-    std::string what;  // as it was when it was sent
+    std::optional<Bytes> where;  // still the sender's memory, but for what came from a file
+    std::string what;            // as it was when it was sent
   };
   struct End {
     std::unique_ptr<Session> session;
@@ -51,6 +52,7 @@ class Pair {
 
   bool carry(End& from, End& to);
   bool collect(End& from);
+  bool collect_file(End& from, const FileRange& range);
   bool deliver(End& from, End& to);
   bool fire(End& end);
   std::optional<Time> next_deadline() const;

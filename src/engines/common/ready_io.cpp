@@ -46,7 +46,8 @@ bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte
 
 bool send_ready(int socket, StreamConnection& connection, Time now) {
   std::array<iovec, kMostPieces> pieces;
-  const std::size_t count = connection.output(pieces);
+  const std::size_t count = connection.output(pieces, now);
+  if (count == 0) return true;  // a file that failed left nothing to send
   const ssize_t n = retry_interrupted([&] { return send_pieces(socket, std::span(pieces).first(count)); });
   if (n < 0) {
     if (would_block(errno)) return false;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/protocol_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/common/arguments.hpp"
+
+namespace joust {
+namespace {
+
+std::string help_of(const ProtocolOption& option, const Protocol& protocol) {
+  const std::string standard = option.standard.empty() ? "" : fmt::format(" [{}]", option.standard);
+  return fmt::format("{}: {}{}", protocol.name, option.summary, standard);
+}
+
+}  // namespace
+
+void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
+  name = program.protocols.front().name;
+  app.add_option("-p,--protocol", name, "what is said; see 'joust protocols'")->capture_default_str();
+  std::set<std::string> known;
+  for (const Protocol& protocol : program.protocols)
+    for (const ProtocolOption& option : protocol.options) {
+      if (!known.insert(option.name).second) continue;
+      CLI::Option* added = app.add_option_function<std::string>(
+          "--" + option.name,
+          [this, which = option.name](const std::string& value) { given[which] = value; },
+          help_of(option, protocol));
+      added->group("Protocol options");
+      if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+    }
+}
+
+const Protocol& ProtocolArguments::resolve(const Program& program) const {
+  return resolve_protocol(program, name);
+}
+
+void ProtocolArguments::check(const Protocol& protocol, bool serves, bool loads) const {
+  for (const auto& [option, value] : given) {
+    const auto found = std::ranges::find(protocol.options, option, &ProtocolOption::name);
+    if (found == protocol.options.end())
+      throw UsageError(fmt::format("protocol '{}' has no --{}", protocol.name, option));
+    if (!((serves && found->serves) || (loads && found->loads)))
+      throw UsageError(fmt::format("--{} is for the {} of '{}'", option,
+                                   found->serves ? "server (joust serve)" : "client (joust load)",
+                                   protocol.name));
+  }
+}
+
+Parameters ProtocolArguments::parameters(const Protocol& protocol, Role side) const {
+  Parameters parameters;
+  for (const ProtocolOption& option : protocol.options) {
+    if (side == Role::serve ? !option.serves : !option.loads) continue;
+    const auto found = given.find(option.name);
+    parameters.options[option.name] = found == given.end() ? option.standard : found->second;
+  }
+  return parameters;
+}
+
+}  // namespace joust

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cli/common/command.hpp"
+#include "joust/engine.hpp"
+
+namespace joust {
+
+// -p PROTOCOL, and every option any protocol of the program has.
+struct ProtocolArguments {
+  std::string name;                          // as given
+  std::map<std::string, std::string> given;  // options
+
+  void add_to(CLI::App& app, const Program& program);
+
+  // Throws UsageError with the nearest name.
+  const Protocol& resolve(const Program& program) const;
+
+  // All options the protocol has for a side, those not given with their defaults. Throws UsageError for
+  // options that mean nothing to it, or to the sides that this process plays.
+  Parameters parameters(const Protocol& protocol, Role side) const;
+  void check(const Protocol& protocol, bool serves, bool loads) const;
+};
+
+}  // namespace joust
