@@ -73,8 +73,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   if (ceiling == nullptr) findings.warn("{}: the generator's ceiling was not measured", name);
   // The ceiling has one thread, so it says nothing of a client that has several.
   const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
-  const double measured = known ? usable_trials(*ceiling).front()->load->throughput_per_s
-                                : std::numeric_limits<double>::infinity();
+  const double measured =
+      known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();
   const double most = std::min(measured, schedule);
   if (rate > kMostOfCeiling * most) {
     findings.at_least(name);

@@ -75,6 +75,13 @@ std::size_t below(std::mt19937_64& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
 }
 
+// How often a ceiling runs in a round: once in each of the first few, more often where rounds are fewer.
+std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
+  const std::uint64_t spread = std::min(rounds, kCeilingTrials);
+  if (round > spread) return 0;
+  return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
+}
+
 }  // namespace
 
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
@@ -100,8 +107,9 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   for (std::size_t c = 0; c < plan.cases.size(); ++c)
     for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
       const Entry& entry = plan.cases[c].entries[e];
-      if (entry.unavailable.empty() && (entry.kind != EntryKind::ceiling || round == 1))
-        order.push_back({c, e});
+      if (!entry.unavailable.empty()) continue;
+      const std::uint64_t times = entry.kind == EntryKind::ceiling ? ceilings_in(round, plan.rounds) : 1;
+      order.insert(order.end(), times, Slot{c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
   std::mt19937_64 random(seed);
