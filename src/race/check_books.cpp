@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "race/checks.hpp"
+#include "race/disturbance.hpp"
 #include "race/findings.hpp"
 
 namespace joust::race {
@@ -34,26 +35,13 @@ std::string imbalance(const Trial& trial) {
   return {};
 }
 
-// CPU seconds of processes that are not ours during the window, as a share of the machine. Negative when our
-// processes claim more than the machine has given.
-std::optional<double> strangers_share(const Trial& trial) {
-  if (trial.late || !trial.machine || trial.machine->total_s() <= 0) return std::nullopt;
-  double ours = trial.load->usage.user_s + trial.load->usage.system_s;
-  if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
-  // Interrupt time is nobody's: kernels differ in whether they also charge it to the process it interrupts.
-  const double processes = trial.machine->busy_s() - trial.machine->irq_s - trial.machine->softirq_s;
-  const double most = trial.machine->busy_s();
-  if (ours > most) return (most - ours) / trial.machine->total_s();
-  return std::max(0.0, processes - ours) / trial.machine->total_s();
-}
-
 }  // namespace
 
-CheckResult check_books(const RaceResult&, const CaseResult& one) {
+CheckResult check_books(const RaceResult& race, const CaseResult& one) {
   Findings findings(12, "books balance");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, least = 0;
-  std::size_t trials = 0, late = 0;
+  std::size_t trials = 0, late = 0, above = 0;
   for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial* trial : usable_trials(*entry)) {
       ++trials;
@@ -62,14 +50,18 @@ CheckResult check_books(const RaceResult&, const CaseResult& one) {
         findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;
       }
-      const double share = strangers_share(*trial).value_or(0);
+      const double share = strangers_share(*trial, entry->in_process).value_or(0);
+      above += share > kStrangers;
       worst = std::max(worst, share);
       least = std::min(least, share);
     }
   }
   if (worst > kStrangers)
-    findings.warn("processes that are not part of the race used up to {} of the machine during a trial",
-                  percent(worst));
+    findings.warn(
+        "processes that are not part of the race used up to {} of the machine during a trial ({} of {} above "
+        "{}{})",
+        percent(worst), above, counted(trials, "trial"), percent(kStrangers),
+        race.scenario.quick ? "; a quick race runs no round again" : "");
   if (late > 0)
     findings.warn("in {} the server's usage could not be read in time and is not known",
                   counted(late, "trial"));

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "race/checks.hpp"
+#include "race/disturbance.hpp"
 #include "race/findings.hpp"
 #include "race/summary.hpp"
 #include "stats/drift.hpp"
@@ -104,7 +105,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
       }
       worst = std::max(worst, trial->machine->steal_fraction());
       sum += trial->machine->steal_fraction();
-      disturbed += trial->disturbed;
+      disturbed += trial->machine->steal_fraction() > kDisturbedSteal;
       ++trials;
     }
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);

@@ -17,7 +17,6 @@ inline constexpr double kLeastDifference = 0.02;   // 9: never call less than th
 inline constexpr double kCoarse = 0.10;            // 4, 5, 8, 9: more than this hides what people race for
 inline constexpr std::uint64_t kEnoughRounds = 6;  // 8: five can hold the truth 94 % of the time at most
 inline constexpr double kStealWorthAWord = 0.01;   // 7
-inline constexpr double kStrangers = 0.10;         // 12: of the machine, used by processes that are not ours
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
 CheckResult check_answers(const RaceResult& race, const CaseResult& one);       // 3

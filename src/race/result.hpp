@@ -88,7 +88,7 @@ struct Trial {
   std::uint64_t round = 0;     // from 1
   std::uint64_t attempt = 1;   // of the round; above 1 when a disturbed round was run again
   std::uint64_t position = 0;  // in the round's order, from 1
-  bool disturbed = false;      // the machine lost more of its time than a trial can bear
+  bool disturbed = false;      // neighbours or other processes had more of the machine than a trial can bear
   bool late = false;           // usage and calls were not read in time, and are not known
   bool counted = true;         // false: shown, but another attempt of its round is used
   std::optional<LoadResult> load{};
