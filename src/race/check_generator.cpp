@@ -17,7 +17,7 @@ struct Load {
 
 // How many CPUs a side can use: those it was pinned to, else one for each thread it was given.
 double cpus_of(const std::string& pinned, std::uint64_t threads) {
-  const std::size_t count = count_cpus(pinned);
+  const std::size_t count = cpus_in(pinned).size();
   return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/text.hpp"
 #include "race/checks.hpp"
+#include "race/cpu_list.hpp"
 #include "race/disturbance.hpp"
 #include "race/findings.hpp"
 #include "race/summary.hpp"
@@ -36,6 +38,35 @@ std::vector<stats::Observation> observations_of(const CaseResult& one) {
 // Half the width of a ratio's interval, relative to the ratio.
 double half_width(const Estimate& ratio) {
   return ratio.interval.width() / 2 / ratio.median;
+}
+
+// Whether the race's own processes may run on one CPU, and take its time from each other.
+void check_apart(const CpuPlan& plan, Findings& findings) {
+  if (plan.server.empty() || plan.client.empty()) return;  // not recorded
+  if (plan.server == "any" || plan.client == "any") {
+    findings.warn("nothing keeps server (CPU {}) and client (CPU {}) from running on the same CPU",
+                  plan.server, plan.client);
+    return;
+  }
+  std::vector<int> shared;
+  std::ranges::set_intersection(cpus_in(plan.server), cpus_in(plan.client), std::back_inserter(shared));
+  if (!shared.empty())
+    findings.warn("server and client share CPU {}: each takes time from the other", fmt::join(shared, ","));
+}
+
+// A thread of the kernel that polls wants a CPU of its own beside each loop. Which one it runs on otherwise
+// depends on the kernel: one of its owner's, or any.
+void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& findings) {
+  const auto look = [&](const char* side, bool polled, std::uint64_t loops, const std::string& list) {
+    const std::size_t cpus = cpus_in(list).size();
+    if (!polled || cpus == 0 || cpus >= 2 * loops) return;
+    findings.warn(
+        "{}: its {} has {} for {} and as many polling threads of the kernel, which take time from others "
+        "(--{}-cpus)",
+        entry.contestant.name, side, counted(cpus, "CPU"), counted(loops, "loop"), side);
+  };
+  look("server", entry.server_polled, entry.contestant.server.threads, plan.server);
+  look("client", entry.client_polled, entry.contestant.client.threads, plan.client);
 }
 
 }  // namespace
@@ -116,6 +147,8 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
         percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
   else if (trials > 0)
     findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  check_apart(race.cpus, findings);
+  for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
   if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
   return findings.take();

@@ -11,6 +11,16 @@
 namespace joust::race {
 namespace {
 
+// Of the knobs it was given: engines leave such threads out unless they are asked for.
+bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
+  const EngineRow* row = catalogue.engine(choice.engine);
+  return row != nullptr && std::ranges::any_of(row->knobs, [&](const KnobRow& knob) {
+           const auto given = choice.knobs.find(knob.name);
+           return !knob.kernel_thread.empty() && given != choice.knobs.end() &&
+                  given->second == knob.kernel_thread;
+         });
+}
+
 Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue) {
   Entry entry{.contestant = contestant};
   const auto reason = [&](const std::string& name) {
@@ -21,7 +31,9 @@ Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue)
   if (!contestant.external()) {
     entry.in_process = catalogue.engine(contestant.server.engine)->in_process;
     entry.unavailable = reason(contestant.server.engine);
+    entry.server_polled = has_kernel_threads(contestant.server, catalogue);
   }
+  entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   if (entry.unavailable.empty() && !entry.in_process) entry.unavailable = reason(contestant.client.engine);
   return entry;
 }

@@ -141,7 +141,8 @@ struct Entry {
   Contestant contestant{};
   std::string repeats{};  // of the second entry: the contestant that answers for its faults
   bool in_process = false;
-  std::string unavailable{};  // why it cannot run; then it has no trials
+  bool server_polled = false, client_polled = false;  // a thread of the kernel polls beside each of its loops
+  std::string unavailable{};                          // why it cannot run; then it has no trials
   std::vector<Trial> trials{};
   CallCount calls{};
   std::size_t failures = 0;  // trials without a result

@@ -71,6 +71,29 @@ TEST_F(Checks, AnUnreadableMachineIsTold) {
   EXPECT_EQ(check(7).verdict, Verdict::warn);
 }
 
+TEST_F(Checks, ServerAndClientOnOneCpuAreTold) {
+  RaceResult result = race();
+  EXPECT_EQ(check(7, result).verdict, Verdict::pass);
+  result.cpus = {.server = "0-2", .client = "2-3,1"};
+  CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "server and client share CPU 1,2:")) << found.detail;
+  result.cpus = {.server = "0", .client = "any"};
+  found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (CPU any) from")) << found.detail;
+}
+
+TEST_F(Checks, AKernelThreadWithoutACpuOfItsOwnIsTold) {
+  scenario.contestants[2].server.knobs["sqpoll"] = "on";
+  RaceResult result = race();
+  const CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "io-uring: its server has 1 CPU for 1 loop and as many")) << found.detail;
+  result.cpus = {.server = "0-1", .client = "2"};
+  EXPECT_EQ(check(7, result).verdict, Verdict::pass);
+}
+
 // 8
 
 TEST_F(Checks, TooFewRoundsAreTold) {
