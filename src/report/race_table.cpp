@@ -20,6 +20,8 @@ using race::Verdict;
 
 constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
+// On narrower terminals what checks found stands below their titles.
+constexpr std::size_t kNarrow = 100;
 
 // "95 % interval": what the weakest of the rows can claim.
 std::string interval_title(const std::vector<const Entry*>& rows) {
@@ -125,12 +127,13 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   TextTable table({{.title = " ", .text = true, .gap = 1},
                    {.title = "contestant", .text = true, .gap = 1},
                    {.title = "messages/s", .gap = 3},
-                   {.title = "", .text = true, .gap = 1},
+                   {.title = "", .text = true, .gap = 1, .decoration = true},
                    {.title = "median", .gap = 2, .group = ratio_group},
                    {.title = interval_title(rows), .gap = 2, .group = ratio_group},
                    {.title = "p50", .gap = 3, .group = "latency"},
                    {.title = "p99", .group = "latency"},
-                   {.title = "max", .group = "latency"}});
+                   {.title = "max", .group = "latency"}},
+                  2);
   const double greatest = greatest_rate(rows);
   for (const Entry* entry : rows) {
     const race::Summary& summary = entry->summary;
@@ -163,7 +166,7 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
     columns.push_back({.title = "server", .gap = 3, .group = group});
     columns.push_back({.title = "client", .gap = 2, .group = group});
   }
-  TextTable table(std::move(columns));
+  TextTable table(std::move(columns), 2);
   for (const Entry* entry : rows_of(one)) {
     const race::Summary& s = entry->summary;
     if (s.trials == 0) continue;
@@ -214,8 +217,13 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
                                : check.verdict == Verdict::warn ? std::pair("WARN", Paint::yellow)
                                                                 : std::pair("REFUSE", Paint::red);
     constexpr std::size_t kIndent = 42;
-    text += fmt::format("  {} {:>3}  {} {}\n", painted(left(word, 6), paint, terminal), check.id,
-                        left(check.title, kIndent - 15), wrapped(check.detail, kIndent, terminal.columns));
+    const std::string head = fmt::format("  {} {:>3}  ", painted(left(word, 6), paint, terminal), check.id);
+    if (terminal.columns < kNarrow)
+      text +=
+          fmt::format("{}{}\n{:6}{}\n", head, check.title, "", wrapped(check.detail, 6, terminal.columns));
+    else
+      text += fmt::format("{}{} {}\n", head, left(check.title, kIndent - 15),
+                          wrapped(check.detail, kIndent, terminal.columns));
   }
   return text;
 }
@@ -272,12 +280,15 @@ std::string load_text(const race::Case& one) {
 
 std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   std::string text;
-  if (!race.scenario.title.empty()) text += painted(race.scenario.title, Paint::bold, terminal) + "\n";
+  if (!race.scenario.title.empty())
+    text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
   std::string how = fmt::format("{} rounds, seed {}", race.rounds, race.seed);
   if (!race.cpus.server.empty())
     how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
-  text += painted(how, Paint::dim, terminal) + "\n";
-  if (!race.complete) text += painted("INCOMPLETE: " + race.incomplete, Paint::red, terminal) + "\n";
+  text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";
+  if (!race.complete)
+    text +=
+        painted(wrapped("INCOMPLETE: " + race.incomplete, 0, terminal.columns), Paint::red, terminal) + "\n";
   for (const CaseResult& one : race.cases) {
     if (race.cases.size() > 1) text += '\n';
     text += case_text(race, one, terminal);

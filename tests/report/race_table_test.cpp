@@ -76,6 +76,29 @@ TEST(RaceTable, ColoursAreForTerminalsOnly) {
   EXPECT_NE(race_table(plain_race(), {.colours = true}).find("\x1b[32mPASS"), std::string::npos);
 }
 
+TEST(RaceTable, ANarrowTerminalHasAllFiguresInLinesThatFit) {
+  race::RaceResult result = plain_race();
+  for (const std::size_t columns : {99U, 80U, 60U, 48U}) {
+    const std::string text = race_table(result, {.columns = columns});
+    EXPECT_LE(widest_line(text), columns) << text;
+    for (const char* figure :
+         {" 106k", " 1.56 ", "1.56 to 1.56", " 2.41 ms", " 9.70 ms", "11.4 MiB", " 0.020"})
+      EXPECT_NE(text.find(figure), std::string::npos) << figure << " in " << columns << "\n" << text;
+  }
+  expect_golden(race_table(result, {.columns = 72}), "race_narrow.txt");
+}
+
+TEST(RaceTable, ABarGoesBeforeAFigureMoves) {
+  const std::string text = race_table(plain_race(), {.columns = 85});
+  EXPECT_EQ(text.find("█"), std::string::npos) << text;
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with(" 1 ")) {
+  }
+  EXPECT_NE(line.find("106k"), std::string::npos) << text;
+  EXPECT_NE(line.find(" ms"), std::string::npos) << text;
+}
+
 TEST(Text, WrapsAtBlanksBehindAnIndent) {
   EXPECT_EQ(wrapped("one two three", 2, 9), "one two\n  three");
   EXPECT_EQ(wrapped("unbreakable", 2, 5), "unbreakable");
