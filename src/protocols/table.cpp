@@ -3,11 +3,12 @@
 
 namespace joust {
 
+Protocol broadcast_protocol();
 Protocol echo_protocol();
 Protocol uppercase_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol()};
+  return {echo_protocol(), uppercase_protocol(), broadcast_protocol()};
 }
 
 }  // namespace joust
