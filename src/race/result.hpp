@@ -142,6 +142,7 @@ struct Entry {
   std::string repeats{};  // of the second entry: the contestant that answers for its faults
   bool in_process = false;
   bool server_polled = false, client_polled = false;  // a thread of the kernel polls beside each of its loops
+  Settings server_options{}, client_options{};        // of the protocol; in process the client has both
   std::string unavailable{};                          // why it cannot run; then it has no trials
   std::vector<Trial> trials{};
   CallCount calls{};
