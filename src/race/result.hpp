@@ -61,6 +61,7 @@ struct LoadResult {
   Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
+  std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, the whole run's: expected, lost ...
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
