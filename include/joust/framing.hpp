@@ -52,6 +52,7 @@ class Deframer {
  private:
   Step next_exact(Bytes chunk, std::size_t size);
   Step next_length4(Bytes chunk, std::size_t largest);
+  Step next_cut_length4(Bytes chunk, std::size_t largest);
   Step next_line(Bytes chunk, std::size_t largest);
   Step hold(Bytes chunk);
   Step complete(Bytes chunk, std::size_t taken);

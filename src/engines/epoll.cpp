@@ -89,10 +89,11 @@ void EpollLoop::run() {
   const auto serve_peer = [this](Peer& peer) { serve(peer); };
   while (!core_.over()) {
     start_dials();
-    for (const epoll_event& event : wait()) dispatch(event);
+    const std::span<epoll_event> events = wait();
+    for (const epoll_event& event : events) dispatch(event);
     resume_unfinished();
     core_.fire_deadlines(serve_peer);
-    core_.pass_publications(serve_peer);
+    core_.pass_publications(!events.empty(), serve_peer);
     if (stopping_) stop_by_and_by();
     core_.sweep();
   }
@@ -182,6 +183,7 @@ void EpollLoop::serve(Peer& peer) {
 }
 
 void EpollLoop::flush(Peer& peer) {
+  if (core_.is_gathering()) return;
   while (peer.writable && peer.connection->has_output())
     peer.writable = send_ready(peer.socket.get(), *peer.connection, core_.now());
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, core_.now());

@@ -16,13 +16,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #ifdef JOUST_HAVE_LIBURING
 
 #include <poll.h>
 #include <sys/socket.h>
-
-#include <cerrno>
 
 #include "engines/common/patience.hpp"
 #include "engines/common/ready_io.hpp"
@@ -65,6 +64,7 @@ class UringLoop {
   bool stopping_ = false;
   bool all_in_ = false;  // every connection there will be is open here (while stopping)
   std::uint64_t turn_ = 0;
+  std::uint64_t heard_in_ = 0;  // the last turn in which something arrived
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
   LoopCore<Peer> core_;
@@ -103,7 +103,7 @@ void UringLoop::run() {
     for (Peer* peer : touched_) serve(*peer);
     touched_.clear();
     core_.fire_deadlines(serve_peer);
-    core_.pass_publications(serve_peer);
+    core_.pass_publications(heard_in_ == turn_, serve_peer);
     if (stopping_) stop_by_and_by();
     core_.sweep([this](Peer& peer) { return peer.let_go(ring_); });
   }
@@ -157,6 +157,7 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
   constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // nothing has been lost
   if (peer.live()) {
     if (cqe.res > 0) {
+      heard_in_ = turn_;
       peer.count(static_cast<std::size_t>(cqe.res), turn_);
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {
@@ -193,7 +194,7 @@ void UringLoop::open(Peer& peer) {
 void UringLoop::serve(Peer& peer) {
   peer.touched = false;
   StreamConnection& connection = *peer.connection;
-  if (!peer.sending && connection.has_output()) send(peer);
+  if (!peer.sending && !core_.is_gathering() && connection.has_output()) send(peer);
   if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, core_.now());
   const bool beyond = peer.received_in(turn_) > hosting_.limits.read_bytes_per_turn;
   const bool wanted = connection.wants_input() && !beyond;

@@ -70,6 +70,7 @@ class Conversation {
   CrewPeer& peer_;
   Time now_{};
   Patience patience_;
+  bool silent_ = false;              // in this turn: the host speaks for it
   bool took_leave_ = false;          // the session knows of the stop
   std::size_t read_since_stop_ = 0;  // bytes
   std::array<std::byte, kMostRead> buffer_;
@@ -131,7 +132,8 @@ bool Conversation::take_turn() {
   // An answer to a nudge is to look at everything again, as below, after having said so.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   peer_.catch_up(crew_.publications(), now_);
-  peer_.flush(now_);
+  silent_ = crew_.will_speak();
+  if (!silent_) peer_.flush(now_);
   return !peer_.connection->ended() && !crew_.ending();
 }
 
@@ -140,7 +142,7 @@ Duration Conversation::next_wait() {
   const bool look_only = peer_.nudged || (crew_.draining() && !took_leave_);
   const Duration wait =
       look_only ? Duration::zero() : patience_.next_wait(peer_.connection->deadline(), now_);
-  peer_.waits_for = peer_.interest();
+  peer_.waits_for = static_cast<short>(peer_.interest() & ~(silent_ ? POLLOUT : 0));
   peer_.back_by = now_ + std::min(wait, kTick);
   return wait;
 }

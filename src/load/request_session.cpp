@@ -224,7 +224,9 @@ bool RequestSession::waits_for_others() const {
 
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
-  if (waits_for_others()) return last_heard_ + plan_.request_timeout;
+  // What others do may have completed this connection: then it is called at once.
+  if (waits_for_others())
+    return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
   std::optional<Time> due;
   if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;

@@ -32,7 +32,7 @@ class RequestSession : public Session {
   std::size_t output(std::span<Segment> into) const override { return shut() ? 0 : outbox_.segments(into); }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
-  bool finished() const override { return finished_ || (phase_ == Phase::finishing && all_heard()); }
+  bool finished() const override { return finished_; }
   void consumed(std::size_t n) override { outbox_.consumed(n); }
   void released(std::size_t n) override { outbox_.released(n); }
 

@@ -2,6 +2,7 @@
 #include "engines/common/crew.hpp"
 
 #include <poll.h>
+#include <sched.h>
 
 #include <system_error>
 #include <utility>
@@ -85,6 +86,14 @@ void Crew::run_thread(CrewPeer& peer) {
   waker_.wake();
 }
 
+bool Crew::will_speak() const {
+  return publications_ != nullptr && publications_->count() != told_;
+}
+
+std::optional<Time> Crew::due() const {
+  return gathering_.under_way() ? std::optional(now_) : nudge_again_;
+}
+
 void Crew::attend(Time now) {
   now_ = now;
   waker_.clear();
@@ -103,8 +112,14 @@ void Crew::join_ended() {
 }
 
 void Crew::pass_publications() {
-  if (publications_ == nullptr || publications_->count() == seen_) return;
-  seen_ = publications_->count();
+  if (!will_speak()) return;
+  const std::uint64_t count = publications_->count();
+  const bool heard = std::exchange(seen_, count) != count;
+  if (gathering_.keep_on(now_, heard, peers_.size())) {
+    ::sched_yield();  // to those who have something to publish
+    return;
+  }
+  told_ = count;
   for (CrewPeer& peer : peers_)
     if (!speak_for(peer)) nudge(peer);
 }

@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/small_thread.hpp"
+#include "engines/common/gathering.hpp"
 #include "joust/engine.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
@@ -56,15 +57,16 @@ class Crew {
   // The host's
   bool start(Fd socket);  // a thread that lives for this socket; false, and counted, when there can be none
   std::size_t size() const { return peers_.size(); }
-  int fd() const { return waker_.fd(); }                    // readable when attend() has something to do,
-  std::optional<Time> due() const { return nudge_again_; }  // and so it has at this time
-  void attend(Time now);  // joins who has ended, passes publications on, repeats nudges
-  void drain();           // has all take leave
-  void end_at_once();     // whatever is unfinished
-  void rethrow() const;   // what has been thrown in a thread; a stop has been requested then
+  int fd() const { return waker_.fd(); }  // readable when attend() has something to do,
+  std::optional<Time> due() const;        // and so it has at this time
+  void attend(Time now);                  // joins who has ended, passes publications on, repeats nudges
+  void drain();                           // has all take leave
+  void end_at_once();                     // whatever is unfinished
+  void rethrow() const;                   // what has been thrown in a thread; a stop has been requested then
 
   // Any thread's
   Publications* publications() const { return publications_; }
+  bool will_speak() const;  // the host is about to send for everyone: nobody needs to send a part of it
   bool draining() const { return draining_; }
   bool ending() const { return ending_; }
   void wake_host() { waker_.wake(); }
@@ -91,8 +93,10 @@ class Crew {
   std::exception_ptr error_;      // under the mutex while threads run
 
   Time now_ = Clock::now();
-  std::optional<Time> nudge_again_;  // while any are unanswered
-  std::uint64_t seen_ = 0;           // of the publications
+  std::optional<Time> nudge_again_;     // while any are unanswered
+  std::uint64_t seen_ = 0;              // of the publications, and
+  std::atomic<std::uint64_t> told_{0};  // what of them everyone is told
+  Gathering gathering_;
   std::list<CrewPeer> peers_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/fd.hpp"
 #include "engines/common/dials.hpp"
+#include "engines/common/gathering.hpp"
 #include "engines/common/loops.hpp"
 #include "joust/engine.hpp"
 #include "net/listener.hpp"
@@ -155,6 +156,7 @@ class LoopCore {
   // When the loop must look again, whatever the kernel has to say.
   std::optional<Time> due() const {
     if (over()) return now_;  // the last dials have failed without the kernel having a say
+    if (gathering_.under_way()) return now_;
     const auto next = timers_.next();
     if (!stop_.requested()) return next;
     // A stop looks often, to notice a second one soon.
@@ -180,11 +182,15 @@ class LoopCore {
     }
   }
 
-  // Something became visible to all sessions: each may have output now.
+  // Something became visible to all sessions: each may have output now. To tell them costs a send each, so it
+  // pays to wait for what else is just arriving (`heard`: something did, in this turn) and to tell all at
+  // once; but never for longer than the telling takes.
   template <typename Serve>
-  void pass_publications(Serve&& serve) {
+  void pass_publications(bool heard, Serve&& serve) {
     if (publications_ == nullptr || publications_->count() == seen_) return;
+    if (gathering_.keep_on(now_, heard, peers_.size())) return;
     seen_ = publications_->count();
+    telling_ = true;
     for (const auto& peer : peers_) {
       if (!peer->connection) continue;
       if (peer->connection->ended()) {
@@ -194,6 +200,12 @@ class LoopCore {
       peer->connection->refresh(now_);
       serve(*peer);
     }
+    telling_ = false;
+  }
+
+  // All peers will be asked for output soon: until then nobody is sent a part of it.
+  bool is_gathering() const {
+    return publications_ != nullptr && !telling_ && publications_->count() != seen_;
   }
 
   bool draining() const { return drain_by_.has_value(); }
@@ -265,6 +277,8 @@ class LoopCore {
   const std::size_t index_;
   Publications* const publications_;
   std::uint64_t seen_ = 0;  // of publications_
+  bool telling_ = false;
+  Gathering gathering_;
   Dials dials_;
   TimerQueue timers_;
   Timed accept_again_;  // armed while accepting is paused
