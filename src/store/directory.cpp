@@ -67,23 +67,22 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
   // Without O_NONBLOCK the open of a FIFO would wait for its other end.
   auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return fd;
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(fd->get(), &facts) != 0) return std::unexpected(errno);
   if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
   return fd;
 }
 
-std::expected<std::pair<Fd, std::string>, int> Directory::open_parent(std::string_view name) const {
+std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
   const std::size_t slash = name.rfind('/');
-  const std::string last(slash == std::string_view::npos ? name : name.substr(slash + 1));
   if (slash == std::string_view::npos) {
     Fd root(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
     if (!root.is_open()) return std::unexpected(errno);
-    return std::pair(std::move(root), last);
+    return Parent{std::move(root), std::string(name)};
   }
   auto parent = open_beneath(name.substr(0, slash), kHandle);
   if (!parent) return std::unexpected(parent.error());
-  return std::pair(std::move(*parent), last);
+  return Parent{std::move(*parent), std::string(name.substr(slash + 1))};
 }
 
 }  // namespace joust

@@ -17,8 +17,8 @@ namespace joust {
 namespace {
 
 std::expected<std::size_t, int> read_from(int fd, std::uint64_t offset, std::span<std::byte> into) {
-  const ssize_t n = retry_interrupted(
-      [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
+  const ssize_t n =
+      retry_interrupted([&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
   if (n < 0) return std::unexpected(errno);
   return static_cast<std::size_t>(n);
 }
@@ -37,11 +37,16 @@ Mapping::~Mapping() {
   if (begin_ != nullptr) ::munmap(begin_, size_);
 }
 
-SourceFile::SourceFile(Fd fd, std::uint64_t size, FileRead how)
-    : fd_(std::move(fd)), how_(how), mapping_(fd_.get(), how == FileRead::mmap ? size : 0, PROT_READ) {}
+SourceFile::SourceFile(Fd fd, std::uint64_t size, FileRead how, PlainBytes* plain)
+    : fd_(std::move(fd)),
+      how_(how),
+      plain_(plain),
+      mapping_(fd_.get(), how == FileRead::mmap ? size : 0, PROT_READ) {}
 
 std::expected<std::size_t, int> SourceFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
-  return read_from(fd_.get(), offset, into);
+  const auto read = read_from(fd_.get(), offset, into);
+  if (plain_ != nullptr) plain_->read.fetch_add(read.value_or(0), std::memory_order_relaxed);
+  return read;
 }
 
 std::expected<std::size_t, int> SourceFile::write_at(std::uint64_t /*offset*/, Bytes /*bytes*/) {
@@ -49,17 +54,18 @@ std::expected<std::size_t, int> SourceFile::write_at(std::uint64_t /*offset*/, B
 }
 
 Bytes SourceFile::mapped(std::uint64_t offset, std::uint64_t size) const {
-  struct stat facts{};
+  struct stat facts {};
   if (mapping_.bytes().empty() || ::fstat(fd_.get(), &facts) != 0) return {};
   const std::uint64_t end = std::min<std::uint64_t>(mapping_.bytes().size(), facts.st_size);
   if (offset >= end) return {};
   return mapping_.bytes().subspan(offset, std::min(size, end - offset));
 }
 
-TargetFile::TargetFile(Fd fd, std::uint64_t size, FileWrite how)
+TargetFile::TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain)
     : fd_(std::move(fd)),
       size_(size),
       how_(how),
+      plain_(plain),
       mapping_(fd_.get(), how == FileWrite::mmap ? size : 0, PROT_READ | PROT_WRITE) {}
 
 std::expected<std::size_t, int> TargetFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
@@ -76,6 +82,7 @@ std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes
       [&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
   if (n < 0) return std::unexpected(errno);
   if (n == 0 && !bytes.empty()) return std::unexpected(ENOSPC);
+  if (plain_ != nullptr) plain_->written.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
   return static_cast<std::size_t>(n);
 }
 
@@ -83,13 +90,9 @@ NullFile::NullFile(FileWrite how)
     : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
                                    : -1) {}
 
-std::expected<Reserved, int> reserve(int fd, std::uint64_t size) {
-  const auto length = static_cast<off_t>(size);
-  if (size == 0) return Reserved::yes;
-  if (retry_interrupted([&] { return ::fallocate(fd, 0, 0, length); }) == 0) return Reserved::yes;
-  if (errno != EOPNOTSUPP && errno != ENOSYS) return std::unexpected(errno);
-  if (::ftruncate(fd, length) != 0) return std::unexpected(errno);
-  return Reserved::unknown;
+int reserve(int fd, std::uint64_t size) {
+  if (size == 0) return 0;
+  return retry_interrupted([&] { return ::fallocate(fd, 0, 0, static_cast<off_t>(size)); }) == 0 ? 0 : errno;
 }
 
 Fd generated_file(std::uint64_t size) {
@@ -108,10 +111,9 @@ Fd generated_file(std::uint64_t size) {
   for (std::uint64_t done = 0; done < size;) {
     const Bytes rest = pattern.subspan(done % pattern.size());
     const std::size_t most = std::min<std::uint64_t>(rest.size(), size - done);
-    done += static_cast<std::uint64_t>(
-        checked(retry_interrupted(
-                    [&] { return ::pwrite(fd.get(), rest.data(), most, static_cast<off_t>(done)); }),
-                "pwrite(memory, {} bytes)", most));
+    done += static_cast<std::uint64_t>(checked(
+        retry_interrupted([&] { return ::pwrite(fd.get(), rest.data(), most, static_cast<off_t>(done)); }),
+        "pwrite(memory, {} bytes)", most));
   }
   checked(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), "fcntl(F_ADD_SEALS)");
   return fd;

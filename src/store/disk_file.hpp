@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <expected>
 
 #include "base/fd.hpp"
 #include "joust/file.hpp"
@@ -12,6 +14,11 @@ namespace joust {
 enum class FileRead : std::uint8_t { read, mmap, sendfile };
 // And from a socket into a file.
 enum class FileWrite : std::uint8_t { write, splice, mmap };
+
+// Bytes that went the plain way, through a buffer of ours: shows what an engine made of a wish.
+struct PlainBytes {
+  std::atomic<std::uint64_t> read{0}, written{0};
+};
 
 // Memory that a file is mapped to. Empty when mapping was refused.
 class Mapping {
@@ -37,7 +44,8 @@ class Mapping {
 // connection is lost. Only the `null` engine touches such bytes itself: do not shrink files under it.
 class SourceFile : public File {
  public:
-  SourceFile(Fd fd, std::uint64_t size, FileRead how);
+  // `plain` is borrowed; may be null.
+  SourceFile(Fd fd, std::uint64_t size, FileRead how, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   Bytes mapped(std::uint64_t offset, std::uint64_t size) const override;
@@ -46,14 +54,15 @@ class SourceFile : public File {
  private:
   Fd fd_;
   FileRead how_;
+  PlainBytes* plain_;
   Mapping mapping_;
 };
 
 // A file of a known size that is filled, and may be read again.
 class TargetFile : public File {
  public:
-  // With mmap the space has to be reserved already: a page the disk has no room for ends the process.
-  TargetFile(Fd fd, std::uint64_t size, FileWrite how);
+  // With mmap the room has to be reserved already: a page the disk has no room for ends the process.
+  TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
@@ -62,6 +71,7 @@ class TargetFile : public File {
   Fd fd_;
   std::uint64_t size_;
   FileWrite how_;
+  PlainBytes* plain_;
   Mapping mapping_;
 };
 
@@ -77,10 +87,9 @@ class NullFile : public File {
   Fd fd_;  // /dev/null, for splice
 };
 
-enum class Reserved : std::uint8_t { yes, unknown };
-// Gives a new file its size and its room on the disk at once, so that a full disk shows before the transfer.
-// The errno when there is no room; `unknown` where the file system cannot promise.
-std::expected<Reserved, int> reserve(int fd, std::uint64_t size);
+// Gives a new file its size and its room on the disk at once. 0, or the errno: EOPNOTSUPP where the file
+// system cannot promise.
+int reserve(int fd, std::uint64_t size);
 
 // A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error.
 Fd generated_file(std::uint64_t size);

@@ -64,7 +64,7 @@ std::vector<std::string_view> components(std::string_view name) {
 
 std::string_view objection_to(std::string_view name) {
   if (name.empty()) return "the name is empty";
-  if (name.size() > kLongestName) return "the name is longer than 4096 bytes";
+  if (name.size() > kLongestName) return "the name is longer than 1024 bytes";
   if (name.front() == '/') return "the name is absolute";
   if (!is_utf8(name)) return "the name is not UTF-8";
   if (has_control(name)) return "the name has a control character";

@@ -6,7 +6,7 @@
 
 namespace joust {
 
-inline constexpr std::size_t kLongestName = 4096;      // bytes
+inline constexpr std::size_t kLongestName = 1024;      // bytes
 inline constexpr std::size_t kLongestComponent = 255;  // bytes
 
 // Files in the making begin like this; no peer may name one.
