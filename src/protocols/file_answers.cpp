@@ -107,7 +107,7 @@ void ClientSession::hear(const End& end, Time now) {
 
 void ClientSession::hear(const Stored& stored, Time now) {
   const Facts& facts = *errand_.facts();
-  if (errand_.orders().operation != Operation::put || sending_ || outgoing_.waiting() > 0)
+  if (errand_.orders().operation != Operation::put || sending_)
     return fail(Stage::verify, 0, "stored before it was sent", now);
   if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size)
     return fail(Stage::verify, 0, "another range was stored than was sent", now);

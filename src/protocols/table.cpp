@@ -4,10 +4,11 @@
 namespace joust {
 
 Protocol echo_protocol();
+Protocol file_protocol();
 Protocol uppercase_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol()};
+  return {echo_protocol(), uppercase_protocol(), file_protocol()};
 }
 
 }  // namespace joust
