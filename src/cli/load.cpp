@@ -37,6 +37,7 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
+  const CLI::Option* duration = nullptr;
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
@@ -70,6 +71,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
+  if (messages == 0 && duration->count() == 0) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -181,9 +183,9 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
   command->add_option("--connect", load->connect, "127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH");
   add_count(*command, "-c,--connections", load->connections, "connections [1]", 1, 1'000'000);
   CLI::Option* messages = add_count(*command, "-m,--messages", load->messages, "messages of each connection");
-  add_duration(*command, "-d,--duration", load->plan.duration, "time to measure [10s]",
-               std::chrono::milliseconds(1))
-      ->excludes(messages);
+  load->duration = add_duration(*command, "-d,--duration", load->plan.duration, "time to measure [10s]",
+                                std::chrono::milliseconds(1))
+                       ->excludes(messages);
   add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
   add_duration(*command, "-i,--interval", load->plan.interval,
                "least time between two messages of a connection [0]");

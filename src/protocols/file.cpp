@@ -18,6 +18,7 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.over_message = false;
+  protocol.standard_messages = 1;
   protocol.options = file::options();
   protocol.make_server = file::make_shop;
   protocol.make_client = file::make_errand;

@@ -90,6 +90,7 @@ class ErrandService : public Service {
 };
 
 std::vector<ResultGroup> ErrandService::results() const {
+  if (errand_.orders().operation == Operation::info) return {};
   const auto opens = run_.opens(), closes = run_.closes();
   const double seconds = opens && closes ? std::chrono::duration<double>(*closes - *opens).count() : 0;
   const auto bytes = static_cast<double>(errand_.bytes.load());
