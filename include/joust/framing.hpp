@@ -38,6 +38,7 @@ class Deframer {
     Status status;
     std::size_t taken;  // bytes of `chunk` used up by this step
     Bytes message;      // valid until the next call, and as long as the chunk
+    Bytes framed{};     // the same with its boundary, as it came
   };
 
   // The next message of `chunk`, which follows the bytes taken before. After `malformed` there is no way on:

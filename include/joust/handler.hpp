@@ -34,6 +34,14 @@ class Handler {
   [[nodiscard]] virtual bool on_message(Bytes message, Writer& replies) = 0;
 };
 
+// What the client side makes of a message from the server.
+enum class Heard : std::uint8_t {
+  wrong,     // the connection has failed
+  greeting,  // the answer to write_greeting(): this connection is ready for the load
+  reply,     // to the oldest request outstanding
+  other,     // right, and nobody's reply
+};
+
 // The client side for one connection: makes request number n (0, 1, 2 ... on this connection) and checks its
 // reply. Requests may be outstanding together; replies come in the order of the requests. Touched by one
 // thread at a time.
@@ -49,6 +57,23 @@ class Exchange {
   // The exact size of the reply in bytes; asked only where the framing is Raw, which has no boundaries of its
   // own.
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
+
+  // Protocols in which more is said than requests and replies override these too.
+
+  // Returns true when there is one; the load starts when all connections have their answer.
+  virtual bool write_greeting(Writer& /*greeting*/) { return false; }
+
+  // `number` is that of the oldest request outstanding. The default knows nothing but replies.
+  [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
+    return verify(number, message) ? Heard::reply : Heard::wrong;
+  }
+
+  // No request will follow. Once.
+  virtual void on_last_request() {}
+
+  // Whether all has come that was expected besides replies. May become true by what other connections do;
+  // then the service's publication count moves.
+  virtual bool complete() const { return true; }
 };
 
 }  // namespace joust

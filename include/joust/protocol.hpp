@@ -36,6 +36,12 @@ struct Parameters {
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
+struct Protocol;
+
+// What a side asks for when nobody says anything.
+enum class Role : std::uint8_t;
+Parameters standard_parameters(const Protocol& protocol, Role side);
+
 // What is said on the wire and what the server does about it. Values, made once at start-up; the functions
 // are called from any thread.
 struct Protocol {

@@ -109,6 +109,10 @@ class Session {
   // connection, waits for the peer to end too, and closes. Never becomes false again.
   virtual bool finished() const = 0;
 
+  // The connection is to be broken off at once, whatever has not been sent: the peer does not keep up with
+  // what it is bound to get. Never becomes false again.
+  virtual bool gives_up() const { return false; }
+
   // The operating system has taken the first n bytes of output().
   virtual void consumed(std::size_t n) = 0;
 

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
+#include "joust/engine.hpp"
 #include "joust/protocol.hpp"
-#include "load/request_session.hpp"
+#include "load/request_service.hpp"
 #include "session/handler_session.hpp"
 
 namespace joust {
+
+Parameters standard_parameters(const Protocol& protocol, Role side) {
+  Parameters parameters;
+  for (const ProtocolOption& option : protocol.options)
+    if (side == Role::serve ? option.serves : option.loads) parameters.options[option.name] = option.standard;
+  return parameters;
+}
 
 Protocol request_response(RequestResponse description) {
   Protocol protocol;

@@ -2,77 +2,27 @@
 #include "load/request_session.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <cerrno>
 #include <utility>
 
 namespace joust {
-namespace {
 
-enum class Phase : std::uint8_t {
-  waiting,    // for the start; the first requests are written, but not shown
-  warming,    // traffic that is not recorded
-  settling,   // no new requests until all are answered (messages only)
-  ready,      // for the window; its first requests are written, but not shown (messages only)
-  measuring,  // the timed window
-  finishing,  // no new requests; the last replies are still verified
-};
+void RequestSession::on_open(Time now) {
+  Writer greeting(framing_, outbox_);
+  greets_ = exchange_->write_greeting(greeting);
+  last_heard_ = now;
+  if (!greets_) ready(now);
+}
 
-class RequestSession : public Session {
- public:
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
-      : framing_(framing), exchange_(std::move(exchange)), run_(run), plan_(run.plan()), deframer_(framing) {}
-
-  void on_open(Time now) override {
-    fill(now);  // before the count: the start may come at once
-    run_.opened(now);
-  }
-  std::size_t on_bytes(Bytes chunk, Time now) override;
-  void on_peer_finished(Time now) override;
-  void on_deadline(Time now) override;
-  void on_drain(Time now) override;
-  void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
-
-  std::size_t output(std::span<Segment> into) const override { return shut() ? 0 : outbox_.segments(into); }
-  Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
-  std::optional<Time> deadline() const override;
-  bool finished() const override { return finished_; }
-  void consumed(std::size_t n) override { outbox_.consumed(n); }
-  void released(std::size_t n) override { outbox_.released(n); }
-
- private:
-  bool shut() const;
-  bool in_window(Time now) const;
-  bool has_more() const;
-  bool may_send(Time now) const;
-  void advance(Time now);
-  void start(Time now);
-  void enter_window(Time opens);
-  void fill(Time now);
-  void check(Bytes reply, Time now);
-  void conclude(Time now);
-  void leave_window(Time now);
-  void fail(const Failure& failure, Time now);
-
-  const Framing framing_;
-  const std::unique_ptr<Exchange> exchange_;
-  LoadRun& run_;
-  const LoadPlan& plan_;
-  Deframer deframer_;
-  Outbox outbox_;
-  std::deque<Time> intended_;       // when each outstanding request was meant to be sent, oldest first
-  std::uint64_t requests_ = 0;      // written so far
-  std::uint64_t replies_ = 0;       // verified so far
-  std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
-  std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
-  Time next_send_{};                // by the interval
-  Phase phase_ = Phase::waiting;
-  bool left_window_ = false;
-  bool finished_ = false;
-  bool failed_ = false;
-};
+void RequestSession::ready(Time now) {
+  greeted_ = true;
+  fill(now);  // before the count: the start may come at once
+  run_.opened(now);
+}
 
 // Whether what has been written must not be shown yet.
 bool RequestSession::shut() const {
+  if (!greeted_) return false;
   if (phase_ == Phase::waiting) return !run_.start();
   if (phase_ == Phase::ready) return !run_.opens();
   return false;
@@ -86,7 +36,7 @@ bool RequestSession::in_window(Time now) const {
 
 // Whether there is another request to send, as soon as there is room and time for it.
 bool RequestSession::has_more() const {
-  if (finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
+  if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
   const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
   return !plan_.messages || !for_window || in_window_ < *plan_.messages;
 }
@@ -157,9 +107,10 @@ void RequestSession::fill(Time now) {
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
   if (in_window(now)) run_.recorder().bytes_received(chunk.size());
+  last_heard_ = now;
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
-    if (intended_.empty()) {
+    if (intended_.empty() && !greets_) {
       fail({Stage::verify, 0, "bytes nobody asked for"}, now);
       break;
     }
@@ -175,20 +126,33 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   return failed_ ? chunk.size() : taken;
 }
 
-void RequestSession::check(Bytes reply, Time now) {
-  if (!exchange_->verify(replies_, reply))
-    return fail({Stage::verify, 0, "a reply is not the right one"}, now);
+void RequestSession::check(Bytes message, Time now) {
+  const Heard heard = exchange_->hear(replies_, message);
+  const bool fits = heard == Heard::reply      ? !intended_.empty()
+                    : heard == Heard::greeting ? greets_ && !greeted_
+                                               : heard == Heard::other;
+  if (!fits) return fail({Stage::verify, 0, "a message is not the right one"}, now);
+  if (heard == Heard::reply) answered(now);
+  if (heard == Heard::greeting) ready(now);
+}
+
+void RequestSession::answered(Time now) {
   ++replies_;
   const Duration latency = now - intended_.front();
   intended_.pop_front();
   if (in_window(now)) run_.recorder().verified(latency, now - *run_.opens());
 }
 
+void RequestSession::last_request() {
+  if (greeted_ && !std::exchange(last_request_, true)) exchange_->on_last_request();
+}
+
 // After every input: is there anything left to do?
 void RequestSession::conclude(Time now) {
   advance(now);
-  if (finished_ || !intended_.empty()) return;
   const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
+  if (all_sent || phase_ == Phase::finishing) last_request();
+  if (finished_ || !all_heard()) return;
   if (all_sent) leave_window(now);
   if (phase_ == Phase::finishing) finished_ = true;
 }
@@ -204,6 +168,8 @@ void RequestSession::fail(const Failure& failure, Time now) {
   if (failed_) return;
   advance(now);
   failed_ = finished_ = true;
+  if (!greeted_) return run_.not_opened(failure, now);
+  last_request();
   run_.failed(failure);
   if (in_window(now)) run_.recorder().failed(intended_.size());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
@@ -220,12 +186,15 @@ void RequestSession::on_deadline(Time now) {
   advance(now);
   if (!intended_.empty() && !shut() && now >= intended_.front() + plan_.request_timeout)
     fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
+  else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + plan_.request_timeout)
+    fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
   fill(now);
   conclude(now);
 }
 
 void RequestSession::on_drain(Time now) {
   advance(now);
+  if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
   if (shut() || phase_ == Phase::waiting) {
     // Nobody has seen the requests written in advance.
     const std::size_t unseen = outbox_.size();
@@ -238,23 +207,20 @@ void RequestSession::on_drain(Time now) {
   conclude(now);
 }
 
+// Nothing of this connection's own is outstanding, but the greeting's answer, or others' messages.
+bool RequestSession::waits_for_others() const {
+  return !greeted_ || (last_request_ && intended_.empty());
+}
+
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
+  if (waits_for_others()) return last_heard_ + plan_.request_timeout;
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
   std::optional<Time> due;
   if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;
   if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
     due = std::min(due.value_or(next_send_), next_send_);
   return due;
-}
-
-}  // namespace
-
-std::unique_ptr<Session> RequestService::open(Delivery delivery) {
-  Parameters parameters = parameters_;
-  parameters.connection = run_.next_connection();
-  const Framing framing = delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
-  return std::make_unique<RequestSession>(framing, make_(parameters), run_);
 }
 
 }  // namespace joust

@@ -2,33 +2,88 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <span>
 
+#include "joust/framing.hpp"
 #include "joust/handler.hpp"
-#include "joust/protocol.hpp"
-#include "joust/service.hpp"
+#include "joust/outbox.hpp"
+#include "joust/session.hpp"
 #include "load/run.hpp"
 
 namespace joust {
 
-// The client side of a request and response protocol: a session for each connection of the load, which sends
-// by its plan, verifies every reply and records.
-class RequestService : public Service {
+// One connection of a load: sends requests by its plan, checks every reply, and records those of the timed
+// window. Where a protocol greets, the greeting's answer makes the connection ready.
+class RequestSession : public Session {
  public:
-  using MakeExchange = std::function<std::unique_ptr<Exchange>(const Parameters&)>;
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
+      : framing_(framing), exchange_(std::move(exchange)), run_(run), plan_(run.plan()), deframer_(framing) {}
 
-  RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
-      : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
-  std::unique_ptr<Session> open(Delivery delivery) override;
-  void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
-  Publications* publications() override { return &run_.publications(); }
+  void on_open(Time now) override;
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+  void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
+
+  std::size_t output(std::span<Segment> into) const override { return shut() ? 0 : outbox_.segments(into); }
+  Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
+  std::optional<Time> deadline() const override;
+  bool finished() const override { return finished_ || (phase_ == Phase::finishing && all_heard()); }
+  void consumed(std::size_t n) override { outbox_.consumed(n); }
+  void released(std::size_t n) override { outbox_.released(n); }
 
  private:
-  Framing framing_;
-  Parameters parameters_;
-  MakeExchange make_;
+  enum class Phase : std::uint8_t {
+    waiting,    // for the start; the first requests are written, but not shown
+    warming,    // traffic that is not recorded
+    settling,   // no new requests until all are answered (messages only)
+    ready,      // for the window; its first requests are written, but not shown (messages only)
+    measuring,  // the timed window
+    finishing,  // no new requests; the last replies are still verified
+  };
+
+  bool shut() const;
+  bool all_heard() const { return intended_.empty() && exchange_->complete(); }
+  bool waits_for_others() const;
+  void ready(Time now);
+  bool in_window(Time now) const;
+  bool has_more() const;
+  bool may_send(Time now) const;
+  void advance(Time now);
+  void start(Time now);
+  void enter_window(Time opens);
+  void fill(Time now);
+  void check(Bytes message, Time now);
+  void answered(Time now);
+  void last_request();
+  void conclude(Time now);
+  void leave_window(Time now);
+  void fail(const Failure& failure, Time now);
+
+  const Framing framing_;
+  const std::unique_ptr<Exchange> exchange_;
   LoadRun& run_;
+  const LoadPlan& plan_;
+  Deframer deframer_;
+  Outbox outbox_;
+  std::deque<Time> intended_;       // when each outstanding request was meant to be sent, oldest first
+  std::uint64_t requests_ = 0;      // written so far
+  std::uint64_t replies_ = 0;       // verified so far
+  std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
+  std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
+  Time next_send_{};                // by the interval
+  Time last_heard_{};
+  Phase phase_ = Phase::waiting;
+  bool greets_ = false;        // the protocol begins with a greeting, and says more than replies
+  bool greeted_ = false;       // it has been answered
+  bool last_request_ = false;  // the exchange knows that no other follows
+  bool left_window_ = false;
+  bool finished_ = false;
+  bool failed_ = false;
 };
 
 }  // namespace joust

@@ -5,22 +5,12 @@
 #include <array>
 #include <cstring>
 
+#include "base/endian.hpp"
+
 namespace joust {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
-
-std::size_t read_length(Bytes bytes) {
-  std::size_t length = 0;
-  for (const std::byte byte : bytes.first(kLengthBytes))
-    length = length << 8 | std::to_integer<std::size_t>(byte);
-  return length;
-}
-
-void write_length(std::size_t length, std::span<std::byte> into) {
-  for (std::size_t i = 0; i < kLengthBytes; ++i)
-    into[i] = static_cast<std::byte>(length >> 8 * (kLengthBytes - 1 - i));
-}
 
 void copy(Bytes from, std::span<std::byte> to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
@@ -31,7 +21,7 @@ void copy(Bytes from, std::span<std::byte> to) {
 void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
   if (std::holds_alternative<Length4>(framing)) {
     const std::span<std::byte> room = into.extend(kLengthBytes + payload.size());
-    write_length(payload.size(), room);
+    write_big_endian(static_cast<std::uint32_t>(payload.size()), room.data());
     copy(payload, room.subspan(kLengthBytes));
   } else if (std::holds_alternative<Line>(framing)) {
     const std::span<std::byte> room = into.extend(payload.size() + 1);
@@ -50,7 +40,7 @@ Deframer::Step Deframer::next(Bytes chunk) {
   if (const auto* framing = std::get_if<Length4>(&framing_)) return next_length4(chunk, framing->largest);
   if (const auto* framing = std::get_if<Line>(&framing_)) return next_line(chunk, framing->largest);
   if (exact_ > 0) return next_exact(chunk, exact_);
-  return {chunk.empty() ? Status::need_more : Status::message, chunk.size(), chunk};
+  return {chunk.empty() ? Status::need_more : Status::message, chunk.size(), chunk, chunk};
 }
 
 Deframer::Step Deframer::next_exact(Bytes chunk, std::size_t size) {
@@ -65,7 +55,7 @@ Deframer::Step Deframer::next_length4(Bytes chunk, std::size_t largest) {
   if (held_part + chunk_part < kLengthBytes) return hold(chunk);
   copy(Bytes(held_).first(held_part), header);
   copy(chunk.first(chunk_part), std::span(header).subspan(held_part));
-  const std::size_t length = read_length(header);
+  const std::size_t length = read_big_endian<std::uint32_t>(header.data());
   if (length > largest) return malformed("a frame is longer than the protocol allows");
   Step step = next_exact(chunk, kLengthBytes + length);
   if (step.status == Status::message) step.message = step.message.subspan(kLengthBytes);
@@ -87,19 +77,20 @@ Deframer::Step Deframer::next_line(Bytes chunk, std::size_t largest) {
 
 Deframer::Step Deframer::hold(Bytes chunk) {
   held_.insert(held_.end(), chunk.begin(), chunk.end());
-  return {Status::need_more, chunk.size(), {}};
+  return {Status::need_more, chunk.size(), {}, {}};
 }
 
 Deframer::Step Deframer::complete(Bytes chunk, std::size_t taken) {
-  if (held_.empty()) return {Status::message, taken, chunk.first(taken)};
-  held_.insert(held_.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(taken));
+  const Bytes part = chunk.first(taken);
+  if (held_.empty()) return {Status::message, taken, part, part};
+  held_.insert(held_.end(), part.begin(), part.end());
   held_is_message_ = true;
-  return {Status::message, taken, held_};
+  return {Status::message, taken, held_, held_};
 }
 
 Deframer::Step Deframer::malformed(std::string_view complaint) {
   complaint_ = complaint;
-  return {Status::malformed, 0, {}};
+  return {Status::malformed, 0, {}, {}};
 }
 
 }  // namespace joust

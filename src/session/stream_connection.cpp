@@ -119,13 +119,13 @@ void StreamConnection::source_failed(int error, Time now) {
 }
 
 bool StreamConnection::wants_input() const {
-  if (ended_ || peer_finished_) return false;
+  if (over() || peer_finished_) return false;
   return shut_ || (held_.empty() && session_->want() != Want::nothing);
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
   static constexpr std::size_t kMost = 16;
-  if (ended_ || shut_) return 0;
+  if (over() || shut_) return 0;
   std::array<Segment, kMost> segments;
   const std::size_t count = session_->output(std::span(segments).first(std::min(into.size(), kMost)));
   for (std::size_t i = 0; i < count; ++i) {
@@ -162,29 +162,34 @@ Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
 
 bool StreamConnection::has_output() const {
   Segment first;
-  return !ended_ && !shut_ && session_->output({&first, 1}) > 0;
+  return !over() && !shut_ && session_->output({&first, 1}) > 0;
 }
 
 std::optional<FileRange> StreamConnection::source() const {
   Segment first;
-  if (ended_ || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
+  if (over() || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
   if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
   return first.file;
 }
 
 std::optional<FileRange> StreamConnection::store() const {
-  if (ended_ || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
+  if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
     return std::nullopt;
   const FileRange range = session_->store();
   return range.file->descriptor() < 0 ? std::nullopt : std::optional(range);
 }
 
 bool StreamConnection::wants_shutdown() const {
-  return !ended_ && !shut_ && !peer_finished_ && session_->finished() && !has_output();
+  return !over() && !shut_ && !peer_finished_ && session_->finished() && !has_output();
+}
+
+// Nothing is read or written any more.
+bool StreamConnection::over() const {
+  return ended_ || session_->gives_up();
 }
 
 bool StreamConnection::ended() const {
-  if (ended_) return true;
+  if (over()) return true;
   if (!peer_finished_) return false;
   return shut_ || (session_->finished() && !has_output());
 }

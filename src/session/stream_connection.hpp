@@ -67,6 +67,8 @@ class StreamConnection {
   std::optional<Time> deadline() const;
 
  private:
+  bool over() const;
+
   // What has been read of a file and not been sent.
   struct ReadAhead {
     const File* file = nullptr;

@@ -53,9 +53,10 @@ TEST_P(ProtocolOn, AnswersALoadFromEveryEngine) {
     for (const Variant& client : clients()) {
       for (const std::size_t payload : payloads(protocol)) {
         SCOPED_TRACE(protocol.name + " from " + client.name + ", " + std::to_string(payload) + " bytes");
-        const Parameters parameters{.payload = payload};
+        Parameters parameters = standard_parameters(protocol, Role::dial);
+        parameters.payload = payload;
         LoadRun load(plan_of(payload));
-        const auto answering = protocol.make_server(parameters);
+        const auto answering = protocol.make_server(standard_parameters(protocol, Role::serve));
         const auto asking = protocol.make_client(parameters, load);
         Server server(GetParam(), *answering);
         Dialling dialling(client, *asking, {server.endpoint()}, load.plan().connections);
@@ -74,9 +75,10 @@ TEST_P(ProtocolWithin, AnswersALoad) {
   for (const Protocol& protocol : builtin_protocols()) {
     for (const std::size_t payload : payloads(protocol)) {
       SCOPED_TRACE(protocol.name + ", " + std::to_string(payload) + " bytes");
-      const Parameters parameters{.payload = payload};
+      Parameters parameters = standard_parameters(protocol, Role::dial);
+      parameters.payload = payload;
       LoadRun load(plan_of(payload));
-      const auto answering = protocol.make_server(parameters);
+      const auto answering = protocol.make_server(standard_parameters(protocol, Role::serve));
       const auto asking = protocol.make_client(parameters, load);
       conformance::Run run(
           GetParam(), brisk(),

@@ -66,12 +66,18 @@ def include_law(tree):
                           "Move what both need to a lower layer, or pass it in from above.")
 
 
+def _family(path):
+    return path.rsplit("/", 1)[-1].split(".")[0].split("_")[0]
+
+
 def siblings(tree):
     for file, line, kind, path in _sources(tree, "src/"):
         folder = file.path.split("/")[1]
         if kind == "<" or folder not in SIBLINGS or path.split("/")[0] != folder:
             continue
         own = "src/" + path.rsplit(".", 1)[0] == file.path.rsplit(".", 1)[0]
+        if folder == "protocols":  # the files of one protocol: broadcast.hpp, broadcast_room.cpp
+            own = own or _family(path) == _family(file.path)
         if not own and path not in SIBLINGS[folder] and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
             yield Finding(file.path, line, f'includes its sibling "{path}"',
                           f"What several {folder} need belongs into src/{folder}/common/.")

@@ -60,12 +60,9 @@ void ProtocolArguments::check(const Protocol& protocol, bool serves, bool loads)
 }
 
 Parameters ProtocolArguments::parameters(const Protocol& protocol, Role side) const {
-  Parameters parameters;
-  for (const ProtocolOption& option : protocol.options) {
-    if (side == Role::serve ? !option.serves : !option.loads) continue;
-    const auto found = given.find(option.name);
-    parameters.options[option.name] = found == given.end() ? option.standard : found->second;
-  }
+  Parameters parameters = standard_parameters(protocol, side);
+  for (auto& [option, value] : parameters.options)
+    if (const auto found = given.find(option); found != given.end()) value = found->second;
   return parameters;
 }
 

@@ -186,7 +186,11 @@ class LoopCore {
     if (publications_ == nullptr || publications_->count() == seen_) return;
     seen_ = publications_->count();
     for (const auto& peer : peers_) {
-      if (!peer->live()) continue;
+      if (!peer->connection) continue;
+      if (peer->connection->ended()) {
+        leave(*peer);  // given up by what was published
+        continue;
+      }
       peer->connection->refresh(now_);
       serve(*peer);
     }
@@ -201,8 +205,10 @@ class LoopCore {
     drain_by_ = now_ + hosting_.limits.drain;
     dials_.abandon();
     for (const auto& peer : peers_) {
-      if (!peer->connection) leave(*peer);
-      if (!peer->live()) continue;
+      if (!peer->live()) {
+        leave(*peer);
+        continue;
+      }
       serve(*peer);
       peer->connection->drain(now_);
       serve(*peer);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "joust/handler.hpp"
+#include "joust/protocol.hpp"
+#include "joust/service.hpp"
+#include "load/run.hpp"
+
+namespace joust {
+
+// The client side of a request and response protocol: a session for each connection of the load, which sends
+// by its plan, verifies every reply and records.
+class RequestService : public Service {
+ public:
+  using MakeExchange = std::function<std::unique_ptr<Exchange>(const Parameters&)>;
+
+  RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
+      : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
+  std::unique_ptr<Session> open(Delivery delivery) override;
+  void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
+  Publications* publications() override { return &run_.publications(); }
+
+ private:
+  Framing framing_;
+  Parameters parameters_;
+  MakeExchange make_;
+  LoadRun& run_;
+};
+
+}  // namespace joust
