@@ -107,15 +107,11 @@ std::vector<ResultGroup> ErrandService::results() const {
 
 std::string ErrandService::way() const {
   const PlainBytes& plain = ends_.plain_bytes();
-  switch (errand_.orders().operation) {
-    case Operation::put:
-      return way_used(parameters_.option("file-read"), "read", plain.read > 0);
-    case Operation::get:
-      return way_used(parameters_.option("file-write"), "write", !errand_.moved_by_kernel);
-    case Operation::info:
-      break;
-  }
-  return "none";
+  if (errand_.orders().operation == Operation::put)
+    return way_used(parameters_.option("file-read"), "read", plain.read > 0);
+  const std::string& wish = parameters_.option("file-write");
+  // Nowhere is no file: nothing is counted there as written.
+  return way_used(wish, "write", plain.written > 0 || (wish == "splice" && !errand_.moved_by_kernel));
 }
 
 }  // namespace
