@@ -106,12 +106,12 @@ void ClientSession::hear(const End& end, Time now) {
 }
 
 void ClientSession::hear(const Stored& stored, Time now) {
-  const Facts& facts = *errand_.facts();
-  if (errand_.orders().operation != Operation::put || sending_)
-    return fail(Stage::verify, 0, "stored before it was sent", now);
+  if (greeting_ || errand_.orders().operation != Operation::put)
+    return fail(Stage::verify, 0, "a frame that is no answer", now);
+  if (sending_) return fail(Stage::verify, 0, "stored before it was sent", now);
   if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size)
     return fail(Stage::verify, 0, "another range was stored than was sent", now);
-  if (stored.complete && stored.digest != facts.digest)
+  if (stored.complete && stored.digest != errand_.facts()->digest)
     return fail(Stage::verify, 0, "what was stored has another digest than what was sent", now);
   if (stored.complete && task_.recorded) ++errand_.digested;
   answered(task_.range.size, now);

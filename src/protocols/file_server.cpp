@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint64_t kMostAnswers = 64
                                        << 10;  // bytes waiting before a peer that does not read is not read
 constexpr std::uint64_t kSendAhead = 2 * kLargestData;
+constexpr std::size_t kMostBegun = 8;  // uploads of one connection
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
 FileRefusal lost_source(int error) {
@@ -56,8 +57,8 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
     }
     taken += step->taken;
     if (step->message) take(*step->message, now);
+    conclude();
   }
-  conclude();
   return taken;
 }
 
@@ -149,16 +150,28 @@ void ServerSession::begin(const UploadRange& upload) {
   ++requests_;
   data_left_ = 0;
   state_ = State::discarding;
-  auto place = shop_.storage.upload({.name = upload.name,
+  auto found = find_upload(upload);
+  if (!found) return refuse(found.error());
+  if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
+  upload_ = std::move(*found);
+  left_ = range_ = upload.range;
+  state_ = State::receiving;
+}
+
+// What this peer has begun is kept until it is complete, or the connection ends.
+FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  auto found = shop_.storage.upload({.name = upload.name,
                                      .size = upload.file_size,
                                      .id = upload.id,
                                      .digest = upload.digest,
                                      .rehearsal = upload.rehearsal});
-  if (!place) return refuse(place.error());
-  if (auto taken = (*place)->take(upload.range); !taken) return refuse(taken.error());
-  upload_ = std::move(*place);
-  left_ = range_ = upload.range;
-  state_ = State::receiving;
+  if (!found || std::ranges::find(begun_, *found) != begun_.end()) return found;
+  if (begun_.size() >= kMostBegun)
+    return std::unexpected(
+        FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
+  begun_.push_back(*found);
+  return found;
 }
 
 void ServerSession::on_stored(std::size_t n, Bytes seen, Time /*now*/) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "joust/session.hpp"
 #include "protocols/file_outgoing.hpp"
@@ -71,6 +72,7 @@ class ServerSession : public Session {
   void refuse(const FileRefusal& refusal);
   void violated(std::uint32_t request, const FileRefusal& refusal);
   void abandon_upload();
+  FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRange& upload);
   void answered();  // the request in hand
   void conclude();
 
@@ -80,11 +82,12 @@ class ServerSession : public Session {
   State state_ = State::idle;
   std::uint32_t request_ = 0;  // in hand
   std::uint64_t requests_ = 0;
-  OpenFile source_;                 // being sent or digested
-  ByteRange left_{};                // of source_, to be sent; of the upload's range, to come
-  ByteRange range_{};               // as asked for
-  std::shared_ptr<Upload> upload_;  // being received or checked
-  std::uint64_t data_left_ = 0;     // of the data frame that is being read
+  OpenFile source_;                             // being sent or digested
+  ByteRange left_{};                            // of source_, to be sent; of the upload's range, to come
+  ByteRange range_{};                           // as asked for
+  std::shared_ptr<Upload> upload_;              // being received or checked
+  std::vector<std::shared_ptr<Upload>> begun_;  // uploads with ranges from here
+  std::uint64_t data_left_ = 0;                 // of the data frame that is being read
   std::optional<FileDigest> digest_;
   Time since_{};         // digesting or checking: due at once
   Time said_working_{};  // and told the peer

@@ -77,7 +77,8 @@ struct ByteRange {
 };
 
 // One upload in the making, whose ranges may come over several connections. It is abandoned, and nothing of
-// it remains, when the last reference goes before it has been published. All methods: any thread.
+// it remains, when the last reference goes before it has been published: whoever brings a range keeps it. All
+// methods: any thread.
 class Upload {
  public:
   virtual ~Upload() = default;
@@ -96,6 +97,7 @@ class Upload {
   };
   // One slice of the digest, so that others get their turn; then publishes.
   virtual FileAnswer<Check> check() = 0;
+  virtual bool over() const = 0;  // all ranges are there: nothing can be added
   virtual File& file() = 0;
 };
 

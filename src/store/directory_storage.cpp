@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "store/name.hpp"
 
@@ -76,7 +78,12 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::upload(const UploadRequest
 
 FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest& request) {
   std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
-  if (uploads_.size() >= rules_.most_uploads) return refuse(FileError::busy, "too many uploads are open");
+  const auto in_the_making = std::ranges::count_if(uploads_, [](const auto& entry) {
+    const auto upload = entry.second.lock();
+    return upload && !upload->over();
+  });
+  if (static_cast<std::size_t>(in_the_making) >= rules_.most_uploads)
+    return refuse(FileError::busy, "too many uploads are open");
   // A rehearsal is thrown away, so that nothing of that name is in its way.
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
   auto place = NewFile::create(directory_, request.name, existing);

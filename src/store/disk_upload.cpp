@@ -68,7 +68,7 @@ void DiskUpload::seen(std::uint64_t offset, Bytes bytes) {
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
   there_ += range.size;
-  return there_ == size_ && !std::exchange(over_, true);
+  return there_ == size_ && !over_.exchange(true);
 }
 
 FileAnswer<Upload::Check> DiskUpload::check() {

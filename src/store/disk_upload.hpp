@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,7 @@ class DiskUpload : public Upload {
   void seen(std::uint64_t offset, Bytes bytes) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
+  bool over() const override { return over_; }
   File& file() override { return file_; }
 
   // Whether the request may be about a range of this very upload.
@@ -46,8 +48,8 @@ class DiskUpload : public Upload {
   NewFile place_;
   TargetFile file_;
   RangeSet taken_;
-  std::uint64_t there_ = 0;  // bytes of ranges that are finished
-  bool over_ = false;        // all is there: being checked, published or refused
+  std::uint64_t there_ = 0;        // bytes of ranges that are finished
+  std::atomic<bool> over_{false};  // all is there: being checked, published or refused
   FileDigest digest_;
 };
 
