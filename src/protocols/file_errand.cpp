@@ -45,7 +45,6 @@ std::uint64_t Errand::segments() const {
 std::optional<Task> Errand::next(Team& team, bool recorded) {
   const auto& wanted = run_.plan().messages;
   auto& counter = recorded ? team.next : team.next_unrecorded;
-  if (orders_.operation == Operation::info) return Task{.recorded = recorded};
   const std::uint64_t number = counter.fetch_add(1);
   const std::uint64_t transfer = number / segments();
   if (recorded && wanted && transfer >= *wanted) return std::nullopt;

@@ -30,8 +30,9 @@ std::string name_of(const Parameters& parameters, Operation operation) {
 }
 
 Orders orders_of(const Parameters& parameters, const LoadPlan& plan) {
-  Orders orders{.operation = operation_of(parameters),
-                .segments = count_of(parameters, "segments"),
+  const Operation op = operation_of(parameters);
+  Orders orders{.operation = op,
+                .segments = op == Operation::info ? 1 : count_of(parameters, "segments"),
                 .requests_per_connection = count_of(parameters, "requests-per-connection")};
   orders.name = name_of(parameters, orders.operation);
   if (const auto objection = objection_to(orders.name); !objection.empty())
