@@ -69,7 +69,9 @@ TEST_F(Serving, ShowsNothingOfAMappingBeyondTheEndOfTheFile) {
 
 // A limit on the size of files stands for a full disk: both end a write in its middle.
 TEST_F(Serving, TellsOfADiskThatTakesNoMore) {
-  ::signal(SIGXFSZ, SIG_IGN);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &ignore, nullptr);
   auto upload = storage().upload({.name = "new", .size = 100'000});
   ASSERT_TRUE(upload && (*upload)->take({0, 100'000}));
   rlimit before{};
