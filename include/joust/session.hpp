@@ -109,6 +109,10 @@ class Session {
   // connection, waits for the peer to end too, and closes. Never becomes false again.
   virtual bool finished() const = 0;
 
+  // What the peer did wrong, so that the session ended; empty where it did not. The engine counts it as a
+  // failure to verify.
+  virtual std::string_view complaint() const { return {}; }
+
   // The connection is to be broken off at once, whatever has not been sent: the peer does not keep up with
   // what it is bound to get. Never becomes false again.
   virtual bool gives_up() const { return false; }

@@ -33,9 +33,9 @@ std::string unit_names(std::span<const Unit> units) {
   return names;
 }
 
-// A non-negative decimal number and one of `units`, as a whole number of the smallest unit.
-std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
-                                                       std::string_view example) {
+// A non-negative decimal number and one of `units`, in the smallest unit.
+std::expected<double, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
+                                                std::string_view example) {
   double number = 0;
   const auto [rest, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
@@ -48,9 +48,19 @@ std::expected<std::uint64_t, std::string> parse_scaled(std::string_view text, st
     return std::unexpected(
         suffix.empty() ? fmt::format("'{}' has no unit (write it like {})", text, example)
                        : fmt::format("'{}' has no unit joust knows; there are: {}", text, unit_names(units)));
-  const double value = unit == units.end() ? 0 : std::round(number * unit->factor);
+  const double value = unit == units.end() ? 0 : number * unit->factor;
   if (value > 9.0e18) return std::unexpected(fmt::format("'{}' is too large", text));
-  return static_cast<std::uint64_t>(value);
+  return value;
+}
+
+// There is no half connection and no half byte. The tolerance is for 4.35k, which is 4350 only nearly.
+std::expected<std::uint64_t, std::string> whole(const std::expected<double, std::string>& value,
+                                                std::string_view text) {
+  if (!value) return std::unexpected(value.error());
+  const double nearest = std::round(*value);
+  if (std::abs(*value - nearest) > 1e-12 * nearest)
+    return std::unexpected(fmt::format("'{}' is not a whole number", text));
+  return static_cast<std::uint64_t>(nearest);
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -75,20 +85,19 @@ std::string three_digits(double value) {
 }  // namespace
 
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text) {
-  return parse_scaled(text, kCountUnits, "300 or 10k");
+  return whole(parse_scaled(text, kCountUnits, "300 or 10k"), text);
 }
 
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text) {
   std::string_view trimmed = text;
   if (trimmed.size() > 1 && trimmed.ends_with('B')) trimmed.remove_suffix(1);
-  auto bytes = parse_scaled(trimmed, kByteUnits, "64, 16KiB or 1M");
-  return bytes;
+  return whole(parse_scaled(trimmed, kByteUnits, "64, 16KiB or 1M"), text);
 }
 
 std::expected<Duration, std::string> parse_duration(std::string_view text) {
   const auto nanoseconds = parse_scaled(text, kTimeUnits, "500us, 10ms or 30s");
   if (!nanoseconds) return std::unexpected(nanoseconds.error());
-  return Duration(static_cast<std::int64_t>(*nanoseconds));
+  return Duration(static_cast<std::int64_t>(std::round(*nanoseconds)));
 }
 
 std::string format_duration(Duration time) {

@@ -12,10 +12,12 @@
 // Numbers, times and sizes as people write them on a command line and in a scenario.
 namespace joust {
 
-// "300", "10k", "1.5M": SI multiples of 1000 (k, M, G). The error says what was wrong.
+// "300", "10k", "1.5M": SI multiples of 1000 (k, M, G), which must come to a whole number. The error says
+// what was wrong.
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
 
-// "64", "64k", "64KiB", "1MiB": k, M, G are 1000s and Ki, Mi, Gi 1024s; a final B is optional.
+// "64", "64k", "64KiB", "1MiB": k, M, G are 1000s and Ki, Mi, Gi 1024s; a final B is optional. Whole bytes
+// only.
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);
 
 // "500us", "10ms", "30s", "2m": the unit is required, except for 0.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <thread>
 
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
@@ -20,13 +22,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto kExamples = R"(Examples:
-  joust load -p echo --connect 127.0.0.1:9000 -c 100 -d 5s
-  joust load -e threads -p uppercase --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
-  joust load -p echo --connect unix:/tmp/joust.sock -c 4000 -m 300 -i 10ms --json result.json
-  joust load -e null -p echo -c 100 -d 2s          no sockets: what joust itself can do
+std::string examples(const Program& program) {
+  return fmt::format(R"(Examples:
+  {0} load -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s
+  {0} load -e threads -p {1} --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
+  {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
+  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
-All connections are open before the first message; every reply is verified byte for byte.)";
+All connections are open before the first message; every reply is verified byte for byte.
+Exit code 0: every request was answered rightly. 1: one failed, nothing was measured, or an interruption.)",
+                     program.name, program.protocols.front().name);
+}
 
 struct Load {
   const Program& program;
@@ -34,6 +40,7 @@ struct Load {
   SocketArguments socket{};
   Limits limits{};
   LoadPlan plan{};
+  Tally tally{};
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
@@ -49,6 +56,7 @@ struct Load {
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
   Usage watch(LoadRun& run);
+  std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
                   const Target* target);
@@ -104,7 +112,6 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   const auto answering = chosen.in_process
                              ? chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve))
                              : nullptr;
-  Tally tally;
   Usage used;
   {
     const std::jthread watcher([&] { used = watch(run); });
@@ -126,8 +133,25 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   LoadResult result = conclude(run, used, stop.requested(), Clock::now());
   result.total_bytes_sent = tally.sent;
   result.total_bytes_received = tally.received;
+  result.notes = tally.notes();
+  result.missing = tally.missing();
   result.groups = service->results();
   return result;
+}
+
+// What went wrong, in one line that names the address once; empty where nothing did.
+std::string Load::trouble(const LoadResult& result) const {
+  std::string text = fmt::format("{}", fmt::join(result.complaints, "; "));
+  if (text.empty() && result.messages.verified == 0) {
+    if (result.interrupted || !result.window)
+      text = "nothing was measured: interrupted before a reply was verified";
+    else
+      text = fmt::format(
+          "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
+          format_duration(result.window->to - result.window->from));
+  }
+  const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
+  return text.empty() || named ? text : connect + ": " + text;
 }
 
 void Load::write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
@@ -151,7 +175,7 @@ int Load::run() {
   const Engine& chosen = engine.resolve(Role::dial);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
-  for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
+  for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
   if (!chosen.in_process) ensure_descriptors(plan.connections + 64);
 
@@ -159,6 +183,7 @@ int Load::run() {
   if (!chosen.in_process) {
     auto endpoints = resolve(connect);
     if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
+    socket.settle_congestion(endpoints->front(), tally);
     target.emplace(connect, std::move(*endpoints), socket.options);
   }
   const Target* const whom = target ? &*target : nullptr;
@@ -167,7 +192,7 @@ int Load::run() {
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
   if (reached && !events && json != "-")
     fmt::print("{} on {}\n{}", protocol.name, chosen.name, load_text(result));
-  for (const std::string& complaint : result.complaints) fmt::print(stderr, "joust: {}\n", complaint);
+  if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (!json.empty()) write_json(result, chosen, options, whom);
   emit("done");
   return result.clean() ? kOk : kRunError;
@@ -180,17 +205,24 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
   CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
   load->engine.add_to(*command);
   load->protocol.add_to(*command, program);
-  command->add_option("--connect", load->connect, "127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH");
-  add_count(*command, "-c,--connections", load->connections, "connections [1]", 1, 1'000'000);
-  CLI::Option* messages = add_count(*command, "-m,--messages", load->messages, "messages of each connection");
-  load->duration = add_duration(*command, "-d,--duration", load->plan.duration, "time to measure [10s]",
-                                std::chrono::milliseconds(1))
+  command
+      ->add_option("--connect", load->connect,
+                   "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
+      ->type_name("ADDRESS");
+  add_count(*command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
+            1'000'000);
+  CLI::Option* messages =
+      add_count(*command, "-m,--messages", load->messages, "messages of each connection; ends the load");
+  load->duration = add_duration(*command, "-d,--duration", load->plan.duration,
+                                "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
                        ->excludes(messages);
   add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
-  add_duration(*command, "-i,--interval", load->plan.interval,
-               "least time between two messages of a connection [0]");
-  add_count(*command, "--depth", load->plan.depth, "requests outstanding on a connection [1]", 1, 100'000);
-  add_bytes(*command, "--payload", load->payload, "size of a message [32]", 1);
+  add_duration(
+      *command, "-i,--interval", load->plan.interval,
+      "time from one message of a connection to the next; latency counts from when each was due [0]");
+  add_count(*command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
+            100'000);
+  add_bytes(*command, "--payload", load->payload, "size of a message, without framing [32]", 1);
   add_duration(*command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
   add_duration(*command, "--request-timeout", load->plan.request_timeout,
@@ -198,9 +230,10 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
   add_duration(*command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   command->add_option("--json", load->json, "write the result to this file; - prints it")->type_name("FILE");
-  command->add_flag("--events", load->events, "print a JSON line at each stage of the run");
+  command->add_flag("--events", load->events,
+                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
   load->socket.add_to(*command);
-  command->footer(kExamples);
+  command->footer(examples(program));
   command->callback([load, &exit_code] { exit_code = load->run(); });
 }
 

@@ -17,15 +17,32 @@
 namespace joust {
 namespace {
 
-constexpr std::string_view kExamples = R"(Examples:
-  joust race scenarios/first-look.toml
-  joust race --server threads,epoll --client epoll -p echo -c 1000 -d 2s
-  joust serve -e epoll -p echo --listen 127.0.0.1:9000
-  joust load -e epoll -p echo --connect 127.0.0.1:9000 -c 100 -d 5s)";
+std::string examples(const Program& program) {
+  // The scenarios that come with joust speak its own protocols.
+  const bool has_scenarios = program.find_protocol("echo") != nullptr;
+  return fmt::format(R"(Examples:{2}
+  {0} race --server threads,epoll --client epoll -p {1} -c 1000 -d 2s
+  {0} serve -e epoll -p {1} --listen 127.0.0.1:9000
+  {0} load -e epoll -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s)",
+                     program.name, program.protocols.front().name,
+                     has_scenarios ? fmt::format("\n  {} race scenarios/first-look.toml", program.name) : "");
+}
 
-int fail(ExitCode code, std::string_view what) {
-  fmt::print(stderr, "joust: {}\n", what);
+std::string version(const Program& program) {
+  const std::string_view library = "joust " JOUST_VERSION;
+  return program.name == "joust" ? std::string(library) : fmt::format("{} ({})", program.name, library);
+}
+
+int fail(const Program& program, ExitCode code, std::string_view what) {
+  complain(program, what);
   return code;
+}
+
+// What the command line parser found wrong, and where to read on.
+int fail(const Program& program, const CLI::App& app, const CLI::ParseError& error) {
+  std::string command = program.name;
+  for (const CLI::App* chosen : app.get_subcommands()) command += ' ' + chosen->get_name();
+  return fail(program, kUsage, fmt::format("{}\nTry '{} --help'.", error.what(), command));
 }
 
 // CLI11 would only say that a sub-command is required.
@@ -40,6 +57,10 @@ void refuse_unknown_command(const CLI::App& app, std::string_view word) {
 }
 
 }  // namespace
+
+void complain(const Program& program, std::string_view what) {
+  fmt::print(stderr, "{}: {}\n", program.name, what);
+}
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
   const auto found = std::ranges::find(protocols, wanted, &Protocol::name);
@@ -56,9 +77,9 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
   CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
   app.name(program.name);
-  app.set_version_flag("--version", "joust " JOUST_VERSION);
+  app.set_version_flag("--version", version(program));
   app.require_subcommand(1);
-  app.footer(std::string(kExamples));
+  app.footer(examples(program));
   int exit_code = kOk;
   add_race(app, program, exit_code);
   add_serve(app, program, exit_code);
@@ -66,19 +87,24 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_engines(app, program, exit_code);
   add_protocols(app, program, exit_code);
   try {
-    if (argc > 1) refuse_unknown_command(app, argv[1]);
+    if (argc == 1) {
+      fmt::print(stderr, "{}", app.help());
+      return kUsage;
+    }
+    refuse_unknown_command(app, argv[1]);
     app.parse(argc, argv);
     // A full disk behind a redirection must not look like success.
-    if (std::fflush(stdout) != 0) return fail(kRunError, "standard output: cannot be written");
+    if (std::fflush(stdout) != 0) return fail(program, kRunError, "standard output: cannot be written");
     return exit_code;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kOk : kUsage;
+    if (error.get_exit_code() != 0) return fail(program, app, error);
+    return app.exit(error);  // prints the help or the version
   } catch (const UsageError& error) {
-    return fail(kUsage, error.what());
+    return fail(program, kUsage, error.what());
   } catch (const std::invalid_argument& error) {  // an option of the protocol
-    return fail(kUsage, error.what());
+    return fail(program, kUsage, error.what());
   } catch (const std::exception& error) {
-    return fail(kRunError, error.what());
+    return fail(program, kRunError, error.what());
   }
 }
 

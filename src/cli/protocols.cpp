@@ -61,7 +61,7 @@ void add_protocols(CLI::App& app, const Program& program, int& /*exit_code*/) {
   CLI::App* command = app.add_subcommand("protocols", "List the protocols of this program");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
-  command->footer("Examples:\n  joust protocols\n  joust protocols --json");
+  command->footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols --json", program.name));
   command->callback([json, &program] { *json ? print_json(program) : print_table(program); });
 }
 

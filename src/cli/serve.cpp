@@ -17,13 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto kExamples = R"(Examples:
-  joust serve -e epoll -p echo --listen 127.0.0.1:9000
-  joust serve -e epoll -p echo -t 2 --trigger level --listen '[::1]:9000'
-  joust serve -e io-uring -p uppercase --listen unix:/tmp/joust.sock --cpus 0
+std::string examples(const Program& program) {
+  return fmt::format(R"(Examples:
+  {0} serve -e epoll -p {1} --listen 127.0.0.1:9000
+  {0} serve -e epoll -p {1} -t 2 --trigger level --listen '[::1]:9000'
+  {0} serve -e io-uring -p {1} --listen unix:/tmp/{0}.sock --cpus 0
 
 Prints one JSON line when it listens and one when it has stopped; SIGUSR1 prints what it has used so far.
-SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once.)";
+SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once.)",
+                     program.name, program.protocols.front().name);
+}
 
 struct Serve {
   const Program& program;
@@ -40,7 +43,9 @@ struct Serve {
   void run();
   void print(const Json& event);
   Endpoint endpoint() const;
-  Json listening(const Engine& chosen, const EngineOptions& options, const Listener& listener);
+  Json listening(const Engine& chosen, const EngineOptions& options, const Listener& listener,
+                 const Tally& tally);
+  void print_usage();
 };
 
 void Serve::print(const Json& event) {
@@ -59,7 +64,10 @@ Endpoint Serve::endpoint() const {
   return first;
 }
 
-Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener) {
+// `missing` holds what is known by now; what an engine finds out only when it runs (io-uring: its ring) is in
+// `stopped`.
+Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener,
+                      const Tally& tally) {
   Json event{{"event", "listening"},
              {"address", listener.address()},
              {"protocol", protocol.name},
@@ -68,7 +76,14 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   event["options"] = protocol.parameters(protocol.resolve(program), Role::serve).options;
   event["build"] = build_json();
   event["socket"] = to_json(listener.facts());
+  event["missing"] = tally.missing();
   return event;
+}
+
+void Serve::print_usage() {
+  const Usage usage = own_usage();
+  const auto at_ns = Clock::now().time_since_epoch() / Duration(1);
+  print({{"event", "usage"}, {"at_ns", at_ns}, {"usage", to_json(usage)}});
 }
 
 Json stopped(const Tally& tally, const Listener& listener) {
@@ -83,7 +98,8 @@ Json stopped(const Tally& tally, const Listener& listener) {
           {"messages_of_errors", tally.complaints()},
           {"usage", to_json(own_usage())},
           {"socket", to_json(listener.facts())},
-          {"notes", tally.notes()}};
+          {"notes", tally.notes()},
+          {"missing", tally.missing()}};
 }
 
 void Serve::run() {
@@ -91,18 +107,20 @@ void Serve::run() {
   protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve);
   const EngineOptions options = engine.options(chosen);
-  for (const std::string& remark : engine.remarks(chosen)) fmt::print(stderr, "joust: {}\n", remark);
+  for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
   limits.connections = most_connections;
   socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
   Stop stop;
-  const Signals signals(stop, [this] { print({{"event", "usage"}, {"usage", to_json(own_usage())}}); });
-  Listener listener(endpoint(), socket.options);
-  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
+  const Signals signals(stop, [this] { print_usage(); });
+  const Endpoint where = endpoint();
   Tally tally;
-  print(listening(chosen, options, listener));
+  socket.settle_congestion(where, tally);
+  Listener listener(where, socket.options);
+  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
+  print(listening(chosen, options, listener, tally));
   chosen.run(
       {.service = *service, .options = options, .limits = limits, .tally = tally, .listener = &listener},
       stop);
@@ -120,7 +138,8 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   serve->protocol.add_to(*command, program);
   command
       ->add_option("--listen", serve->listen,
-                   "127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")
+                   "where: 127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")
+      ->type_name("ADDRESS")
       ->capture_default_str();
   command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
   add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
@@ -130,7 +149,7 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
   serve->socket.add_to(*command);
-  command->footer(kExamples);
+  command->footer(examples(program));
   command->callback([serve] { serve->run(); });
 }
 

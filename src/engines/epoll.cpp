@@ -55,13 +55,14 @@ class EpollLoop {
   void flush(Peer& peer);
   void rearm(Peer& peer);
   void resume_unfinished();
-  void begin_drain();
+  void stop_by_and_by();
   void watch(int fd, int operation, std::uint32_t events, void* tag);
 
   const Hosting& hosting_;
   Stop& stop_;
   Listener* listener_;  // loop 0's, until the stop
   bool listening_ = false;
+  bool stopping_ = false;
   const bool edge_;
   Patience patience_;
   std::vector<std::byte> buffer_;
@@ -92,6 +93,7 @@ void EpollLoop::run() {
     resume_unfinished();
     core_.fire_deadlines(serve_peer);
     core_.pass_publications(serve_peer);
+    if (stopping_) stop_by_and_by();
     core_.sweep();
   }
 }
@@ -113,7 +115,10 @@ std::span<epoll_event> EpollLoop::wait() {
 }
 
 void EpollLoop::dispatch(const epoll_event& event) {
-  if (event.data.ptr == &stop_) return begin_drain();
+  if (event.data.ptr == &stop_) {
+    stopping_ = true;
+    return watch(stop_.fd(), EPOLL_CTL_DEL, 0, nullptr);  // or it would wake the loop again and again
+  }
   if (event.data.ptr == &core_) return open_dealt();
   if (event.data.ptr == hosting_.listener) return accept_peers();
   Peer& peer = *static_cast<Peer*>(event.data.ptr);
@@ -206,12 +211,17 @@ void EpollLoop::resume_unfinished() {
   }
 }
 
-void EpollLoop::begin_drain() {
+// First loop 0 lets in who waits in the queue, and ends accepting; then each loop takes what it has been
+// dealt, answers what has arrived, and tells the sessions to finish.
+void EpollLoop::stop_by_and_by() {
   if (core_.draining()) return;
-  watch(stop_.fd(), EPOLL_CTL_DEL, 0, nullptr);
+  if (listener_ != nullptr) {
+    if (!core_.accepting_paused()) accept_peers();
+    std::exchange(listener_, nullptr)->close();
+    core_.end_dealing();
+  }
+  if (!core_.may_drain()) return;
   open_dealt();
-  if (!core_.accepting_paused()) accept_peers();  // those who wait in the queue are served too
-  if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
   core_.begin_drain([this](Peer& peer) {
     peer.readable = true;  // to see what has arrived meanwhile
     serve(peer);

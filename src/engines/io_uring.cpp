@@ -46,7 +46,7 @@ class UringLoop {
  private:
   void wait();
   void dispatch(const io_uring_cqe& cqe);
-  void open_dealt(const io_uring_cqe& cqe);
+  void open_dealt();
   void accepted(const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
   void sent(Peer& peer, int result);
@@ -63,6 +63,7 @@ class UringLoop {
   Stop& stop_;
   Listener* listener_;  // loop 0's, until the stop
   bool stopping_ = false;
+  bool all_in_ = false;  // every connection there will be is open here (while stopping)
   std::uint64_t turn_ = 0;
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
@@ -80,7 +81,7 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
       core_(hosting, stop, group, index),
       ring_(setup),
       acceptor_(ring_, uring_tag(Op::accept), uring_tag(Op::cancel)) {
-  if (!ring_.missing().empty()) hosting.tally.note("io-uring: this kernel lacks " + ring_.missing());
+  for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
   watch(stop_.fd(), Op::stop);
   watch(core_.inbox().waker().fd(), Op::inbox);
 }
@@ -110,7 +111,7 @@ void UringLoop::run() {
 }
 
 void UringLoop::wait() {
-  const bool in_hurry = stopping_ && !core_.draining();
+  const bool in_hurry = stopping_ && !core_.draining() && (listener_ != nullptr || core_.may_drain());
   ring_.submit_and_wait(in_hurry ? Duration::zero() : patience_.next_wait(core_.due(), core_.now()));
   core_.read_clock();
   ++turn_;
@@ -120,7 +121,10 @@ void UringLoop::wait() {
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
   if (op == Op::stop) stopping_ = true;
-  if (op == Op::inbox) open_dealt(cqe);
+  if (op == Op::inbox) {
+    open_dealt();
+    if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(core_.inbox().waker().fd(), Op::inbox);
+  }
   if (op == Op::accept) accepted(cqe);
   Peer* const peer = peer_of(cqe);
   if (peer == nullptr) return;
@@ -132,9 +136,8 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
 }
 
 // Those another loop has accepted for this one.
-void UringLoop::open_dealt(const io_uring_cqe& cqe) {
+void UringLoop::open_dealt() {
   for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
-  if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(core_.inbox().waker().fd(), Op::inbox);
 }
 
 void UringLoop::keep_accepting() {
@@ -232,16 +235,20 @@ void UringLoop::watch(int fd, Op op) {
   io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
 }
 
-// First the accept has to end; then those who wait in the queue are taken in; then, a turn later, what they
-// have sent has arrived like everything sent before the stop, and sessions are told to finish.
+// First the accept has to end; then loop 0 takes in those who wait in the queue, and each loop what it has
+// been dealt; then, a turn later, what they have sent has arrived like everything sent before the stop, and
+// sessions are told to finish.
 void UringLoop::stop_by_and_by() {
   if (core_.draining()) return;
-  if (listener_ != nullptr && !stop_.at_once()) {
+  if (listener_ != nullptr) {
     if (acceptor_.in_flight()) return acceptor_.cancel();
     if (!core_.accepting_paused())
       core_.accept_peers(*listener_, 0, [this](Fd socket) { open(core_.add(std::move(socket))); });
-    return std::exchange(listener_, nullptr)->close();
+    std::exchange(listener_, nullptr)->close();
+    core_.end_dealing();
   }
+  if (!core_.may_drain()) return;
+  if (!std::exchange(all_in_, true)) return open_dealt();
   core_.begin_drain([this](Peer& peer) { serve(peer); });
 }
 

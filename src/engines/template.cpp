@@ -139,6 +139,7 @@ void TemplateLoop::serve(Peer& peer, bool readable) {
 void TemplateLoop::begin_drain() {
   if (listener_ != nullptr && !core_.accepting_paused()) accept_peers();
   if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
+  core_.end_dealing();  // with several loops the others wait for this before they drain: see epoll.cpp
   core_.begin_drain([this](Peer& peer) { serve(peer, true); });
 }
 

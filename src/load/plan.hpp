@@ -14,10 +14,10 @@ namespace joust {
 struct LoadPlan {
   std::size_t connections = 1;
   std::optional<std::uint64_t>
-      messages;  // each connection's, in the timed window; without it `duration` rules
+      messages{};  // each connection's, in the timed window; without it `duration` rules
   Duration duration = std::chrono::seconds(10);  // of the timed window
   Duration warmup{};                             // before it: the same traffic, not recorded
-  Duration interval{};                           // least time between two sends of one connection
+  Duration interval{};                           // from one send of a connection to the next, by the schedule
   std::uint64_t depth = 1;                       // requests outstanding on one connection
   Duration request_timeout = std::chrono::seconds(5);
 };

@@ -49,6 +49,15 @@ void Recorder::verified(Duration latency, Duration since_opening) {
   mine.timeline.record(since_opening);
 }
 
+void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
+  Shard& mine = shard();
+  add(mine.in_flight, requests);
+  std::int64_t known = mine.oldest_open_ns.load(std::memory_order_relaxed);
+  while (oldest.count() > known &&
+         !mine.oldest_open_ns.compare_exchange_weak(known, oldest.count(), std::memory_order_relaxed)) {
+  }
+}
+
 Recorder::Counts Recorder::counts() const {
   Counts sum;
   for (const auto& shard : shards_) {
@@ -56,6 +65,8 @@ Recorder::Counts Recorder::counts() const {
     sum.verified += shard->verified;
     sum.failed += shard->failed;
     sum.in_flight += shard->in_flight;
+    sum.answered += shard->answered;
+    sum.oldest_open = std::max(sum.oldest_open, Duration(shard->oldest_open_ns.load()));
     sum.bytes_sent += shard->bytes_sent;
     sum.bytes_received += shard->bytes_received;
   }

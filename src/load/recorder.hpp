@@ -43,6 +43,8 @@ class Recorder {
     std::uint64_t verified = 0;        // replies found right in the window
     std::uint64_t failed = 0;          // requests given up in the window
     std::uint64_t in_flight = 0;       // requests unanswered when it closed
+    std::uint64_t answered = 0;        // connections with at least one verified reply in the window
+    Duration oldest_open{};            // how long the oldest of those in flight had been open then
     std::uint64_t bytes_sent = 0;      // as the protocol wrote them, framing included
     std::uint64_t bytes_received = 0;  // likewise
   };
@@ -53,7 +55,8 @@ class Recorder {
   void sent(std::uint64_t requests) { add(shard().sent, requests); }
   void verified(Duration latency, Duration since_opening);
   void failed(std::uint64_t requests) { add(shard().failed, requests); }
-  void in_flight(std::uint64_t requests) { add(shard().in_flight, requests); }
+  void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since it was meant to be sent
+  void answered() { add(shard().answered, 1); }             // once for a connection
   void bytes_sent(std::uint64_t bytes) { add(shard().bytes_sent, bytes); }
   void bytes_received(std::uint64_t bytes) { add(shard().bytes_received, bytes); }
 
@@ -67,7 +70,8 @@ class Recorder {
   using Counter = std::atomic<std::uint64_t>;
   struct alignas(128) Shard {
     explicit Shard(Duration longest) : timeline(longest) {}
-    Counter sent{0}, verified{0}, failed{0}, in_flight{0}, bytes_sent{0}, bytes_received{0};
+    Counter sent{0}, verified{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0}, bytes_received{0};
+    std::atomic<std::int64_t> oldest_open_ns{0};
     Histogram latencies;
     Timeline timeline;
   };

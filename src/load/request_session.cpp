@@ -16,6 +16,7 @@ void RequestSession::on_open(Time now) {
 
 void RequestSession::ready(Time now) {
   greeted_ = true;
+  next_send_ = now;
   fill(now);  // before the count: the start may come at once
   run_.opened(now);
 }
@@ -86,16 +87,18 @@ void RequestSession::enter_window(Time opens) {
   phase_ = Phase::measuring;
 }
 
+// With an interval a request is meant for its place in the schedule, however late the loop comes to it: time
+// it had to wait here counts as latency, or a slow client would leave out the very figures it spoils.
 void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
   std::uint64_t written = 0;
   while (may_send(now)) {
     exchange_->write_request(requests_++, request);
-    intended_.push_back(now);
+    intended_.push_back(plan_.interval == Duration{} ? now : next_send_);
     ++written;
     if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
-    next_send_ = now + plan_.interval;
+    next_send_ += plan_.interval;
   }
   const std::uint64_t bytes = outbox_.size() - before;
   if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ = bytes;
@@ -111,7 +114,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
     if (intended_.empty() && !greets_) {
-      fail({Stage::verify, 0, "bytes nobody asked for"}, now);
+      fail({Stage::verify, 0, "there are bytes nobody asked for"}, now);
       break;
     }
     if (std::holds_alternative<Raw>(framing_)) deframer_.expect(exchange_->reply_size(replies_));
@@ -131,7 +134,7 @@ void RequestSession::check(Bytes message, Time now) {
   const bool fits = heard == Heard::reply      ? !intended_.empty()
                     : heard == Heard::greeting ? greets_ && !greeted_
                                                : heard == Heard::other;
-  if (!fits) return fail({Stage::verify, 0, "a message is not the right one"}, now);
+  if (!fits) return fail({Stage::verify, 0, "a reply is not the right one"}, now);
   if (heard == Heard::reply) answered(now);
   if (heard == Heard::greeting) ready(now);
 }
@@ -139,8 +142,12 @@ void RequestSession::check(Bytes message, Time now) {
 void RequestSession::answered(Time now) {
   ++replies_;
   const Duration latency = now - intended_.front();
+  // While the depth was used up nothing could be sent: the schedule slips, and no burst makes up for it.
+  if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
   intended_.pop_front();
-  if (in_window(now)) run_.recorder().verified(latency, now - *run_.opens());
+  if (!in_window(now)) return;
+  run_.recorder().verified(latency, now - *run_.opens());
+  if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
 void RequestSession::last_request() {
@@ -160,7 +167,10 @@ void RequestSession::conclude(Time now) {
 void RequestSession::leave_window(Time now) {
   phase_ = Phase::finishing;
   if (std::exchange(left_window_, true)) return;
-  run_.recorder().in_flight(intended_.size());
+  if (!intended_.empty()) {
+    const Time closed = std::min(run_.closes().value_or(now), now);
+    run_.recorder().in_flight(intended_.size(), closed - intended_.front());
+  }
   run_.measured(now);
 }
 
@@ -218,8 +228,11 @@ std::optional<Time> RequestSession::deadline() const {
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
   std::optional<Time> due;
   if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;
-  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
-    due = std::min(due.value_or(next_send_), next_send_);
+  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more()) {
+    const Time ends = plan_.messages ? next_send_ : run_.closes().value_or(next_send_);
+    const Time next = std::min(next_send_, ends);
+    due = std::min(due.value_or(next), next);
+  }
   return due;
 }
 

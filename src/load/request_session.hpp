@@ -75,12 +75,13 @@ class RequestSession : public Session {
   std::uint64_t replies_ = 0;       // verified so far
   std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
   std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
-  Time next_send_{};                // by the interval
+  Time next_send_{};                // by the schedule (with an interval only)
   Time last_heard_{};
   Phase phase_ = Phase::waiting;
   bool greets_ = false;        // the protocol begins with a greeting, and says more than replies
   bool greeted_ = false;       // it has been answered
   bool last_request_ = false;  // the exchange knows that no other follows
+  bool answered_ = false;      // in the window
   bool left_window_ = false;
   bool finished_ = false;
   bool failed_ = false;

@@ -22,12 +22,13 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   result.complaints = run.complaints();
   for (std::size_t stage = 0; stage < kStages; ++stage)
     result.errors[stage] = run.failures(static_cast<Stage>(stage));
-  if (const auto opens = run.opens(); opens && *opens < ended) {
-    const Duration window = std::min(run.closes().value_or(ended), ended) - *opens;
-    result.duration_s = std::chrono::duration<double>(window).count();
-    if (result.duration_s > 0)
-      result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
-    result.slices = run.recorder().timeline().parts(window, kSlices);
+  const Time opens = run.opens().value_or(ended);
+  const Time closes = std::min(run.closes().value_or(ended), ended);
+  if (closes > opens) {  // a load none of whose connections stood has no window
+    result.window = {opens, closes};
+    result.duration_s = std::chrono::duration<double>(closes - opens).count();
+    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
+    result.slices = run.recorder().timeline().parts(closes - opens, kSlices);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ namespace joust {
 
 // What a load came to.
 struct LoadResult {
+  // The timed window as it was.
+  struct Window {
+    Time from, to;
+  };
+
   LoadPlan plan;
   bool interrupted = false;
   std::uint64_t connections_ok = 0;
@@ -22,6 +28,7 @@ struct LoadResult {
   Recorder::Counts messages;               // the timed window's
   std::uint64_t total_bytes_sent = 0;      // the whole run's, as the engine counted them
   std::uint64_t total_bytes_received = 0;  // likewise
+  std::optional<Window> window;            // nothing when it never opened
   double duration_s = 0;                   // of the timed window; 0 when it never opened
   double throughput_per_s = 0;             // verified messages a second
   Histogram latency;
@@ -29,9 +36,14 @@ struct LoadResult {
   Usage usage;                        // of this process, in the window
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
-  std::vector<ResultGroup> groups;  // what the protocol has counted
+  std::vector<ResultGroup> groups;   // what the protocol has counted
+  std::vector<std::string> notes;    // the engine's
+  std::vector<std::string> missing;  // features of the kernel the engine had to do without
 
-  bool clean() const { return connections_failed == 0 && messages.failed == 0 && !interrupted; }
+  // A load without a single reply has measured nothing, even where nothing failed.
+  bool clean() const {
+    return connections_failed == 0 && messages.failed == 0 && messages.verified > 0 && !interrupted;
+  }
 };
 
 // After the engine has returned. `usage` is what the process used between the window's ends.

@@ -24,10 +24,9 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
 
-// VmHWM, not ru_maxrss: the latter survives fork and exec, so a small server started by a big parent would be
-// charged with the parent's memory (getrusage(2) does not say so; kernel/exec.c, setmax_mm_hiwater_rss()).
-std::uint64_t peak_memory(std::string_view status) {
-  return leading_number(field_of(status, "VmHWM:").value_or("")) * 1024;
+std::uint64_t peak_memory_of(const std::string& process) {
+  return peak_memory(read_proc_file("/proc/" + process + "/status").value_or(""),
+                     read_proc_file("/proc/" + process + "/smaps_rollup").value_or(""));
 }
 
 // The numeric names in a directory of /proc, processes or threads; empty when it is gone.
@@ -90,6 +89,15 @@ void add_switches(Usage& usage, pid_t pid) {
 
 }  // namespace
 
+// VmHWM, not ru_maxrss: the latter survives fork and exec, so a small server started by a big parent would be
+// charged with the parent's memory (getrusage(2) does not say so; kernel/exec.c, setmax_mm_hiwater_rss()).
+// But it is summed up from counters that threads keep to themselves for up to 64 pages each (until Linux 6.2;
+// later for each CPU), and so may lack megabytes of a thousand threads. The rollup walks the page tables.
+std::uint64_t peak_memory(std::string_view status, std::string_view rollup) {
+  return 1024 * std::max(leading_number(field_of(status, "VmHWM:").value_or("")),
+                         leading_number(field_of(rollup, "Rss:").value_or("")));
+}
+
 Usage operator-(const Usage& later, const Usage& earlier) {
   // A descendant or thread that ended takes its figures along, so a sum may shrink: no use below zero.
   const auto less = [](auto a, auto b) { return a > b ? a - b : decltype(a){}; };
@@ -102,8 +110,7 @@ Usage own_usage() {
   rusage used{};
   checked(::getrusage(RUSAGE_SELF, &used), "getrusage(RUSAGE_SELF)");
   return {seconds(used.ru_utime), seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_nvcsw),
-          static_cast<std::uint64_t>(used.ru_nivcsw),
-          peak_memory(read_proc_file("/proc/self/status").value_or(""))};
+          static_cast<std::uint64_t>(used.ru_nivcsw), peak_memory_of("self")};
 }
 
 std::optional<Usage> usage_of_process_tree(pid_t root) {
@@ -114,8 +121,7 @@ std::optional<Usage> usage_of_process_tree(pid_t root) {
     sum.user_s += process.user_s;
     sum.system_s += process.system_s;
     add_switches(sum, process.pid);
-    sum.peak_memory_bytes +=
-        peak_memory(read_proc_file(fmt::format("/proc/{}/status", process.pid)).value_or(""));
+    sum.peak_memory_bytes += peak_memory_of(std::to_string(process.pid));
   }
   return sum;
 }

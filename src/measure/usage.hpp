@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace joust {
 
@@ -16,6 +17,10 @@ struct Usage {
   std::uint64_t involuntary_switches = 0;  // it was made to wait
   std::uint64_t peak_memory_bytes = 0;     // greatest resident set so far
 };
+
+// The greatest resident set, in bytes, that /proc/PID/status and /proc/PID/smaps_rollup tell of; either may
+// be empty.
+std::uint64_t peak_memory(std::string_view status, std::string_view rollup);
 
 // What was used between the two. A peak has no difference: the result keeps the later one.
 Usage operator-(const Usage& later, const Usage& earlier);

@@ -6,8 +6,11 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
+#include <fstream>
 
 #include "base/check.hpp"
+#include "base/fd.hpp"
 
 namespace joust {
 namespace {
@@ -30,6 +33,17 @@ std::optional<int> get(int socket, int level, int option) {
   return value;
 }
 
+int set_congestion(int socket, const std::string& name) {
+  return ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
+}
+
+// A list in /proc/sys/net/ipv4, as the kernel writes it: "reno cubic".
+std::string kernel_list(const std::string& name) {
+  std::string line;
+  std::getline(std::ifstream("/proc/sys/net/ipv4/" + name) >> std::ws, line);
+  return line.empty() ? "nothing it would name" : line;
+}
+
 }  // namespace
 
 void apply(const SocketOptions& options, int socket) {
@@ -39,9 +53,18 @@ void apply(const SocketOptions& options, int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0, "TCP_NODELAY");
   if (!options.congestion.empty()) {
     // Refused without the right to use it (EPERM) or where the module is missing (ENOENT): the results tell.
-    ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, options.congestion.data(),
-                 static_cast<socklen_t>(options.congestion.size()));
+    set_congestion(socket, options.congestion);
   }
+}
+
+std::string congestion_refused(const std::string& name, int family) {
+  if (name.empty()) return {};
+  const Fd socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket({})", family));
+  if (set_congestion(socket.get(), name) == 0) return {};
+  if (errno == EPERM)
+    return "only privileged users may have it here; others may have: " +
+           kernel_list("tcp_allowed_congestion_control");
+  return "this kernel does not offer it; it offers: " + kernel_list("tcp_available_congestion_control");
 }
 
 SocketFacts read_back(int socket) {

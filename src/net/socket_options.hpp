@@ -30,6 +30,10 @@ struct SocketFacts {
 // rest.
 void apply(const SocketOptions& options, int socket);
 
+// Why TCP sockets of that family (AF_INET, AF_INET6) cannot have the congestion control; empty where they
+// can, and for the empty name.
+std::string congestion_refused(const std::string& name, int family);
+
 SocketFacts read_back(int socket);
 
 }  // namespace joust

@@ -74,6 +74,7 @@ class MemberSession : public Session {
   std::size_t output(std::span<Segment> into) const override;
   Want want() const override { return broken_ || leaving_ ? Want::nothing : Want::bytes; }
   bool finished() const override { return broken_ || leaving_; }
+  std::string_view complaint() const override { return broken_ ? "no frame of this protocol" : ""; }
   bool gives_up() const override { return reader_ && reader_->given_up(); }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;

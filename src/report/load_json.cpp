@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/load_json.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -43,6 +44,21 @@ Json latency_json(const Histogram& latency) {
   return json;
 }
 
+// The time the window was open, as every process of the machine reads it.
+Json window_json(const std::optional<LoadResult::Window>& window) {
+  if (!window) return nullptr;
+  return {{"from", window->from.time_since_epoch() / Duration(1)},
+          {"to", window->to.time_since_epoch() / Duration(1)}};
+}
+
+// Values as percentile() reports them, so that histograms of several trials can be merged and asked again.
+Json histogram_json(const Histogram& latency) {
+  Json json = Json::array();
+  for (const Histogram::Bucket& bucket : latency.buckets())
+    json.push_back({std::min(bucket.high_ns, latency.max()), bucket.count});
+  return json;
+}
+
 Json errors_json(const LoadResult& result) {
   Json json = Json::object();
   for (std::size_t stage = 0; stage < kStages; ++stage)
@@ -56,18 +72,23 @@ Json errors_json(const LoadResult& result) {
 void add_load(Json& document, const LoadResult& result) {
   document["plan"] = plan_json(result.plan);
   document["interrupted"] = result.interrupted;
-  document["connections"] = {{"ok", result.connections_ok}, {"failed", result.connections_failed}};
+  document["connections"] = {{"ok", result.connections_ok},
+                             {"failed", result.connections_failed},
+                             {"answered", result.messages.answered}};
   document["messages"] = {{"sent", result.messages.sent},
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},
                           {"in_flight", result.messages.in_flight}};
+  document["oldest_open_ns"] = result.messages.oldest_open.count();
   document["bytes"] = {{"sent", result.messages.bytes_sent},
                        {"received", result.messages.bytes_received},
                        {"total_sent", result.total_bytes_sent},
                        {"total_received", result.total_bytes_received}};
+  document["window_ns"] = window_json(result.window);
   document["duration_s"] = result.duration_s;
   document["throughput_per_s"] = result.throughput_per_s;
   document["latency_ns"] = latency_json(result.latency);
+  document["histogram_ns"] = histogram_json(result.latency);
   document["slices"] = result.slices;
   document["cpu"] = {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}};
   document["switches"] = {{"voluntary", result.usage.voluntary_switches},
@@ -75,6 +96,8 @@ void add_load(Json& document, const LoadResult& result) {
   document["peak_memory_bytes"] = result.usage.peak_memory_bytes;
   document["errors"] = errors_json(result);
   document["messages_of_errors"] = result.complaints;
+  document["notes"] = result.notes;
+  document["missing"] = result.missing;
   add_groups(document, result.groups);
 }
 

@@ -26,6 +26,16 @@ std::string latency_lines(const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
+// Throughput and latency say nothing of those who waited in vain.
+std::string unanswered_line(const LoadResult& result) {
+  const auto silent = result.connections_ok - result.messages.answered;
+  std::string text = fmt::format("  unanswered   {} connection{} had no reply in the timed window", silent,
+                                 silent == 1 ? "" : "s");
+  if (result.messages.oldest_open > Duration{})
+    text += fmt::format("; the oldest request is open for {}", format_duration(result.messages.oldest_open));
+  return text + "\n";
+}
+
 // "  deliveries   expected 1000000   received 1000000   lost 0"
 std::string group_line(const ResultGroup& group) {
   std::string text = fmt::format("  {:<12}", group.name);
@@ -59,6 +69,10 @@ std::string load_text(const LoadResult& result) {
       text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],
                           stage_name(static_cast<Stage>(stage)));
   for (const ResultGroup& group : result.groups) text += group_line(group);
+  if (m.answered < result.connections_ok) text += unanswered_line(result);
+  for (const std::string& feature : result.missing)
+    text += fmt::format("  without      {}: this kernel does not have it\n", feature);
+  for (const std::string& note : result.notes) text += fmt::format("  note         {}\n", note);
   if (result.interrupted) text += "  interrupted: these are the figures up to then\n";
   return text;
 }

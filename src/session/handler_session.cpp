@@ -18,7 +18,10 @@ class HandlerSession : public Session {
     while (taken < chunk.size() && want() == Want::bytes) {
       const Deframer::Step step = deframer_.next(chunk.subspan(taken));
       taken += step.taken;
-      if (step.status == Deframer::Status::malformed) broken_ = true;
+      if (step.status == Deframer::Status::malformed) {
+        broken_ = true;
+        complaint_ = deframer_.complaint();
+      }
       if (step.status == Deframer::Status::message && !handler_->on_message(step.message, replies))
         broken_ = true;
     }
@@ -33,6 +36,7 @@ class HandlerSession : public Session {
     return broken_ || outbox_.size() >= kOutboxLimit || drained() ? Want::nothing : Want::bytes;
   }
   bool finished() const override { return broken_ || peer_finished_ || drained(); }
+  std::string_view complaint() const override { return complaint_; }
   void consumed(std::size_t n) override { outbox_.consumed(n); }
   void released(std::size_t n) override { outbox_.released(n); }
 
@@ -44,6 +48,7 @@ class HandlerSession : public Session {
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
+  std::string_view complaint_;
   bool broken_ = false;
   bool peer_finished_ = false;
   bool draining_ = false;

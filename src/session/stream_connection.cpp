@@ -25,6 +25,8 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
 StreamConnection::~StreamConnection() {
   tally_.received.fetch_add(received_, std::memory_order_relaxed);
   tally_.sent.fetch_add(sent_, std::memory_order_relaxed);
+  if (!counted_ && !session_->complaint().empty())
+    tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
 }
 
 // Gives the session as much of `chunk` as it wants.
@@ -76,7 +78,11 @@ void StreamConnection::shut_down(Time now) {
 void StreamConnection::failed(const Failure& failure, Time now) {
   if (ended_) return;
   ended_ = true;
-  tally_.failed(failure);
+  // Of a peer that broke the protocol and then the connection, the first is what matters.
+  if (session_->complaint().empty()) {
+    counted_ = true;
+    tally_.failed(failure);
+  }
   session_->on_failure(failure, now);
 }
 

@@ -94,6 +94,7 @@ class StreamConnection {
   bool told_finished_ = false;  // the session knows
   bool shut_ = false;
   bool ended_ = false;
+  bool counted_ = false;  // as a failure
 };
 
 }  // namespace joust

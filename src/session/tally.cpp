@@ -17,7 +17,9 @@ void keep_once(std::vector<std::string>& list, std::string text, std::size_t mos
 
 std::string describe(const Failure& failure) {
   std::string text(stage_name(failure.stage));
-  if (!failure.detail.empty()) text += " " + failure.detail;
+  // Before there is a connection the detail names what was tried; later it says what happened.
+  const bool before = failure.stage == Stage::resolve || failure.stage == Stage::connect;
+  if (!failure.detail.empty()) text += (before ? " " : ": ") + failure.detail;
   if (failure.error != 0) text += ": " + std::generic_category().message(failure.error);
   return text;
 }
@@ -39,6 +41,11 @@ void Tally::note(std::string text) {
   keep_once(notes_, std::move(text), kKept);
 }
 
+void Tally::missing(std::string feature) {
+  const std::lock_guard lock(mutex_);
+  keep_once(missing_, std::move(feature), kKept);
+}
+
 std::vector<std::string> Tally::complaints() const {
   const std::lock_guard lock(mutex_);
   return complaints_;
@@ -47,6 +54,11 @@ std::vector<std::string> Tally::complaints() const {
 std::vector<std::string> Tally::notes() const {
   const std::lock_guard lock(mutex_);
   return notes_;
+}
+
+std::vector<std::string> Tally::missing() const {
+  const std::lock_guard lock(mutex_);
+  return missing_;
 }
 
 }  // namespace joust

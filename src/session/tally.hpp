@@ -27,8 +27,12 @@ class Tally {
   // Something a person should know about this run ("the accept queue was left full 3 times"); kept once each.
   void note(std::string text);
 
+  // A feature of the kernel the engine would use and had to do without ("multishot receive"); kept once each.
+  void missing(std::string feature);
+
   std::vector<std::string> complaints() const;
   std::vector<std::string> notes() const;
+  std::vector<std::string> missing() const;
 
  private:
   static constexpr std::size_t kKept = 8;
@@ -37,9 +41,11 @@ class Tally {
   mutable std::mutex mutex_;
   std::vector<std::string> complaints_;
   std::vector<std::string> notes_;
+  std::vector<std::string> missing_;
 };
 
-// "connect 127.0.0.1:1: Connection refused"
+// "connect 127.0.0.1:1: Connection refused", "receive: Connection reset by peer", "verify: a line is too
+// long"
 std::string describe(const Failure& failure);
 
 }  // namespace joust

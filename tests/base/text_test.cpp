@@ -24,6 +24,17 @@ TEST(ParseCount, TakesSiMultiples) {
   EXPECT_EQ(parse_count("2G"), 2'000'000'000U);
 }
 
+TEST(ParseCount, TakesWholeThingsOnly) {
+  EXPECT_EQ(parse_count("1.5k"), 1500U);
+  EXPECT_EQ(parse_count("4.35k"), 4350U) << "though 4.35 * 1000 is a little less";
+  for (const std::string_view bad : {"1.5", "0.5", "1.0005k", "2.9999999"}) {
+    const auto parsed = parse_count(bad);
+    ASSERT_FALSE(parsed.has_value()) << bad;
+    EXPECT_NE(parsed.error().find("whole number"), std::string::npos) << parsed.error();
+  }
+  EXPECT_FALSE(parse_bytes("1.5").has_value());
+}
+
 TEST(ParseBytes, TellsThousandsFromBinary) {
   EXPECT_EQ(parse_bytes("64"), 64U);
   EXPECT_EQ(parse_bytes("64B"), 64U);

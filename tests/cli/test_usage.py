@@ -40,6 +40,18 @@ class Lists(Case):
 
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
+        self.assertRegex(
+            run("--version", program=CALCULATOR).stdout, r"^calculator \(joust \d+\.\d+\.\d+\)\n$"
+        )
+
+    def test_examples_are_the_programs_own(self):
+        self.assertIn("joust race scenarios/first-look.toml", run("--help").stdout)
+        for command in ((), ("serve",), ("load",), ("engines",), ("protocols",)):
+            with self.subTest(command):
+                text = run(*command, "--help", program=CALCULATOR).stdout
+                self.assertIn("  calculator " + " ".join(command), text)
+                for foreign in ("joust ", "echo", "uppercase", "scenarios/"):
+                    self.assertNotIn(foreign, text)
 
 
 class Refusals(Case):
@@ -47,7 +59,11 @@ class Refusals(Case):
         self.refused(run("load", "-e", "epol", "--connect", "127.0.0.1:1"), "no engine 'epol'", "'epoll'")
         self.refused(run("serve", "-p", "ecco"), "no protocol 'ecco'", "'echo'")
         self.refused(run("surve"), "surve")
-        self.refused(run())
+        bare = run()
+        self.refused(bare, "Usage: joust", "Examples:")
+        for wrong in (("--foo",), ("load", "--foo"), ("load", "-c")):
+            self.refused(run(*wrong), "--help")
+            self.assertTrue(run(*wrong).stderr.startswith("joust: "), wrong)
 
     def test_values_that_make_no_sense(self):
         to = ("load", "--connect", "127.0.0.1:1")
@@ -55,6 +71,7 @@ class Refusals(Case):
         self.refused(run(*to, "-d", "0s"), "--duration")
         self.refused(run(*to, "-c", "many"), "--connections", "many")
         self.refused(run(*to, "-c", "0"), "--connections")
+        self.refused(run(*to, "-c", "1.5"), "--connections", "'1.5' is not a whole number")
         self.refused(run(*to, "-c", "-3"), "--connections")
         self.refused(run(*to, "--payload", "0"), "--payload")
         self.refused(run(*to, "--payload", "1GiB"), "--payload", "echo")

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/running.hpp"
+#include "conformance/services.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
 
@@ -68,6 +69,24 @@ TEST_P(ProtocolOn, AnswersALoadFromEveryEngine) {
         EXPECT_EQ(server.tally().sent, dialling.tally().received);
       }
     }
+  }
+}
+
+TEST_P(ProtocolOn, CountsWhatBreaksTheProtocol) {
+  const std::string frame = "\xff\xff\xff\xff", line(200, 'x');
+  for (const auto& [framing, broken] :
+       {std::pair<Framing, std::string>{Length4{}, frame}, {Line{.largest = 100}, line}}) {
+    EchoService echo(framing);
+    Server server(GetParam(), echo);
+    Peer peer(server.endpoint());
+    peer.send(broken);
+    EXPECT_EQ(peer.receive_to_end(), "");
+    peer.close();
+    server.stop();
+    EXPECT_EQ(server.tally().failures(Stage::verify), 1U);
+    EXPECT_EQ(server.tally().failures(), 1U);
+    ASSERT_EQ(server.tally().complaints().size(), 1U);
+    EXPECT_TRUE(server.tally().complaints()[0].starts_with("verify: ")) << server.tally().complaints()[0];
   }
 }
 

@@ -159,5 +159,66 @@ TEST_P(Stopping, WhilePeersConnect) {
   }
 }
 
+// Has the first word, and nothing else to say.
+class GreetingSession : public Session {
+ public:
+  void on_open(Time /*now*/) override { outbox_.append("hello"); }
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override { return chunk.size(); }
+  void on_peer_finished(Time /*now*/) override { finished_ = true; }
+  void on_drain(Time /*now*/) override { finished_ = true; }
+  std::size_t output(std::span<Segment> into) const override { return outbox_.segments(into); }
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override { outbox_.consumed(n); }
+  void released(std::size_t n) override { outbox_.released(n); }
+
+ private:
+  Outbox outbox_;
+  bool finished_ = false;
+};
+
+class GreetingService : public Service {
+ public:
+  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+    return std::make_unique<GreetingSession>();
+  }
+};
+
+// Connects again and again until the listener is gone.
+std::vector<Peer> connect_to_the_last(const Endpoint& to) {
+  std::vector<Peer> peers;
+  try {
+    for (;;) peers.emplace_back(to);
+  } catch (const std::system_error&) {
+    return peers;
+  }
+}
+
+// Who is still in the queue when the listener closes is reset. Whoever was accepted is greeted, also on the
+// way to another loop.
+TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
+  Limits limits = brisk();
+  limits.linger = std::chrono::milliseconds(1);
+  limits.drain = kPatience;
+  Variant variant = GetParam();
+  if (variant.engine->several_loops) variant.options.threads = 3;
+  for (int i = 0; i < 20; ++i) {
+    GreetingService greeting;
+    Server server(variant, greeting, {.limits = limits});
+    std::vector<std::future<std::vector<Peer>>> connecting;
+    for (int thread = 0; thread < 2; ++thread)
+      connecting.push_back(std::async(std::launch::async, connect_to_the_last, server.endpoint()));
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * i));
+    server.stop();
+    for (auto& peers : connecting) {
+      for (Peer& peer : peers.get()) {
+        // The kernel may forget without a word whom it was about to queue; it resets them when they speak.
+        if (!peer.hears_within(std::chrono::milliseconds(100))) peer.send("?");
+        if (peer.next() == Next::reset) continue;
+        EXPECT_EQ(peer.receive_to_end(), "hello");
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace joust::conformance

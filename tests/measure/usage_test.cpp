@@ -62,6 +62,15 @@ class Child {
   pid_t pid_;
 };
 
+TEST(PeakMemory, IsTheGreaterOfWhatTheKernelTellsOf) {
+  const std::string_view status = "VmPeak:\t 9000 kB\nVmHWM:\t    100 kB\n";
+  EXPECT_EQ(peak_memory(status, ""), 100U * 1024);
+  EXPECT_EQ(peak_memory(status, "7ffe-7fff ---p [rollup]\nRss:      80 kB\nPss: 70 kB\n"), 100U * 1024);
+  EXPECT_EQ(peak_memory(status, "7ffe-7fff ---p [rollup]\nRss:     160 kB\nPss: 70 kB\n"), 160U * 1024)
+      << "as where threads keep their counts to themselves";
+  EXPECT_EQ(peak_memory("", ""), 0U);
+}
+
 TEST(OwnUsage, GrowsWithTheWorkDone) {
   const Usage before = own_usage();
   burn(0.05);

@@ -58,6 +58,13 @@ TEST(SocketOptionsTest, CongestionControlThatIsNotThereIsLeftAtTheDefault) {
   EXPECT_EQ(read_back(socket.get()).congestion, read_back(untouched.get()).congestion);
 }
 
+TEST(SocketOptionsTest, CongestionControlThatIsNotThereIsKnown) {
+  const std::string reason = congestion_refused("no-such-thing", AF_INET);
+  EXPECT_NE(reason.find("reno"), std::string::npos) << "every kernel offers that: " << reason;
+  EXPECT_EQ(congestion_refused("reno", AF_INET), "");
+  EXPECT_EQ(congestion_refused("", AF_INET), "") << "the machine's default";
+}
+
 TEST(SocketOptionsTest, UnixSocketsHaveBuffersOnly) {
   const Fd socket(checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
   apply({.send_buffer = 40'000}, socket.get());

@@ -67,6 +67,13 @@ TEST_F(HandlerSessionTest, MalformedInputEndsIt) {
   EXPECT_TRUE(session_->finished());
   EXPECT_EQ(session_->want(), Want::nothing);
   EXPECT_EQ(take_output(), "re:good\n");
+  EXPECT_FALSE(session_->complaint().empty());
+}
+
+TEST_F(HandlerSessionTest, NothingIsWrongWithAnOrderlyEnd) {
+  feed("good\n");
+  session_->on_peer_finished(kNow);
+  EXPECT_TRUE(session_->complaint().empty());
 }
 
 TEST_F(HandlerSessionTest, FinishesWhenThePeerDoes) {

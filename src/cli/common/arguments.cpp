@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
 #include "measure/affinity.hpp"
+#include "session/tally.hpp"
 
 namespace joust {
 namespace {
@@ -76,7 +78,9 @@ CLI::Option* add_duration(CLI::App& app, const std::string& flags, Duration& int
 }
 
 void EngineArguments::add_to(CLI::App& app) {
-  app.add_option("-e,--engine", engine, "how to drive the sockets; see 'joust engines'")
+  const std::string program = app.get_parent() != nullptr ? app.get_parent()->get_name() : "joust";
+  app.add_option("-e,--engine", engine, fmt::format("how to drive the sockets; see '{} engines'", program))
+      ->type_name("NAME")
       ->capture_default_str();
   add_count(app, "-t,--threads", threads, "event loops, for engines that have several [1]", 1, 1024);
   app.add_option("--wait", wait,
@@ -136,8 +140,14 @@ void SocketArguments::add_to(CLI::App& app) {
          "send small messages at once (TCP_NODELAY) [on]")
       ->check(CLI::IsMember({"on", "off"}))
       ->group(group);
-  app.add_option("--congestion", options.congestion, "congestion control; empty: the machine's default")
-      ->capture_default_str()
+  app.add_option_function<std::string>(
+         "--congestion",
+         [this](const std::string& name) {
+           options.congestion = name;
+           congestion_chosen = true;
+         },
+         fmt::format("congestion control; '': the machine's default [{}]", options.congestion))
+      ->type_name("NAME")
       ->group(group);
   const auto add_buffer = [&](const std::string& flags, int& into, const std::string& help) {
     app.add_option_function<std::string>(
@@ -154,6 +164,17 @@ void SocketArguments::add_to(CLI::App& app) {
   };
   add_buffer("--send-buffer", options.send_buffer, "SO_SNDBUF [the kernel's choice]");
   add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");
+}
+
+void SocketArguments::settle_congestion(const Endpoint& endpoint, Tally& tally) {
+  if (endpoint.family() == AF_UNIX) return;
+  const std::string reason = congestion_refused(options.congestion, endpoint.family());
+  if (reason.empty()) return;
+  if (congestion_chosen)
+    throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
+  tally.note(
+      fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
+  options.congestion.clear();
 }
 
 const Protocol& resolve_protocol(const Program& program, const std::string& name) {

@@ -8,6 +8,7 @@
 
 #include "cli/common/command.hpp"
 #include "joust/engine.hpp"
+#include "net/address.hpp"
 #include "net/socket_options.hpp"
 
 // Options that several sub-commands share: each group adds itself to a command, and is read after parsing.
@@ -43,8 +44,14 @@ struct EngineArguments {
 // TCP options, the same for every engine.
 struct SocketArguments {
   SocketOptions options;
+  bool congestion_chosen = false;  // by the user: then it is that one or none
 
   void add_to(CLI::App& app);
+
+  // Whether sockets of the endpoint's kind get the congestion control. One the user has asked for and this
+  // machine refuses throws std::runtime_error; where the default is refused, the machine's own takes its
+  // place, and the tally notes it.
+  void settle_congestion(const Endpoint& endpoint, Tally& tally);
 };
 
 // -p PROTOCOL of this program. Throws UsageError with the nearest name.

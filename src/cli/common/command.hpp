@@ -27,6 +27,9 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// One line on standard error, under the program's name.
+void complain(const Program& program, std::string_view what);
+
 // Each adds one sub-command to the program; its callback sets `exit_code`. `program` outlives the app.
 void add_engines(CLI::App& app, const Program& program, int& exit_code);
 void add_protocols(CLI::App& app, const Program& program, int& exit_code);

@@ -24,7 +24,8 @@ bool is_switch(const ProtocolOption& option) {
 
 void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
   name = program.protocols.front().name;
-  app.add_option("-p,--protocol", name, "what is said; see 'joust protocols'")->capture_default_str();
+  app.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
+      ->capture_default_str();
   std::set<std::string> known;
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {

@@ -108,7 +108,7 @@ class LoopCore {
   }
 
   // Gives an accepted socket to the loop whose turn it is; returned where that is this one, and after a stop,
-  // when other loops may have ended already.
+  // when the other loops should only finish what they have.
   std::optional<Fd> deal(Fd socket) {
     group_.open.fetch_add(1);
     const std::size_t loop = stop_.requested() ? index_ : group_.next_in_turn();
@@ -156,8 +156,8 @@ class LoopCore {
   std::optional<Time> due() const {
     if (over()) return now_;  // the last dials have failed without the kernel having a say
     const auto next = timers_.next();
-    if (!drain_by_) return next;
-    // A drain looks often, to notice a second stop soon.
+    if (!stop_.requested()) return next;
+    // A stop looks often, to notice a second one soon.
     const Time tick = now_ + std::chrono::milliseconds(50);
     return next ? std::min(*next, tick) : tick;
   }
@@ -198,6 +198,13 @@ class LoopCore {
 
   bool draining() const { return drain_by_.has_value(); }
 
+  // A stop comes in two steps, because connections may be on their way from loop 0 to this one. First loop 0
+  // ends accepting, and says so; only then may a loop take what is in its inbox for the last time, and drain.
+  void end_dealing() {
+    if (index_ == 0) group_.end_dealing();
+  }
+  bool may_drain() const { return hosting_.listener == nullptr || group_.dealing_ended(); }
+
   // The stop has been requested. What has arrived is answered (`serve` is called for it) before sessions are
   // told.
   template <typename Serve>
@@ -237,7 +244,8 @@ class LoopCore {
   }
 
   bool over() const {
-    if (drain_by_) return peers_.empty() || now_ >= *drain_by_ || stop_.at_once();
+    if (stop_.at_once()) return true;
+    if (drain_by_) return peers_.empty() || now_ >= *drain_by_;
     return hosting_.listener == nullptr && dials_.done() && peers_.empty();
   }
 

@@ -20,6 +20,11 @@ std::vector<Fd> Inbox::take() {
   return std::exchange(sockets_, {});
 }
 
+void LoopGroup::end_dealing() {
+  dealing_ended_.store(true, std::memory_order_release);
+  for (Inbox& inbox : inboxes_) inbox.waker().wake();
+}
+
 void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t)>& loop) {
   std::mutex mutex;
   std::exception_ptr first;

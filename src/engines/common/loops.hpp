@@ -38,12 +38,18 @@ class LoopGroup {
   Inbox& inbox(std::size_t loop) { return inboxes_[loop]; }
   std::size_t next_in_turn() { return turn_++ % inboxes_.size(); }  // loop 0 only
 
+  // Loop 0 will deal out no more: what is in the inboxes now is the last. The other loops are woken, because
+  // a stop waits for this there, or a connection on its way to a loop that has ended would be lost.
+  void end_dealing();
+  bool dealing_ended() const { return dealing_ended_.load(std::memory_order_acquire); }
+
   // Connections open in all loops, for Limits::connections.
   std::atomic<std::size_t> open{0};
 
  private:
   std::vector<Inbox> inboxes_;
   std::size_t turn_ = 0;
+  std::atomic<bool> dealing_ended_{false};
 };
 
 // Runs `loop(index)` on `loops` threads, the calling one included, and waits for all. When one throws, the

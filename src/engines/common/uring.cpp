@@ -3,6 +3,7 @@
 
 #ifdef JOUST_HAVE_LIBURING
 
+#include <sched.h>
 #include <sys/mman.h>
 
 #include <array>
@@ -23,6 +24,9 @@ constexpr unsigned kSubmitterIdle_ms = 2000;
 // Ending a run waits this long for the kernel to let go of everything; it takes microseconds.
 constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
 
+// What the kernel refuses for a while it is asked again for so long.
+constexpr Duration kMakeRoomAtMost = std::chrono::seconds(1);
+
 constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
 
 // liburing 2.3 has io_uring_register_buf_ring only; the mapping is ours to make.
@@ -35,6 +39,11 @@ std::byte* map(std::size_t bytes) {
 
 void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
+}
+
+// A refusal that may pass by itself, or when completions have been taken.
+bool is_passing(int result) {
+  return result == -EINTR || result == -EAGAIN || result == -EBUSY;
 }
 
 // The flags to ask for, best first; each further set is what an older kernel has.
@@ -102,7 +111,7 @@ Uring::Uring(const UringSetup& setup) : setup_(setup) {
     throw;
   }
   // Without it each enter looks the descriptor up and counts a reference.
-  if (io_uring_register_ring_fd(&ring_) < 0) missing_ += "registered ring descriptors; ";
+  if (io_uring_register_ring_fd(&ring_) < 0) missing_.emplace_back("registered ring descriptors");
 }
 
 Uring::~Uring() {
@@ -118,7 +127,9 @@ void Uring::set_up() {
     params.cq_entries = setup_.completions;
     params.sq_thread_idle = kSubmitterIdle_ms;
     result = io_uring_queue_init_params(setup_.submissions, &ring_, &params);
-    if (result == 0 && flags != sets.front()) missing_ += "deferred task work (DEFER_TASKRUN); ";
+    if (result == 0 && flags != sets.front())
+      missing_.emplace_back(setup_.kernel_submits ? "single issuer (SINGLE_ISSUER)"
+                                                  : "deferred task work (DEFER_TASKRUN)");
     if (result != -EINVAL) break;
   }
   check_ring(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()");
@@ -127,16 +138,16 @@ void Uring::set_up() {
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
   if (probe == nullptr || io_uring_opcode_supported(probe, IORING_OP_SEND_ZC) == 0) {
     setup_.multishot_receive = false;
-    missing_ += "multishot receive; ";
+    missing_.emplace_back("multishot receive");
   }
   io_uring_free_probe(probe);
 }
 
 io_uring_sqe* Uring::prepare(std::uint64_t tag) {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
+  const Time until = entry == nullptr ? Clock::now() + kMakeRoomAtMost : Time{};
   while (entry == nullptr) {
-    check_ring(io_uring_submit(&ring_), "io_uring_submit()");
-    if (setup_.kernel_submits) check_ring(io_uring_sqring_wait(&ring_), "io_uring_sqring_wait()");
+    make_room(Clock::now() >= until);
     entry = io_uring_get_sqe(&ring_);
   }
   ++in_flight_;
@@ -144,12 +155,31 @@ io_uring_sqe* Uring::prepare(std::uint64_t tag) {
   return entry;
 }
 
+// Hands over what is prepared. The kernel may refuse for a while: a signal, no memory, or completions that
+// nobody has taken (io_uring_enter(2)).
+void Uring::make_room(bool last_try) {
+  int result = io_uring_submit(&ring_);
+  if (result >= 0 && setup_.kernel_submits) result = io_uring_sqring_wait(&ring_);
+  if (!is_passing(result) || last_try) return check_ring(result, "io_uring_submit()");
+  set_completions_aside();
+  ::sched_yield();
+}
+
+void Uring::set_completions_aside() {
+  for (unsigned ready = io_uring_cq_ready(&ring_); ready > 0; --ready) {
+    io_uring_cqe* next = nullptr;
+    io_uring_peek_cqe(&ring_, &next);
+    aside_.push_back(*next);
+    io_uring_cqe_seen(&ring_, next);
+  }
+}
+
 void Uring::submit_and_wait(Duration most) {
   buffers_->publish();
   const unsigned flags = IO_URING_READ_ONCE(*ring_.sq.kflags);
   if ((flags & IORING_SQ_CQ_OVERFLOW) != 0) overflowed_ = true;
   int result = 0;
-  if (most > Duration::zero()) {
+  if (most > Duration::zero() && aside_.empty()) {
     const timespec time = to_timespec(most);
     __kernel_timespec timeout{.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
     io_uring_cqe* first = nullptr;
@@ -159,11 +189,10 @@ void Uring::submit_and_wait(Duration most) {
     result = io_uring_submit_and_get_events(&ring_);
   }
   // Nothing in time, a signal, or no memory just now: what was not submitted goes with the next enter.
-  if (result != -ETIME && result != -EINTR && result != -EAGAIN && result != -EBUSY)
-    check_ring(result, "io_uring_enter()");
+  if (result != -ETIME && !is_passing(result)) check_ring(result, "io_uring_enter()");
 }
 
-void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) {
+void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept try {
   const Time until = Clock::now() + kAbandonAtMost;
   while (in_flight_ > 0 && Clock::now() < until) {
     // Again each time: what is just being carried out is not found.
@@ -173,6 +202,8 @@ void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) {
       if (cqe.user_data != kUntagged) handle(cqe);
     });
   }
+} catch (const std::system_error&) {
+  // A destructor calls this. Closing the ring, which comes next, cancels too; only nobody waits for it.
 }
 
 std::string uring_unavailable() {

@@ -12,8 +12,10 @@
 #include <liburing.h>
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 #endif
 
 namespace joust {
@@ -70,7 +72,8 @@ class Uring {
   Uring& operator=(const Uring&) = delete;
 
   // An entry for one operation, to be filled in with io_uring_prep_*. Its completions carry `tag`; the last
-  // of them comes without IORING_CQE_F_MORE.
+  // of them comes without IORING_CQE_F_MORE. Where the kernel takes no more until completions have been
+  // taken, they are set aside for take_completions().
   io_uring_sqe* prepare(std::uint64_t tag);
 
   // io_uring_enter: submits what was prepared and waits for a completion, for `most` at the longest. A
@@ -80,37 +83,49 @@ class Uring {
   // The completions that have come, oldest first. Those that come meanwhile are left for the next time.
   template <typename Handle>
   void take_completions(Handle&& handle) {
-    for (unsigned ready = io_uring_cq_ready(&ring_); ready > 0; --ready) {
-      io_uring_cqe* next = nullptr;
-      io_uring_peek_cqe(&ring_, &next);
-      const io_uring_cqe cqe = *next;
-      io_uring_cqe_seen(&ring_, next);
+    for (std::size_t ready = aside_.size() + io_uring_cq_ready(&ring_); ready > 0; --ready) {
+      const io_uring_cqe cqe = next_completion();
       if ((cqe.flags & IORING_CQE_F_MORE) == 0) --in_flight_;
       handle(cqe);
     }
   }
 
   // Cancels what is in flight and takes completions until all has come to its end: the kernel refers to
-  // nothing of ours any more then.
-  void abandon(const std::function<void(const io_uring_cqe&)>& handle);
+  // nothing of ours any more then. Gives up where the kernel refuses even that.
+  void abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept;
 
-  bool has_completions() const { return io_uring_cq_ready(&ring_) > 0; }
+  bool has_completions() const { return !aside_.empty() || io_uring_cq_ready(&ring_) > 0; }
 
   std::size_t in_flight() const { return in_flight_; }
   bool has_overflowed() const { return overflowed_; }
   bool multishot_receive() const { return setup_.multishot_receive; }
-  const std::string& missing() const { return missing_; }  // what this kernel lacks, for people
+  const std::vector<std::string>& missing() const { return missing_; }  // what this kernel lacks, for people
   ProvidedBuffers& buffers() { return *buffers_; }
 
  private:
   void set_up();
+  void make_room(bool last_try);
+  void set_completions_aside();
+  io_uring_cqe next_completion() {
+    if (!aside_.empty()) {
+      const io_uring_cqe cqe = aside_.front();
+      aside_.pop_front();
+      return cqe;
+    }
+    io_uring_cqe* next = nullptr;
+    io_uring_peek_cqe(&ring_, &next);
+    const io_uring_cqe cqe = *next;
+    io_uring_cqe_seen(&ring_, next);
+    return cqe;
+  }
 
   UringSetup setup_;
   io_uring ring_{};
   std::optional<ProvidedBuffers> buffers_;
   std::size_t in_flight_ = 0;
   bool overflowed_ = false;
-  std::string missing_;
+  std::deque<io_uring_cqe> aside_;  // taken off the ring, not handled yet; oldest first
+  std::vector<std::string> missing_;
 };
 
 // The io-uring engine with a set-up of one's own, for tests. What the options and limits say goes before it.

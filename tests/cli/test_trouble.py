@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What joust load and serve say when something is wrong: one line with stage and address, exit code 1."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+import unittest
+
+from program import CALCULATOR, Case, Server, run
+
+
+@contextlib.contextmanager
+def misbehaving(behave):
+    """The address of a server that treats its n-th connection with behave(peer, n)."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        peers = []
+
+        def accept():
+            with contextlib.suppress(OSError):  # the listener was shut down
+                while True:
+                    peer, _ = listener.accept()
+                    peers.append(peer)
+                    threading.Thread(target=behave, args=(peer, len(peers)), daemon=True).start()
+
+        acceptor = threading.Thread(target=accept)
+        acceptor.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+        acceptor.join()
+        for peer in peers:
+            peer.close()
+
+
+class OneLine(Case):
+    def expect(self, behave, words, *options):
+        with misbehaving(behave) as address:
+            done = run("load", "--connect", address, "-c", 3, "-m", 5, *options)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, f"joust: {address}: {words}\n")
+
+    def test_a_server_that_closes_early(self):
+        def close(peer, _):
+            peer.recv(1000)
+            peer.shutdown(socket.SHUT_RDWR)
+
+        self.expect(close, "receive: the server closed the connection early")
+
+    def test_a_server_that_answers_wrong(self):
+        self.expect(lambda peer, _: peer.sendall(b"x" * len(peer.recv(32))),
+                    "verify: a reply is not the right one")
+
+    def test_a_server_that_answers_nothing(self):
+        self.expect(lambda peer, _: None, "timeout: no reply within the request timeout",
+                    "--request-timeout", "200ms")
+
+    def test_nobody_listens(self):
+        for engine in ("threads", "epoll", "io-uring"):
+            with self.subTest(engine):
+                plan = ("-p", "uppercase", "--connect", "127.0.0.1:1", "-c", 1, "-m", 1)
+                done = run("load", "-e", engine, *plan)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr, "joust: connect 127.0.0.1:1: Connection refused\n")
+
+    def test_nothing_was_measured(self):
+        done = run("load", "-e", "null", "-d", "1ms", "-w", "1ms", "-i", "1h")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^joust: nothing was measured: .*\n$")
+
+    def test_a_congestion_control_that_is_not_there(self):
+        for command in (("serve",), ("load", "--connect", "127.0.0.1:1")):
+            with self.subTest(command):
+                done = run(*command, "--congestion", "nope")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"^joust: --congestion nope: .*reno.*\n$")
+
+
+class InTheResult(Case):
+    def test_a_connection_without_a_reply(self):
+        def answer_one_in_time(peer, number):
+            if number == 2:
+                time.sleep(1)  # longer than the window
+            with contextlib.suppress(OSError):
+                while request := peer.recv(1000):
+                    peer.sendall(request)
+
+        with misbehaving(answer_one_in_time) as address:
+            file = self.path("load.json")
+            done = run("load", "--connect", address, "-c", 2, "-d", "300ms", "--json", file)
+        with open(file, encoding="utf-8") as text:
+            result = json.load(text)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["connections"], {"ok": 2, "failed": 0, "answered": 1})
+        self.assertEqual(result["oldest_open_ns"], 300_000_000)
+        self.assertIn("1 connection had no reply in the timed window; "
+                      "the oldest request is open for 300 ms", done.stdout)
+
+    def test_the_latencies_themselves_and_the_window(self):
+        with Server("-p", "echo") as server:
+            before = time.monotonic_ns()
+            _, result = self.load("--connect", server.address, "-c", 3, "-d", "100ms")
+            after = time.monotonic_ns()
+            stopped = server.stop()
+        latency, histogram = result["latency_ns"], result["histogram_ns"]
+        self.assertEqual(sum(count for _, count in histogram), latency["samples"])
+        self.assertEqual(histogram[-1][0], latency["max"])
+        self.assertIn(latency["p50"], [value for value, _ in histogram])
+        window = result["window_ns"]
+        self.assertLess(before, window["from"])
+        self.assertEqual(window["to"] - window["from"], 100_000_000)
+        self.assertLess(window["to"], after)
+        self.assertEqual(result["notes"], [])
+        for missing in (result["missing"], server.listening["missing"], stopped["missing"]):
+            self.assertEqual(missing, [])  # epoll needs nothing a kernel may lack
+
+    def test_a_frame_that_breaks_the_protocol_is_counted(self):
+        with Server(program=CALCULATOR) as server:
+            with socket.create_connection(server.address.rsplit(":", 1)) as peer:
+                peer.sendall(b"1" * 1000)
+                self.assertEqual(peer.makefile().read(), "")
+            stopped = server.stop()
+        self.assertEqual(stopped["errors"], {"verify": 1})
+        self.assertRegex(stopped["messages_of_errors"][0], "^verify: .*line")
+
+
+if __name__ == "__main__":
+    unittest.main()

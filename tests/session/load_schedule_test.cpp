@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+//
+// What the schedule and the timed window make of late loops, slow replies and replies that never come.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "load/result.hpp"
+#include "load/run.hpp"
+#include "protocols/table.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Time kStart = Time(seconds(1000));
+
+// Connections of a load on echo, whose every input a test gives by hand.
+class Schedule : public testing::Test {
+ protected:
+  void begin(const LoadPlan& plan) {
+    run_.emplace(plan);
+    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
+    while (sessions_.size() < plan.connections) sessions_.push_back(client_->open({}));
+    for (const auto& session : sessions_) session->on_open(kStart);
+  }
+  Session& first() { return *sessions_.front(); }
+
+  // What the session says now, taken off its hands.
+  static std::string heard(Session& session) {
+    std::array<Segment, 8> segments;
+    std::string text;
+    const std::size_t count = session.output(segments);
+    for (std::size_t i = 0; i < count; ++i) text += as_text(segments[i].bytes);
+    session.consumed(text.size());
+    session.released(text.size());
+    return text;
+  }
+  // Sends that back.
+  static void answer(Session& session, Duration at) {
+    const std::string reply = heard(session);
+    ASSERT_FALSE(reply.empty()) << "nothing was asked";
+    EXPECT_EQ(session.on_bytes(as_bytes(reply), kStart + at), reply.size());
+  }
+
+  Recorder::Counts counts() const { return run_->recorder().counts(); }
+  Duration greatest_latency() const { return Duration(run_->recorder().latencies().max()); }
+
+  std::optional<LoadRun> run_;
+  std::unique_ptr<Service> client_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+};
+
+TEST_F(Schedule, WhatALateLoopDelaysCountsFromWhenItWasDue) {
+  begin({.messages = 3, .interval = milliseconds(10)});
+  answer(first(), milliseconds(1));
+  EXPECT_EQ(first().deadline(), kStart + milliseconds(10));
+  first().on_deadline(kStart + milliseconds(14));
+  answer(first(), milliseconds(15));
+  EXPECT_EQ(greatest_latency(), milliseconds(5));
+  EXPECT_EQ(first().deadline(), kStart + milliseconds(20)) << "the schedule goes on as it was";
+}
+
+TEST_F(Schedule, WhatASlowReplyDelaysIsNotMadeUpFor) {
+  begin({.messages = 4, .interval = milliseconds(10)});
+  answer(first(), milliseconds(35));
+  EXPECT_EQ(greatest_latency(), milliseconds(35));
+  answer(first(), milliseconds(36));
+  EXPECT_EQ(greatest_latency(), milliseconds(35)) << "the reply's delay is not charged twice";
+  EXPECT_EQ(heard(first()), "") << "a burst";
+  EXPECT_EQ(first().deadline(), kStart + milliseconds(45));
+}
+
+TEST_F(Schedule, AConnectionWithoutAReplyInTheWindowIsKnown) {
+  begin({.connections = 2, .duration = milliseconds(100), .request_timeout = seconds(5)});
+  answer(*sessions_[0], milliseconds(1));
+  answer(*sessions_[0], milliseconds(30));
+  for (const auto& session : sessions_) session->on_deadline(kStart + milliseconds(150));
+  EXPECT_EQ(counts().answered, 1U);
+  EXPECT_EQ(counts().in_flight, 2U);
+  EXPECT_EQ(counts().oldest_open, milliseconds(100)) << "not the 70 ms of the other, and not until now";
+  answer(*sessions_[1], milliseconds(160));
+  EXPECT_EQ(counts().answered, 1U) << "that came after the window";
+}
+
+TEST_F(Schedule, ALoadWithoutASingleReplyIsNoSuccess) {
+  begin({.duration = milliseconds(100)});
+  first().on_deadline(kStart + milliseconds(100));
+  answer(first(), milliseconds(200));
+  const LoadResult result = conclude(*run_, {}, false, kStart + milliseconds(200));
+  EXPECT_EQ(result.connections_failed, 0U);
+  EXPECT_FALSE(result.clean());
+  ASSERT_TRUE(result.window.has_value());
+  EXPECT_EQ(result.window->from, kStart);
+  EXPECT_EQ(result.window->to, kStart + milliseconds(100));
+}
+
+}  // namespace
+}  // namespace joust
