@@ -122,6 +122,7 @@ void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
     errand_.bytes.fetch_add(bytes_moved, std::memory_order_relaxed);
   if (task_.recorded) ++team_.done;
   course_.verified(now);
+  next_begin_ = std::max(next_begin_, now);  // the schedule slips: no burst makes up for it
 }
 
 }  // namespace joust::file

@@ -55,8 +55,11 @@ void ClientSession::begin(const Task& task, Time now) {
   if (errand_.facts() == nullptr)
     return fail(Stage::verify, 0, "the server has said nothing of '" + orders.name + "'", now);
   task_ = task;
-  next_begin_ = now + errand_.run().plan().interval;
-  course_.began(now);
+  // Who is late by the schedule, because the loop was, counts that as latency.
+  const Duration interval = errand_.run().plan().interval;
+  const bool scheduled = interval != Duration{} && next_begin_ != Time{};
+  course_.began(now, scheduled ? next_begin_ : now);
+  next_begin_ = (scheduled ? next_begin_ : now) + interval;
   if (orders.operation == Operation::info) return query(false, now);
   if (orders.operation == Operation::put) return bring(task, now);
   const auto sink = errand_.sink(team_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/file_course.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace joust::file {
@@ -32,14 +33,16 @@ void Course::advance(Time now) {
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
 }
 
-void Course::began(Time now) {
-  began_ = now;
+void Course::began(Time now, Time intended) {
+  intended_ = intended;
   if (in_window(now)) run_.recorder().sent(1);
 }
 
 void Course::verified(Time now) {
-  const Time began = *std::exchange(began_, std::nullopt);
-  if (in_window(now)) run_.recorder().verified(now - began, now - *run_.opens());
+  const Time intended = *std::exchange(intended_, std::nullopt);
+  if (!in_window(now)) return;
+  run_.recorder().verified(now - intended, now - *run_.opens());
+  if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
 void Course::leave_window(Time now) {
@@ -47,7 +50,10 @@ void Course::leave_window(Time now) {
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
   phase_ = Phase::over;
   if (std::exchange(left_, true)) return;
-  if (was_inside && busy()) run_.recorder().in_flight(1);
+  if (was_inside && busy()) {
+    const Time closed = std::min(run_.closes().value_or(now), now);
+    run_.recorder().in_flight(1, closed - *intended_);
+  }
   run_.measured(now);
 }
 
@@ -58,7 +64,7 @@ void Course::failed(const Failure& failure, Time now) {
   }
   run_.failed(failure);
   if (in_window(now) && busy()) run_.recorder().failed(1);
-  began_.reset();
+  intended_.reset();
   leave_window(now);
 }
 

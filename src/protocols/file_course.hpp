@@ -24,11 +24,11 @@ class Course {
     over,       // no new request
   };
   Phase phase() const { return phase_; }
-  bool busy() const { return began_.has_value(); }
+  bool busy() const { return intended_.has_value(); }
 
   void opened(Time now);
   void advance(Time now);  // first in every input
-  void began(Time now);
+  void began(Time now, Time intended);
   void verified(Time now);                        // the request outstanding
   void leave_window(Time now);                    // there is nothing more to be requested
   void failed(const Failure& failure, Time now);  // the connection; once
@@ -40,8 +40,9 @@ class Course {
   LoadRun& run_;
   const LoadPlan& plan_;
   Phase phase_ = Phase::connecting;
-  std::optional<Time> began_;  // the request outstanding
-  bool left_ = false;          // the window
+  std::optional<Time> intended_;  // when the request outstanding was meant to go out
+  bool answered_ = false;         // in the window
+  bool left_ = false;             // the window
 };
 
 }  // namespace joust::file

@@ -261,6 +261,7 @@ void ServerSession::abandon_upload() {
 void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
   request_ = request;
   refuse(refusal);
+  complaint_ = refusal.text;
   over_ = true;
 }
 

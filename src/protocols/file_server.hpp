@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "joust/session.hpp"
@@ -47,6 +48,7 @@ class ServerSession : public Session {
   FileRange store() const override;
   std::optional<Time> deadline() const override;
   bool finished() const override { return over_; }
+  std::string_view complaint() const override { return complaint_; }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override { outgoing_.released(n); }
 
@@ -93,6 +95,7 @@ class ServerSession : public Session {
   Time said_working_{};  // and told the peer
   bool ending_ = false;  // the peer has finished, or a stop: nothing new is begun
   bool over_ = false;
+  std::string complaint_;
 };
 
 }  // namespace joust::file
