@@ -57,9 +57,10 @@ void ClientSession::begin(const Task& task, Time now) {
   task_ = task;
   // Who is late by the schedule, because the loop was, counts that as latency.
   const Duration interval = errand_.run().plan().interval;
-  const bool scheduled = interval != Duration{} && next_begin_ != Time{};
-  course_.began(now, scheduled ? next_begin_ : now);
-  next_begin_ = (scheduled ? next_begin_ : now) + interval;
+  Time due = interval == Duration{} || next_begin_ == Time{} ? now : next_begin_;
+  if (task.recorded) due = std::max(due, *errand_.run().opens());
+  course_.began(now, due);
+  next_begin_ = due + interval;
   if (orders.operation == Operation::info) return query(false, now);
   if (orders.operation == Operation::put) return bring(task, now);
   const auto sink = errand_.sink(team_);
