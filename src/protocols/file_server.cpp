@@ -269,6 +269,7 @@ void ServerSession::answered() {
   state_ = State::idle;
   source_ = {};
   upload_.reset();
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
   digest_.reset();
 }
 

@@ -80,10 +80,11 @@ FileAnswer<Upload::Check> DiskUpload::check() {
 
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
-  if (expected_ && *expected_ != digest)
-    return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (rehearsal_) return Check{size_, digest};
-  if (const int error = place_.publish(); error != 0) return refuse(error_of(error));
+  const bool right = !expected_ || *expected_ == digest;
+  const int error = right && !rehearsal_ ? place_.publish() : 0;
+  place_.abandon();  // what has no name by now gets none, whoever else may hold this
+  if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
+  if (error != 0) return refuse(error_of(error));
   return Check{size_, digest};
 }
 

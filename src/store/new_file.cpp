@@ -51,7 +51,12 @@ std::expected<NewFile, int> NewFile::create(const Directory& directory, std::str
 }
 
 NewFile::~NewFile() {
+  abandon();
+}
+
+void NewFile::abandon() {
   if (parent_.fd.is_open() && !temporary_.empty()) ::unlinkat(parent_.fd.get(), temporary_.c_str(), 0);
+  temporary_.clear();
 }
 
 // What has the name now stands in the way: an errno, or 0.

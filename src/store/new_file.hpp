@@ -28,6 +28,7 @@ class NewFile {
   // Gives it its name, all at once; 0 or the errno. It is ENOENT when the directory is no longer where it
   // was: nothing is ever published outside.
   int publish();
+  void abandon();  // at once
 
  private:
   NewFile(const Directory& directory, std::string_view name, Existing existing, Parent parent);
