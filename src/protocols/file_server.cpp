@@ -260,6 +260,7 @@ void ServerSession::abandon_upload() {
 
 void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
   request_ = request;
+  outgoing_.next_answer();
   refuse(refusal);
   complaint_ = refusal.text;
   over_ = true;
