@@ -80,6 +80,14 @@ TEST_F(Trouble, SaysThatAFileHasBecomeShorterAndGoesOn) {
   EXPECT_EQ(describe(heard.messages[5]), "2: end 10 -");
 }
 
+TEST_F(Trouble, ComplainsOfWhatComesBehindAFileThatHasBecomeShorter) {
+  moody_.announced = 100;
+  const Heard heard = ask(wire({1, Fragment{{0, 100}, "a"}}) + wire({2, Data{UINT32_MAX}}));
+  ASSERT_EQ(heard.messages.size(), 4U);
+  EXPECT_EQ(describe(heard.messages[2]), "1: error shrunk 'the file has become shorter'");
+  EXPECT_EQ(describe(heard.messages[3]), "2: error malformed 'the frame is too large'");
+}
+
 TEST_F(Trouble, SaysThatALargeFileHasBecomeShorterAndDropsTheRest) {
   moody_.announced = 100 << 20;
   moody_.file->size = (5 << 20) + 1;
