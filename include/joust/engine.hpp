@@ -27,6 +27,7 @@ struct Knob {
   std::string_view name;                      // "trigger"
   std::span<const std::string_view> choices;  // the first is the default
   std::string_view summary;
+  std::string_view kernel_thread = {};  // the choice with which a thread of the kernel polls beside each loop
 };
 
 // Options the user gives an engine. Which of them mean anything is in its descriptor.

@@ -39,7 +39,8 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 nothing measured or inter
 race::KnobRow row_of(const Knob& knob) {
   return {.name = std::string(knob.name),
           .choices = {knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front())};
+          .default_value = std::string(knob.choices.front()),
+          .kernel_thread = std::string(knob.kernel_thread)};
 }
 
 race::Catalogue catalogue_of(const Program& program) {
@@ -217,6 +218,7 @@ int Race::run() {
   for (const auto& each : collect) each();
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
+  if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
   const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   if (dry_run) {

@@ -281,7 +281,7 @@ constexpr auto run = nullptr;
 constexpr std::array<std::string_view, 2> kSqpoll{"off", "on"};
 constexpr std::array kKnobs{
     Knob{"sqpoll", kSqpoll,
-         "a thread of the kernel submits, and the loop need not; it wants a CPU of its own (--cpus)"}};
+         "a thread of the kernel submits, and the loop need not; it wants a CPU of its own (--cpus)", "on"}};
 
 }  // namespace
 

@@ -13,6 +13,8 @@ struct KnobRow {
   std::string name{};                  // "trigger"; the children take it as --trigger VALUE
   std::vector<std::string> choices{};  // empty: any text
   std::string default_value{};
+  std::string
+      kernel_thread{};  // the choice with which a thread of the kernel polls beside each loop; or none
 };
 
 struct EngineRow {

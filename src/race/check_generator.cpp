@@ -17,7 +17,7 @@ struct Load {
 
 // How many CPUs a side can use: those it was pinned to, else one for each thread it was given.
 double cpus_of(const std::string& pinned, std::uint64_t threads) {
-  const std::size_t count = count_cpus(pinned);
+  const std::size_t count = cpus_in(pinned).size();
   return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
 }
 
@@ -73,8 +73,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   if (ceiling == nullptr) findings.warn("{}: the generator's ceiling was not measured", name);
   // The ceiling has one thread, so it says nothing of a client that has several.
   const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
-  const double measured = known ? usable_trials(*ceiling).front()->load->throughput_per_s
-                                : std::numeric_limits<double>::infinity();
+  const double measured =
+      known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();
   const double most = std::min(measured, schedule);
   if (rate > kMostOfCeiling * most) {
     findings.at_least(name);
@@ -105,7 +105,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
   for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
-  return findings.take();
+  return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
 }
 
 }  // namespace joust::race

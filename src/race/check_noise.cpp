@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <set>
 
 #include "base/text.hpp"
 #include "race/checks.hpp"
+#include "race/cpu_list.hpp"
+#include "race/disturbance.hpp"
 #include "race/findings.hpp"
 #include "race/summary.hpp"
 #include "stats/drift.hpp"
@@ -16,6 +20,8 @@ namespace {
 
 // Less likely than this by chance, and an effect is believed.
 constexpr double kChance = 0.01;
+// Of two rounds any order could be chance: shuffling them has too few outcomes.
+constexpr std::size_t kRoundsThatShowOrder = 3;
 
 std::vector<stats::Observation> observations_of(const CaseResult& one) {
   std::vector<stats::Observation> all;
@@ -32,6 +38,35 @@ std::vector<stats::Observation> observations_of(const CaseResult& one) {
 // Half the width of a ratio's interval, relative to the ratio.
 double half_width(const Estimate& ratio) {
   return ratio.interval.width() / 2 / ratio.median;
+}
+
+// Whether the race's own processes may run on one CPU, and take its time from each other.
+void check_apart(const CpuPlan& plan, Findings& findings) {
+  if (plan.server.empty() || plan.client.empty()) return;  // not recorded
+  if (plan.server == "any" || plan.client == "any") {
+    findings.warn("nothing keeps server (CPU {}) and client (CPU {}) from running on the same CPU",
+                  plan.server, plan.client);
+    return;
+  }
+  std::vector<int> shared;
+  std::ranges::set_intersection(cpus_in(plan.server), cpus_in(plan.client), std::back_inserter(shared));
+  if (!shared.empty())
+    findings.warn("server and client share CPU {}: each takes time from the other", fmt::join(shared, ","));
+}
+
+// A thread of the kernel that polls wants a CPU of its own beside each loop. Which one it runs on otherwise
+// depends on the kernel: one of its owner's, or any.
+void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& findings) {
+  const auto look = [&](const char* side, bool polled, std::uint64_t loops, const std::string& list) {
+    const std::size_t cpus = cpus_in(list).size();
+    if (!polled || cpus == 0 || cpus >= 2 * loops) return;
+    findings.warn(
+        "{}: its {} has {} for {} and as many polling threads of the kernel, which take time from others "
+        "(--{}-cpus)",
+        entry.contestant.name, side, counted(cpus, "CPU"), counted(loops, "loop"), side);
+  };
+  look("server", entry.server_polled, entry.contestant.server.threads, plan.server);
+  look("client", entry.client_polled, entry.contestant.client.threads, plan.client);
 }
 
 }  // namespace
@@ -66,6 +101,14 @@ CheckResult check_same_twice(const RaceResult& race, const CaseResult& one) {
 CheckResult check_order(const RaceResult& race, const CaseResult& one) {
   Findings findings(5, "order and drift");
   const std::vector<stats::Observation> all = observations_of(one);
+  std::set<std::size_t> rounds;
+  for (const stats::Observation& each : all) rounds.insert(each.round);
+  if (rounds.size() < kRoundsThatShowOrder) {
+    findings.warn("nothing to check: {} measured, and it takes {} to tell an effect from chance",
+                  counted(rounds.size(), "round"), kRoundsThatShowOrder);
+    findings.say("random order, seed {}", race.seed);
+    return findings.take();
+  }
   const auto judge = [&](const char* what, const stats::Effect& effect) {
     if (effect.chance < kChance && effect.spread > kLeastDifference)
       findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
@@ -82,6 +125,7 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
 
 CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, sum = 0;
   std::size_t trials = 0, unknown = 0, disturbed = 0;
   for (const Entry& entry : one.entries)
@@ -92,7 +136,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
       }
       worst = std::max(worst, trial->machine->steal_fraction());
       sum += trial->machine->steal_fraction();
-      disturbed += trial->disturbed;
+      disturbed += trial->machine->steal_fraction() > kDisturbedSteal;
       ++trials;
     }
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
@@ -103,6 +147,8 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
         percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
   else if (trials > 0)
     findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  check_apart(race.cpus, findings);
+  for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
   if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
   return findings.take();
@@ -110,6 +156,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
 
 CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const double possible = stats::greatest_confidence(race.rounds);
   if (race.rounds < kEnoughRounds)
     findings.warn("{} rounds: intervals can hold the truth {} of the time at most, 95 % takes {}",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "net/socket_options.hpp"
 #include "race/checks.hpp"
 #include "race/findings.hpp"
 
@@ -49,6 +50,14 @@ void check_side(const std::string& name, const char* side, const EngineChoice& a
     findings.warn("{}: its {} waited by {} where {} was asked for", name, side, wait, asked.wait);
 }
 
+// An engine without the kernel features it is built on runs, but not as itself.
+void check_missing(const std::string& name, const Contestant& who, const Trial& trial, Findings& findings) {
+  for (const std::string& feature : trial.server.missing)
+    findings.bar(name, fmt::format("{} ran without {}", who.server.engine, feature));
+  for (const std::string& feature : trial.load->missing)
+    findings.bar(name, fmt::format("its client {} ran without {}", who.client.engine, feature));
+}
+
 // The options of one side over all contestants, option by option. Trials of one contestant may differ too.
 class Options {
  public:
@@ -75,21 +84,24 @@ class Options {
   std::map<std::string, std::map<std::string, std::set<std::string>>> seen_;
 };
 
-// What the scenario asked for and the kernel did not grant, to all alike.
-void check_wishes(const SocketPlan& wanted, const Settings& granted, Findings& findings) {
-  const auto compare = [&](const char* option, const std::string& wish) {
+// What was asked for and the kernel did not grant, to all alike.
+void check_wishes(const char* side, const SocketPlan& wanted, const Settings& granted, Findings& findings) {
+  const auto compare = [&](const char* option, const std::string& wish, const char* who) {
     const auto found = granted.find(option);
-    if (found != granted.end() && found->second != wish)
-      findings.warn("{} is {} where the scenario asked for {}", option, found->second, wish);
+    if (found != granted.end() && !wish.empty() && found->second != wish)
+      findings.warn("the {} {} is {} where {} asked for {}", side, option, found->second, who, wish);
   };
-  if (wanted.nodelay) compare("nodelay", *wanted.nodelay ? "true" : "false");
-  if (wanted.congestion) compare("congestion", *wanted.congestion);
+  if (wanted.nodelay) compare("nodelay", *wanted.nodelay ? "true" : "false", "the scenario");
+  // Also joust's own wish: a machine that has no cubic races with something else.
+  compare("congestion", wanted.congestion.value_or(SocketOptions{}.congestion),
+          wanted.congestion ? "the scenario" : "joust");
 }
 
 }  // namespace
 
 CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   Findings findings(10, "parity read back");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   Options server, client;
   std::set<std::string> told;
   std::size_t unread = 0;
@@ -113,7 +125,11 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   }
   server.compare("server's", findings);
   client.compare("client's", findings);
-  check_wishes(race.scenario.socket, server.common(), findings);
+  check_wishes("server's", race.scenario.socket, server.common(), findings);
+  check_wishes("client's", race.scenario.socket, client.common(), findings);
+  for (const Entry* entry : entries_of_contestants(one))
+    if (const auto trials = usable_trials(*entry); !trials.empty())
+      check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);
   if (unread > 0) findings.warn("the options of {} cannot be read back", counted(unread, "external server"));
   if (findings.verdict() == Verdict::pass)
     findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),

@@ -12,11 +12,11 @@ namespace joust::race {
 inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
 inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
 inline constexpr double kClearlyIdle = 0.90;  // 1: below this share of its CPU a server waits for its client
+inline constexpr double kServed = 0.90;  // 3: of the connections; below it a server starves some for others
 inline constexpr double kLeastDifference = 0.02;   // 9: never call less than this a difference
 inline constexpr double kCoarse = 0.10;            // 4, 5, 8, 9: more than this hides what people race for
 inline constexpr std::uint64_t kEnoughRounds = 6;  // 8: five can hold the truth 94 % of the time at most
 inline constexpr double kStealWorthAWord = 0.01;   // 7
-inline constexpr double kStrangers = 0.10;         // 12: of the machine, used by processes that are not ours
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
 CheckResult check_answers(const RaceResult& race, const CaseResult& one);       // 3

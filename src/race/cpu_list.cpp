@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "race/cpu_list.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/text.hpp"
@@ -30,17 +33,27 @@ std::vector<int> without(std::span<const int> allowed, const std::string& list) 
 
 }  // namespace
 
-std::size_t count_cpus(const std::string& list) {
-  if (list.empty() || list == "any") return 0;
-  std::size_t count = 0;
+std::set<int> cpus_in(const std::string& list) {
+  std::set<int> cpus;
+  if (list.empty() || list == "any") return cpus;
   for (std::size_t at = 0; at < list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::string part = list.substr(at, end - at);
     const std::size_t dash = part.find('-');
-    count += dash == std::string::npos ? 1 : std::stoul(part.substr(dash + 1)) - std::stoul(part) + 1;
+    const int last = std::stoi(dash == std::string::npos ? part : part.substr(dash + 1));
+    for (int cpu = std::stoi(part); cpu <= last; ++cpu) cpus.insert(cpu);
     at = end + 1;
   }
-  return count;
+  return cpus;
+}
+
+std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed) {
+  for (const auto& [side, list] : {std::pair{"server", &plan.server}, std::pair{"client", &plan.client}}) {
+    if (list->empty() || *list == "any") continue;
+    if (const auto cpus = parse_cpus(*list, allowed); !cpus)
+      return fmt::format("CPUs '{}' of the {}: {} (--{}-cpus)", *list, side, cpus.error(), side);
+  }
+  return std::nullopt;
 }
 
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const int> allowed) {

@@ -72,7 +72,7 @@ inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   return all;
 }
 
-// The same with the reference's second entry: its faults are the reference's.
+// The same with the reference's second entry: its faults are those of whom it repeats.
 inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   std::vector<const Entry*> all = contestants_of(one);
   for (const Entry& entry : one.entries)
@@ -80,8 +80,22 @@ inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   return all;
 }
 
-inline const std::string& answerable(const CaseResult& one, const Entry& entry) {
-  return entry.kind == EntryKind::again ? one.reference : entry.contestant.name;
+// Whether any contestant has a trial that a check could look at.
+inline bool anything_measured(const CaseResult& one) {
+  for (const Entry* entry : contestants_of(one))
+    if (!usable_trials(*entry).empty()) return true;
+  return false;
+}
+
+// Instead of a PASS over nothing.
+inline CheckResult nothing_to_check(Findings findings) {
+  findings.warn("nothing to check: no contestant has a usable trial");
+  return findings.take();
+}
+
+// Who is charged with what an entry did.
+inline const std::string& answerable(const Entry& entry) {
+  return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
 }
 
 }  // namespace joust::race

@@ -31,10 +31,15 @@ std::map<std::string, std::uint64_t> counts_from(const json& object) {
 
 namespace {
 
-std::optional<double> number_or_none(const json& object, const char* key) {
+template <typename Number>
+std::optional<Number> or_none(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<double>();
+  return found->get<Number>();
+}
+
+std::optional<double> number_or_none(const json& object, const char* key) {
+  return or_none<double>(object, key);
 }
 
 Latency latency_from(const json& object) {
@@ -59,6 +64,8 @@ Usage client_usage(const json& document) {
 void read_traffic(const json& document, LoadResult& load) {
   load.connections_ok = document.at("connections").at("ok");
   load.connections_failed = document.at("connections").at("failed");
+  load.connections_answered = or_none<std::uint64_t>(document.at("connections"), "answered");
+  load.oldest_open_ns = or_none<std::uint64_t>(document, "oldest_open_ns");
   const json& messages = document.at("messages");
   load.sent = messages.at("sent");
   load.verified = messages.at("verified");
@@ -91,11 +98,16 @@ std::expected<LoadResult, std::string> parse_load(const std::string& text) {
     read_traffic(document, load);
     load.duration_s = document.at("duration_s");
     load.throughput_per_s = document.at("throughput_per_s");
+    if (const json window = document.value("window_ns", json()); window.is_object())
+      load.window_ns = TimedWindow{.from = window.at("from"), .to = window.at("to")};
     load.latency_ns = latency_from(document.at("latency_ns"));
+    load.histogram_ns = document.value("histogram_ns", decltype(load.histogram_ns){});
     load.slices = document.value("slices", std::vector<double>{});
     load.usage = client_usage(document);
     load.errors = counts_from(document.value("errors", json::object()));
     load.messages_of_errors = document.value("messages_of_errors", std::vector<std::string>{});
+    load.missing = document.value("missing", std::vector<std::string>{});
+    load.notes = document.value("notes", std::vector<std::string>{});
     return load;
   } catch (const json::exception& error) {
     return std::unexpected(fmt::format("the load's result cannot be read: {}", error.what()));

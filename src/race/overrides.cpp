@@ -95,6 +95,9 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(*problem);
+  const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
+  for (const Case& one : scenario.cases)
+    if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
   return {};
 }
 

@@ -11,6 +11,16 @@
 namespace joust::race {
 namespace {
 
+// Of the knobs it was given: engines leave such threads out unless they are asked for.
+bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
+  const EngineRow* row = catalogue.engine(choice.engine);
+  return row != nullptr && std::ranges::any_of(row->knobs, [&](const KnobRow& knob) {
+           const auto given = choice.knobs.find(knob.name);
+           return !knob.kernel_thread.empty() && given != choice.knobs.end() &&
+                  given->second == knob.kernel_thread;
+         });
+}
+
 Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue) {
   Entry entry{.contestant = contestant};
   const auto reason = [&](const std::string& name) {
@@ -21,7 +31,9 @@ Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue)
   if (!contestant.external()) {
     entry.in_process = catalogue.engine(contestant.server.engine)->in_process;
     entry.unavailable = reason(contestant.server.engine);
+    entry.server_polled = has_kernel_threads(contestant.server, catalogue);
   }
+  entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   if (entry.unavailable.empty() && !entry.in_process) entry.unavailable = reason(contestant.client.engine);
   return entry;
 }
@@ -60,6 +72,7 @@ void add_reference(CaseResult& result, const std::string& wanted) {
     result.reference = entry.contestant.name;
     Entry again = entry;
     again.kind = EntryKind::again;
+    again.repeats = entry.contestant.name;
     again.contestant.name += kAgain;
     again.ranked = false;
     again.reason = "the reference once more, for check 4";
@@ -72,6 +85,13 @@ void add_reference(CaseResult& result, const std::string& wanted) {
 // standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
 std::size_t below(std::mt19937_64& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
+}
+
+// How often a ceiling runs in a round: once in each of the first few, more often where rounds are fewer.
+std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
+  const std::uint64_t spread = std::min(rounds, kCeilingTrials);
+  if (round > spread) return 0;
+  return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
 }  // namespace
@@ -99,8 +119,9 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   for (std::size_t c = 0; c < plan.cases.size(); ++c)
     for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
       const Entry& entry = plan.cases[c].entries[e];
-      if (entry.unavailable.empty() && (entry.kind != EntryKind::ceiling || round == 1))
-        order.push_back({c, e});
+      if (!entry.unavailable.empty()) continue;
+      const std::uint64_t times = entry.kind == EntryKind::ceiling ? ceilings_in(round, plan.rounds) : 1;
+      order.insert(order.end(), times, Slot{c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
   std::mt19937_64 random(seed);

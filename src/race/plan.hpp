@@ -23,12 +23,15 @@ struct Plan {
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 
+// How often each ceiling is measured; the median holds, as one trial may have been disturbed.
+inline constexpr std::uint64_t kCeilingTrials = 3;
+
 // Contestants of every case, the reference once more, and one ceiling for each way a client can be set up.
 // Unavailable engines keep their entry, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
 // All entries that run in a round, in random order. A round that is run again has an order of its own.
-// Ceilings run in the first round only.
+// Ceilings run kCeilingTrials times in all, in the first rounds.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 
 std::size_t trials_in(const Plan& plan);

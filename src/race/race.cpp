@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <utility>
 
-#include "base/text.hpp"
+#include "race/disturbance.hpp"
 
 namespace joust::race {
 namespace {
@@ -43,27 +43,26 @@ class Running {
     const std::uint64_t round = result.rounds + 1;
     const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
     std::uint64_t best = 1;
-    double least_steal = 2;
+    double least = std::numeric_limits<double>::infinity();
     for (std::uint64_t attempt = 1;; ++attempt) {
-      const auto steal = run_attempt(round, attempt);
-      if (!steal) break;
-      if (*steal < least_steal) {
-        least_steal = *steal;
+      const auto worst = run_attempt(round, attempt);
+      if (!worst) break;
+      if (worst->severity < least) {
+        least = worst->severity;
         best = attempt;
       }
-      if (*steal <= kDisturbedSteal || scenario_.quick || rounds_again_ >= most_again) break;
+      if (worst->severity <= 1 || scenario_.quick || rounds_again_ >= most_again) break;
       ++rounds_again_;
       trials_ += order_of_round(plan_, round, attempt + 1).size();
-      observer_.note(fmt::format("round {} lost {:.0f} % of the machine to its neighbours: it is run again",
-                                 round, *steal * 100));
+      observer_.note(fmt::format("round {} {}: it is run again", round, worst->what));
     }
     keep_attempt(round, best);
     return !stop_.requested();
   }
 
-  // The worst steal of its trials, as a pair is only as good as its worse half; nothing when interrupted.
-  std::optional<double> run_attempt(std::uint64_t round, std::uint64_t attempt) {
-    double worst = 0;
+  // That of its most disturbed trial, as a pair is only as good as its worse half; nothing when interrupted.
+  std::optional<Disturbance> run_attempt(std::uint64_t round, std::uint64_t attempt) {
+    Disturbance worst;
     std::uint64_t position = 0;
     for (const Slot& slot : order_of_round(plan_, round, attempt)) {
       ++position;
@@ -76,8 +75,9 @@ class Running {
       trial.round = round;
       trial.attempt = attempt;
       trial.position = position;
-      if (trial.machine) worst = std::max(worst, trial.machine->steal_fraction());
-      trial.disturbed = trial.machine && trial.machine->steal_fraction() > kDisturbedSteal;
+      Disturbance here = disturbance_of(trial, entry(slot).in_process);
+      trial.disturbed = here.severity > 1;
+      if (here.severity > worst.severity) worst = std::move(here);
       keep(slot, std::move(trial));
       if (stop_.requested()) return std::nullopt;
     }
@@ -142,11 +142,10 @@ class Running {
     for (CaseResult& one : plan_.cases) share_counts(one);
   }
 
-  // What was counted for the reference holds for its second entry.
+  // What was counted for a contestant holds for its second entry.
   static void share_counts(CaseResult& one) {
-    const Entry* reference = find_entry(one, one.reference);
     for (Entry& who : one.entries) {
-      if (who.kind == EntryKind::again) who.calls = reference->calls;
+      if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
       if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
       if (who.kind != EntryKind::contestant)
         for (Trial& trial : who.trials) apply(who.calls, trial);

@@ -7,8 +7,6 @@
 
 namespace joust::race {
 
-// A trial that lost more than this share of the machine's time to its neighbours spoils its round.
-inline constexpr double kDisturbedSteal = 0.05;
 // At most this share of the rounds is run again; what is still disturbed then is used, and said.
 inline constexpr double kMostRoundsAgain = 0.30;
 // A contestant that has failed to give a result this often is not tried any more.

@@ -20,7 +20,10 @@ const Entry* find_entry(const CaseResult& result, const std::string& name, Entry
 }
 
 const Entry* second_entry(const CaseResult& result) {
-  return find_entry(result, result.reference + kAgain, EntryKind::again);
+  const auto found = std::ranges::find_if(result.entries, [&](const Entry& entry) {
+    return entry.kind == EntryKind::again && entry.repeats == result.reference;
+  });
+  return found == result.entries.end() ? nullptr : &*found;
 }
 
 }  // namespace joust::race

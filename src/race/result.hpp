@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "measure/environment.hpp"
@@ -26,8 +27,15 @@ struct BuildInfo {
 
 // A percentile is absent when too few samples lie beyond it.
 struct Latency {
-  std::optional<double> mean, p50, p90, p99, p999, max;
+  std::optional<double> mean{}, p50{}, p90{}, p99{}, p999{}, max{};
   std::uint64_t samples = 0;
+  bool merged = false;               // of the samples of all trials together, not medians of trials' figures
+  std::vector<std::string> shaky{};  // the percentiles beyond which there are few samples: "p999"
+};
+
+// The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
+struct TimedWindow {
+  std::int64_t from = 0, to = 0;
 };
 
 // What the load child has said. The figures are those of the timed window, except where a name says
@@ -35,11 +43,15 @@ struct Latency {
 struct LoadResult {
   std::string document{};  // the whole of it, as JSON
   std::uint64_t connections_ok = 0, connections_failed = 0;
+  std::optional<std::uint64_t> connections_answered{};  // had a reply in the timed window
+  std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
   double duration_s = 0, throughput_per_s = 0;
+  std::optional<TimedWindow> window_ns{};
   Latency latency_ns{};
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latencies and how often; may lack
   std::vector<double> slices{};  // messages verified in each equal part of the window
   Usage usage{};
   std::uint64_t threads = 1;
@@ -49,6 +61,8 @@ struct LoadResult {
   Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
+  std::vector<std::string> missing{};  // kernel features the engine had to do without
+  std::vector<std::string> notes{};
 };
 
 // The document of `joust load --json`; the error says which key is missing or wrong.
@@ -65,6 +79,7 @@ struct ServerResult {
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};
+  std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
 
@@ -73,7 +88,7 @@ struct Trial {
   std::uint64_t round = 0;     // from 1
   std::uint64_t attempt = 1;   // of the round; above 1 when a disturbed round was run again
   std::uint64_t position = 0;  // in the round's order, from 1
-  bool disturbed = false;      // the machine lost more of its time than a trial can bear
+  bool disturbed = false;      // neighbours or other processes had more of the machine than a trial can bear
   bool late = false;           // usage and calls were not read in time, and are not known
   bool counted = true;         // false: shown, but another attempt of its round is used
   std::optional<LoadResult> load{};
@@ -99,13 +114,14 @@ struct CallCount {
 struct Estimate {
   double median = 0;
   stats::Interval interval{};
+  double confidence = 0;  // that the interval holds the truth: 0.95, less where rounds are few
 };
 
 struct Sides {
   std::optional<double> server{}, client{};
 };
 
-// A contestant over its counted trials: medians of trials, intervals at 95 %.
+// A contestant over its counted trials: medians of trials, with intervals.
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};
@@ -123,8 +139,10 @@ inline constexpr const char* kAgain = " (again)";
 struct Entry {
   EntryKind kind = EntryKind::contestant;
   Contestant contestant{};
+  std::string repeats{};  // of the second entry: the contestant that answers for its faults
   bool in_process = false;
-  std::string unavailable{};  // why it cannot run; then it has no trials
+  bool server_polled = false, client_polled = false;  // a thread of the kernel polls beside each of its loops
+  std::string unavailable{};                          // why it cannot run; then it has no trials
   std::vector<Trial> trials{};
   CallCount calls{};
   std::size_t failures = 0;  // trials without a result
@@ -175,7 +193,8 @@ struct RaceResult {
 // The trials that statistics may use: counted, and with a result.
 std::vector<const Trial*> usable_trials(const Entry& entry);
 
-// The reference's second entry; null when it has none.
+// The second entry of the case's reference; null when it has none. When the planned reference gave no result
+// and the ratios are to another contestant, the second entry is still the planned one's.
 const Entry* second_entry(const CaseResult& result);
 
 // Null when there is none of that name and kind.

@@ -21,7 +21,8 @@ constexpr std::uint64_t kMostThreads = 1024;
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
   std::vector<std::string> names;
   for (const EngineRow& engine : catalogue.engines)
-    if (role == Role::serve ? engine.serves || engine.in_process : engine.dials) names.push_back(engine.name);
+    if (role == Role::serve ? engine.serves || engine.in_process : engine.dials && !engine.in_process)
+      names.push_back(engine.name);
   return names;
 }
 
@@ -54,6 +55,19 @@ std::optional<std::string> check_reference(const Scenario& scenario) {
   if (scenario.reference.empty() || std::ranges::count(names, scenario.reference) != 0) return std::nullopt;
   return not_allowed(fmt::format("reference '{}' is not a contestant", scenario.reference),
                      scenario.reference, names);
+}
+
+// A trial that is killed before its load can be over measures nothing.
+std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
+  if (!limits.trial_timeout) return std::nullopt;
+  using Seconds = std::chrono::duration<double>;
+  const Seconds least =
+      load.duration
+          ? Seconds(load.warmup) + Seconds(*load.duration)
+          : Seconds(load.warmup) + Seconds(load.interval) * static_cast<double>(load.messages.value_or(0));
+  if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
+  return fmt::format("trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s",
+                     format_duration(*limits.trial_timeout), least.count());
 }
 
 }  // namespace
@@ -136,11 +150,15 @@ std::optional<std::string> check_protocol(const std::string& name, const Catalog
 std::optional<std::string> check_load(const LoadPlan& load) {
   if (load.messages && load.duration)
     return "both messages and duration are given; allowed: one of them ends the load";
-  if (!load.messages && !load.duration)
-    return "neither messages nor duration is given; allowed: one of them ends the load";
   if (load.interval.count() > 0 && load.depth > 1)
     return "depth has no meaning with an interval; allowed: depth 1, or interval 0";
   return std::nullopt;
+}
+
+std::optional<std::string> check_end(const Case& one) {
+  if (one.load.messages || one.load.duration) return std::nullopt;
+  return fmt::format("case '{}': neither messages nor duration is given; allowed: one of them ends the load",
+                     one.name);
 }
 
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
@@ -200,6 +218,7 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
     if (auto problem = check_protocol(one.protocol, catalogue)) return problem;
     if (auto problem = check_load(one.load)) return problem;
     if (auto problem = check_payload(one, catalogue)) return problem;
+    if (auto problem = check_trial_timeout(scenario.limits, one.load)) return problem;
   }
   return std::nullopt;
 }

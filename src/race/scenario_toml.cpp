@@ -225,9 +225,15 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
   read_contestants(reader, catalogue, scenario, problems);
   reader.finish();
   if (!problems.empty()) return;
-  const bool reference = document.contains("reference");
-  if (const auto problem = complete(scenario, catalogue))
-    reader.wrong(reference && problem->starts_with("reference") ? "reference" : "contestant", *problem);
+  const auto problem = complete(scenario, catalogue);
+  if (!problem) return;
+  const auto about = [&](const char* word, const char* key) {
+    return document.contains(key) && problem->starts_with(word);
+  };
+  reader.wrong(about("reference", "reference")    ? "reference"
+               : about("trial_timeout", "limits") ? "limits"
+                                                  : "contestant",
+               *problem);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
+#include "measure/histogram.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
@@ -34,22 +36,57 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
-Latency latency_of(const std::vector<const Trial*>& trials) {
+// The samples of all trials together: a median of percentiles is the percentile of nothing.
+Latency merged_latency(const std::vector<const Trial*>& trials) {
+  static constexpr std::tuple<const char*, double, std::optional<double> Latency::*> kPercentiles[] = {
+      {"p50", 0.5, &Latency::p50},
+      {"p90", 0.9, &Latency::p90},
+      {"p99", 0.99, &Latency::p99},
+      {"p999", 0.999, &Latency::p999}};
+  Histogram all;
+  double sum = 0, samples = 0;
+  for (const Trial* trial : trials) {
+    for (const auto& [value_ns, count] : trial->load->histogram_ns) all.record(value_ns, count);
+    const Latency& own = trial->load->latency_ns;
+    sum += own.mean.value_or(0) * static_cast<double>(own.samples);
+    samples += static_cast<double>(own.samples);
+  }
+  Latency latency{.mean = sum / samples, .merged = true};
+  for (const auto& [name, quantile, figure] : kPercentiles) {
+    const auto value = all.percentile(quantile);
+    if (!value) continue;
+    latency.*figure = static_cast<double>(*value);
+    if (all.few_beyond(quantile)) latency.shaky.emplace_back(name);
+  }
+  return latency;
+}
+
+// For trials that do not give their samples.
+Latency median_latency(const std::vector<const Trial*>& trials) {
   const auto median = [&](std::optional<double> Latency::*figure) {
     return median_of(trials, [=](const Trial& trial) { return trial.load->latency_ns.*figure; });
   };
-  Latency latency{.mean = median(&Latency::mean),
-                  .p50 = median(&Latency::p50),
-                  .p90 = median(&Latency::p90),
-                  .p99 = median(&Latency::p99),
-                  .p999 = median(&Latency::p999),
-                  .max = std::nullopt};
+  return {.mean = median(&Latency::mean),
+          .p50 = median(&Latency::p50),
+          .p90 = median(&Latency::p90),
+          .p99 = median(&Latency::p99),
+          .p999 = median(&Latency::p999)};
+}
+
+Latency latency_of(const std::vector<const Trial*>& trials) {
+  const bool mergeable =
+      std::ranges::none_of(trials, [](const Trial* trial) { return trial->load->histogram_ns.empty(); });
+  Latency latency = mergeable ? merged_latency(trials) : median_latency(trials);
   for (const Trial* trial : trials) {
     latency.samples += trial->load->latency_ns.samples;
     // Of the worst, the worst: a median of maxima would hide the one that hurt.
     if (trial->load->latency_ns.max)
       latency.max = std::max(latency.max.value_or(0), *trial->load->latency_ns.max);
   }
+  // A bucket's highest value may be above the greatest there was.
+  for (const auto figure : {&Latency::p50, &Latency::p90, &Latency::p99, &Latency::p999})
+    if (latency.merged && latency.max && latency.*figure)
+      latency.*figure = std::min(latency.*figure, latency.max);
   return latency;
 }
 
@@ -71,8 +108,9 @@ Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
   if (trials.empty()) return summary;
   std::vector<double> rates;
   for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
-  summary.throughput_per_s =
-      Estimate{.median = stats::median(rates), .interval = stats::median_interval(rates, bootstrap)};
+  summary.throughput_per_s = Estimate{.median = stats::median(rates),
+                                      .interval = stats::median_interval(rates, bootstrap),
+                                      .confidence = stats::true_confidence(rates.size(), bootstrap)};
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
@@ -118,7 +156,10 @@ void summarize(CaseResult& one, std::uint64_t seed) {
   for (Entry& entry : one.entries) {
     if (entry.kind == EntryKind::ceiling || entry.summary.trials == 0) continue;
     const stats::Ratio ratio = ratio_of(entry, *reference, rounds, seed);
-    if (ratio.rounds > 0) entry.summary.ratio = Estimate{.median = ratio.median, .interval = ratio.interval};
+    if (ratio.rounds > 0)
+      entry.summary.ratio = Estimate{.median = ratio.median,
+                                     .interval = ratio.interval,
+                                     .confidence = stats::true_confidence(ratio.rounds, {.seed = seed})};
   }
 }
 

@@ -62,6 +62,8 @@ struct Snapshot {
   Time at = Clock::now();
   std::optional<MachineCpu> machine{};
   std::optional<Usage> server{};
+  Time server_at = at;  // when the server read its usage, by its own word if it gives one
+  Time done = at;       // when all was read, the counters of system calls last
 };
 
 // One trial from its first process to its last. Every step returns false when the trial is over: failed, with
@@ -79,6 +81,11 @@ class OneTrial {
   }
 
  private:
+  // A whole trial may take no longer than its limit; a slow starter is given as much.
+  Duration time_to_start() const {
+    return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
+  }
+
   bool external() const { return order_.entry.contestant.external(); }
 
   bool fail(std::string what, const Part& part) {
@@ -101,8 +108,8 @@ class OneTrial {
   bool start_engine() {
     processes_.start(server_,
                      own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus)));
-    const auto listening = processes_.next_event(server_, "listening", setup_.server_start);
-    if (!listening) return fail_waiting(server_, "listen", setup_.server_start);
+    const auto listening = processes_.next_event(server_, "listening", time_to_start());
+    if (!listening) return fail_waiting(server_, "listen", time_to_start());
     address_ = listening->at("address");
     trial_.server.engine = listening->at("engine");
     trial_.server.wait = listening->value("wait", "");
@@ -110,6 +117,7 @@ class OneTrial {
     trial_.server.knobs = settings_from(listening->value("knobs", json::object()));
     trial_.server.build = build_from(listening->value("build", json::object()));
     trial_.server.socket = settings_from(listening->value("socket", json::object()));
+    trial_.server.missing = listening->value("missing", std::vector<std::string>{});
     return true;
   }
 
@@ -124,10 +132,10 @@ class OneTrial {
     address_ = fmt::format("127.0.0.1:{}", port);
     // Asked every few milliseconds: an external server has no way to say that it is ready.
     constexpr auto kPause = std::chrono::milliseconds(5);
-    const Time deadline = Clock::now() + setup_.server_start;
+    const Time deadline = Clock::now() + time_to_start();
     while (!accepts(port)) {
       if (server_.child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
-        return fail_waiting(server_, "accept a connection", setup_.server_start);
+        return fail_waiting(server_, "accept a connection", time_to_start());
       const Time next = Clock::now() + kPause;
       processes_.wait_until(std::min(next, deadline), [&] { return server_.child->ended(); });
     }
@@ -167,18 +175,26 @@ class OneTrial {
   }
 
   Snapshot look(std::uint64_t Part::*calls) {
-    Snapshot seen{.machine = read_machine_cpu(), .server = server_usage()};
+    Snapshot seen{.machine = read_machine_cpu()};
+    ask_server(seen);
     for (Part* part : {&server_, &load_})
       if (part->calls) part->*calls = part->calls->count();
+    seen.done = Clock::now();
     return seen;
   }
 
-  std::optional<Usage> server_usage() {
-    if (!server_.running()) return std::nullopt;
-    if (external()) return usage_of_process_tree(server_.child->pid());
+  void ask_server(Snapshot& seen) {
+    if (!server_.running()) return;
+    if (external()) {
+      seen.server = usage_of_process_tree(server_.child->pid());
+      return;
+    }
     server_.child->send(SIGUSR1);
     const auto answer = processes_.next_event(server_, "usage", setup_.answer);
-    return answer ? std::optional(usage_from(answer->at("usage"))) : std::nullopt;
+    if (!answer) return;
+    seen.server = usage_from(answer->at("usage"));
+    if (answer->contains("at_ns"))
+      seen.server_at = Time(std::chrono::nanoseconds(answer->at("at_ns").get<std::int64_t>()));
   }
 
   bool read_result() {
@@ -194,7 +210,8 @@ class OneTrial {
                                                         : ": " + trial_.load->messages_of_errors.front()),
                   load_);
     if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
-    if (!seen_in_time()) {
+    if (!in_time(before_->server_at, after_->server_at) ||
+        (order_.count_calls && !in_time(before_->done, after_->done))) {
       trial_.late = true;
       trial_.calls_reason = "this process was kept from running when the counters had to be read";
       return true;
@@ -211,11 +228,14 @@ class OneTrial {
 
   // On a crowded machine this process may hear of the window's ends late. What it reads then belongs to
   // another window, and is better not known than wrong.
-  bool seen_in_time() const {
-    const double seen_s = std::chrono::duration<double>(after_->at - before_->at).count();
-    const double window_s = trial_.load->duration_s;
-    const double slack_s = std::chrono::duration<double>(setup_.lateness).count();
-    return std::abs(seen_s - window_s) <= kMostLateness * window_s + slack_s;
+  bool in_time(Time from, Time to) const {
+    const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
+    double difference_s = std::abs(seconds(to - from) - trial_.load->duration_s);
+    // Where the load says when its window was, also one of the same length may be another.
+    if (const auto& window = trial_.load->window_ns)
+      difference_s = std::abs(seconds(from - Time(std::chrono::nanoseconds(window->from)))) +
+                     std::abs(seconds(to - Time(std::chrono::nanoseconds(window->to))));
+    return difference_s <= kMostLateness * trial_.load->duration_s + seconds(setup_.lateness);
   }
 
   bool stop_server() {
@@ -234,6 +254,7 @@ class OneTrial {
     trial_.server.bytes_sent = bytes.value("sent", std::uint64_t{0});
     trial_.server.errors = counts_from(stopped->value("errors", json::object()));
     trial_.server.socket = settings_from(stopped->value("socket", json::object()));
+    trial_.server.missing = stopped->value("missing", trial_.server.missing);
     trial_.server.notes = stopped->value("notes", std::vector<std::string>{});
     const bool gone =
         processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });

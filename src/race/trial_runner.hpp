@@ -17,7 +17,7 @@ class ProcessRunner : public TrialRunner {
     const Stop& stop;                                  // once requested, a running trial ends as interrupted
     std::string program = "/proc/self/exe";            // what serves and loads
     std::vector<std::string> first_words = {"joust"};  // its argv up to the sub-command
-    Duration server_start = std::chrono::seconds(15);  // until it listens
+    Duration server_start = std::chrono::seconds(15);  // until it listens, without a trial_timeout
     Duration server_stop = std::chrono::seconds(8);    // until it has drained
     Duration answer = std::chrono::seconds(5);         // to a question about its usage
     // By how much our looks at the ends of the timed window may be apart from it, beside a tenth of its

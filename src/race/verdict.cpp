@@ -19,13 +19,18 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
 }
 
-std::string against_reference(const Entry& entry, const std::string& reference) {
+// Tie groups are made around their leaders, so two of different groups may still tie with one another.
+std::string against_reference(const Entry& entry, const CaseResult& one) {
   const Estimate& ratio = *entry.summary.ratio;
-  std::string text = fmt::format("{} is {}{:.2f}x {}", entry.contestant.name,
-                                 entry.at_least ? "at least " : "", ratio.median, reference);
-  if (ratio.interval.is_known())
-    text += fmt::format(" ({:.2f} to {:.2f})", ratio.interval.low, ratio.interval.high);
-  return text;
+  const std::string& name = entry.contestant.name;
+  const std::string times = fmt::format("{}{:.2f}x", entry.at_least ? "at least " : "", ratio.median);
+  const std::string interval = ratio.interval.is_known()
+                                   ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
+                                   : std::string("one round");
+  const double most = 1 + one.least_difference;
+  if (ratio.interval.overlaps({1 / most, most}))
+    return fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval);
+  return fmt::format("{} is {} {} ({})", name, times, one.reference, interval);
 }
 
 // The ranked ones, the fastest first.
@@ -51,8 +56,7 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
     groups[*entry->tie_group].push_back(entry->contestant.name);
     const bool with_reference =
         entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
-    if (!with_reference && entry->summary.ratio)
-      sentences.push_back(against_reference(*entry, one.reference));
+    if (!with_reference && entry->summary.ratio) sentences.push_back(against_reference(*entry, one));
   }
   for (const auto& [group, names] : groups)
     if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");

@@ -47,7 +47,8 @@ ordered_json estimate_json(const std::optional<race::Estimate>& estimate) {
   if (!estimate) return nullptr;
   return {{"median", estimate->median},
           {"low", number(estimate->interval.low)},
-          {"high", number(estimate->interval.high)}};
+          {"high", number(estimate->interval.high)},
+          {"confidence", estimate->interval.is_known() ? ordered_json(estimate->confidence) : nullptr}};
 }
 
 ordered_json sides_json(const race::Sides& sides) {
@@ -66,7 +67,9 @@ ordered_json summary_json(const race::Summary& summary) {
             {"p99", number(latency.p99)},
             {"p999", number(latency.p999)},
             {"max", number(latency.max)},
-            {"samples", latency.samples}}},
+            {"samples", latency.samples},
+            {"merged", latency.merged},
+            {"few_beyond", latency.shaky}}},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
@@ -93,6 +96,7 @@ ordered_json trial_server_json(const Trial& trial) {
                     {"bytes_sent", or_null(trial.server.bytes_sent)},
                     {"socket", trial.server.socket},
                     {"errors", trial.server.errors},
+                    {"missing", trial.server.missing},
                     {"notes", trial.server.notes}};
   if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
   return json;
@@ -106,6 +110,14 @@ ordered_json machine_json(const std::optional<MachineCpu>& machine) {
           {"cpu_s", machine->total_s()}};
 }
 
+// Without its histogram: that of one trial can be larger than all the rest of a race.
+ordered_json trial_load_json(const Trial& trial) {
+  if (!trial.load) return nullptr;
+  ordered_json load = ordered_json::parse(trial.load->document);
+  load.erase("histogram_ns");
+  return load;
+}
+
 ordered_json trial_json(const Trial& trial) {
   ordered_json json{{"round", trial.round},
                     {"attempt", trial.attempt},
@@ -113,7 +125,7 @@ ordered_json trial_json(const Trial& trial) {
                     {"counted", trial.counted},
                     {"disturbed", trial.disturbed},
                     {"late", trial.late},
-                    {"load", trial.load ? ordered_json::parse(trial.load->document) : ordered_json(nullptr)},
+                    {"load", trial_load_json(trial)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},
                     {"machine", machine_json(trial.machine)}};

@@ -20,6 +20,17 @@ using race::Verdict;
 
 constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
+// On narrower terminals what checks found stands below their titles.
+constexpr std::size_t kNarrow = 100;
+
+// "95 % interval": what the weakest of the rows can claim.
+std::string interval_title(const std::vector<const Entry*>& rows) {
+  double least = 1;
+  for (const Entry* entry : rows)
+    if (entry->summary.ratio && entry->summary.ratio->interval.is_known())
+      least = std::min(least, entry->summary.ratio->confidence);
+  return least < 1 ? fmt::format("{:.0f} % interval", least * 100) : "interval";
+}
 
 // "67.2k to 69.0k" only where two rounds or more can tell.
 std::string interval_text(const std::optional<race::Estimate>& ratio) {
@@ -29,6 +40,13 @@ std::string interval_text(const std::optional<race::Estimate>& ratio) {
 
 std::string latency_text(const std::optional<double>& nanoseconds) {
   return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
+}
+
+// "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
+                            const char* name) {
+  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
+                     latency_text(latency.*figure));
 }
 
 std::string number_text(const std::optional<double>& number) {
@@ -92,18 +110,30 @@ bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   });
 }
 
+std::string legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
+  const bool marked = std::ranges::any_of(rows, [](const Entry* entry) {
+    const auto& shaky = entry->summary.latency_ns.shaky;
+    return std::ranges::count(shaky, "p50") + std::ranges::count(shaky, "p99") > 0;
+  });
+  if (!marked) return {};
+  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
+                 terminal) +
+         "\n";
+}
+
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
+  const std::vector<const Entry*> rows = rows_of(one);
   const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
   TextTable table({{.title = " ", .text = true, .gap = 1},
                    {.title = "contestant", .text = true, .gap = 1},
                    {.title = "messages/s", .gap = 3},
-                   {.title = "", .text = true, .gap = 1},
+                   {.title = "", .text = true, .gap = 1, .decoration = true},
                    {.title = "median", .gap = 2, .group = ratio_group},
-                   {.title = "95 % interval", .gap = 2, .group = ratio_group},
+                   {.title = interval_title(rows), .gap = 2, .group = ratio_group},
                    {.title = "p50", .gap = 3, .group = "latency"},
                    {.title = "p99", .group = "latency"},
-                   {.title = "max", .group = "latency"}});
-  const std::vector<const Entry*> rows = rows_of(one);
+                   {.title = "max", .group = "latency"}},
+                  2);
   const double greatest = greatest_rate(rows);
   for (const Entry* entry : rows) {
     const race::Summary& summary = entry->summary;
@@ -118,14 +148,15 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
     table.row({place_text(one, *entry), entry->contestant.name, rate_text(*entry),
                left(rate ? bar(rate->median / greatest) : "", kBarColumns),
                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-               interval_text(summary.ratio), latency_text(summary.latency_ns.p50),
-               latency_text(summary.latency_ns.p99), latency_text(summary.latency_ns.max)},
+               interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+               percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
+               latency_text(summary.latency_ns.max)},
               paint);
   }
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
       table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal);
+  return table.render(terminal) + legend(rows, terminal);
 }
 
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {
@@ -135,7 +166,7 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
     columns.push_back({.title = "server", .gap = 3, .group = group});
     columns.push_back({.title = "client", .gap = 2, .group = group});
   }
-  TextTable table(std::move(columns));
+  TextTable table(std::move(columns), 2);
   for (const Entry* entry : rows_of(one)) {
     const race::Summary& s = entry->summary;
     if (s.trials == 0) continue;
@@ -157,6 +188,28 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
+// What servers and clients had to say, each note once, with all who said it.
+std::string notes_text(const CaseResult& one, const Terminal& terminal) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;
+  const auto add = [&](const std::string& note, const std::string& who) {
+    auto known = std::ranges::find(notes, note, [](const auto& each) { return each.first; });
+    if (known == notes.end()) known = notes.insert(known, {note, {}});
+    if (std::ranges::count(known->second, who) == 0) known->second.push_back(who);
+  };
+  for (const Entry& entry : one.entries)
+    for (const race::Trial& trial : entry.trials) {
+      if (entry.kind == EntryKind::ceiling) continue;
+      const std::string& name = entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
+      for (const std::string& note : trial.server.notes) add(note, name);
+      if (!trial.load) continue;
+      for (const std::string& note : trial.load->notes) add(note, "the client of " + name);
+    }
+  std::string text;
+  for (const auto& [note, who] : notes)
+    text += wrapped(fmt::format("  note: {} ({})", note, fmt::join(who, ", ")), 4, terminal.columns) + "\n";
+  return text.empty() ? text : text + "\n";
+}
+
 std::string checks_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const CheckResult& check : one.checks) {
@@ -164,8 +217,13 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
                                : check.verdict == Verdict::warn ? std::pair("WARN", Paint::yellow)
                                                                 : std::pair("REFUSE", Paint::red);
     constexpr std::size_t kIndent = 42;
-    text += fmt::format("  {} {:>3}  {} {}\n", painted(left(word, 6), paint, terminal), check.id,
-                        left(check.title, kIndent - 15), wrapped(check.detail, kIndent, terminal.columns));
+    const std::string head = fmt::format("  {} {:>3}  ", painted(left(word, 6), paint, terminal), check.id);
+    if (terminal.columns < kNarrow)
+      text +=
+          fmt::format("{}{}\n{:6}{}\n", head, check.title, "", wrapped(check.detail, 6, terminal.columns));
+    else
+      text += fmt::format("{}{} {}\n", head, left(check.title, kIndent - 15),
+                          wrapped(check.detail, kIndent, terminal.columns));
   }
   return text;
 }
@@ -196,7 +254,7 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
   text += results_table(one, terminal) + "\n" + costs_table(one, terminal) + "\n";
-  text += last_words_text(one, terminal);
+  text += notes_text(one, terminal) + last_words_text(one, terminal);
   text += checks_text(one, terminal) + "\n";
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
 }
@@ -222,12 +280,15 @@ std::string load_text(const race::Case& one) {
 
 std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   std::string text;
-  if (!race.scenario.title.empty()) text += painted(race.scenario.title, Paint::bold, terminal) + "\n";
+  if (!race.scenario.title.empty())
+    text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
   std::string how = fmt::format("{} rounds, seed {}", race.rounds, race.seed);
   if (!race.cpus.server.empty())
     how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
-  text += painted(how, Paint::dim, terminal) + "\n";
-  if (!race.complete) text += painted("INCOMPLETE: " + race.incomplete, Paint::red, terminal) + "\n";
+  text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";
+  if (!race.complete)
+    text +=
+        painted(wrapped("INCOMPLETE: " + race.incomplete, 0, terminal.columns), Paint::red, terminal) + "\n";
   for (const CaseResult& one : race.cases) {
     if (race.cases.size() > 1) text += '\n';
     text += case_text(race, one, terminal);

@@ -84,28 +84,64 @@ void TextTable::remark(std::vector<std::string> cells, std::string text, Paint p
   rows_.back().remark_at = after;
 }
 
-std::vector<std::size_t> TextTable::widths() const {
+// The place in the block of the last column that shares the group of the one at `at`.
+std::size_t TextTable::last_of_group(const Block& block, std::size_t at) const {
+  const std::string& group = columns_[block[at]].group;
+  while (!group.empty() && at + 1 < block.size() && columns_[block[at + 1]].group == group) ++at;
+  return at;
+}
+
+// Of all columns. A group is at least as wide as its name.
+std::vector<std::size_t> TextTable::widths(const Block& all) const {
   std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
+  for (const std::size_t i : all) {
     std::size_t width = width_of(columns_[i].title);
     for (const Row& row : rows_) width = std::max(width, width_of(row.cells[i]));
     widths.push_back(width);
   }
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t last = last_of_group(all, at);
+    std::size_t span = widths[at];
+    for (std::size_t i = at + 1; i <= last; ++i) span += columns_[i].gap + widths[i];
+    widths[at] += std::max(span, width_of(columns_[at].group)) - span;
+    at = last + 1;
+  }
   return widths;
 }
 
+std::vector<TextTable::Block> TextTable::blocks(Block all, const std::vector<std::size_t>& widths,
+                                                std::size_t most) const {
+  const auto width_of_all = [&](auto begin, auto end) {
+    return std::accumulate(begin, end, std::size_t{0},
+                           [&](std::size_t sum, std::size_t i) { return sum + columns_[i].gap + widths[i]; });
+  };
+  if (width_of_all(all.begin(), all.end()) <= most) return {all};
+  std::erase_if(all, [&](std::size_t i) { return columns_[i].decoration; });
+  const Block lead(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(leading_, all.size())));
+  std::vector<Block> blocks{lead};
+  for (std::size_t at = lead.size(); at < all.size();) {
+    const std::size_t end = last_of_group(all, at) + 1;
+    const Block group(all.begin() + static_cast<std::ptrdiff_t>(at),
+                      all.begin() + static_cast<std::ptrdiff_t>(end));
+    const std::size_t wide =
+        width_of_all(blocks.back().begin(), blocks.back().end()) + width_of_all(group.begin(), group.end());
+    if (wide > most && blocks.back().size() > lead.size()) blocks.push_back(lead);
+    blocks.back().insert(blocks.back().end(), group.begin(), group.end());
+    at = end;
+  }
+  return blocks;
+}
+
 // Each group's name centred over its columns, with a line to both sides where there is room.
-std::string TextTable::group_line(const std::vector<std::size_t>& widths) const {
+std::string TextTable::group_line(const Block& block, const std::vector<std::size_t>& widths) const {
   std::string line;
-  for (std::size_t i = 0; i < columns_.size();) {
-    std::size_t last = i;
-    while (last + 1 < columns_.size() && !columns_[i].group.empty() &&
-           columns_[last + 1].group == columns_[i].group)
-      ++last;
-    std::size_t span = widths[i];
-    for (std::size_t j = i + 1; j <= last; ++j) span += columns_[j].gap + widths[j];
-    const std::string& name = columns_[i].group;
-    line += std::string(columns_[i].gap, ' ');
+  for (std::size_t at = 0; at < block.size();) {
+    const std::size_t last = last_of_group(block, at);
+    const Column& first = columns_[block[at]];
+    std::size_t span = widths[block[at]];
+    for (std::size_t j = at + 1; j <= last; ++j) span += columns_[block[j]].gap + widths[block[j]];
+    const std::string& name = first.group;
+    line += std::string(first.gap, ' ');
     if (name.empty() || width_of(name) >= span) {
       line += left(name, span);
     } else {
@@ -114,7 +150,7 @@ std::string TextTable::group_line(const std::vector<std::size_t>& widths) const 
       line += fmt::format(" {}{}", name, span > width_of(name) + 1 ? " " : "");
       for (std::size_t j = rest / 2; j < rest; ++j) line += "─";
     }
-    i = last + 1;
+    at = last + 1;
   }
   return line;
 }
@@ -128,26 +164,40 @@ std::string without_trailing_blanks(std::string line) {
 
 }  // namespace
 
-std::string TextTable::render(const Terminal& terminal) const {
-  const std::vector<std::size_t> wide = widths();
+// In blocks after the first, rows that have nothing to say there are left out.
+std::string TextTable::render(const Block& block, const std::vector<std::size_t>& widths, bool first,
+                              const Terminal& terminal) const {
   const auto line_of = [&](const auto& cell_of, std::size_t cells) {
     std::string line;
-    for (std::size_t i = 0; i < cells; ++i) {
+    for (const std::size_t i : block) {
+      if (i >= cells) break;
       line += std::string(columns_[i].gap, ' ');
-      line += columns_[i].text ? left(cell_of(i), wide[i]) : right(cell_of(i), wide[i]);
+      line += columns_[i].text ? left(cell_of(i), widths[i]) : right(cell_of(i), widths[i]);
     }
     return line;
   };
   std::string out;
-  if (std::ranges::any_of(columns_, [](const Column& column) { return !column.group.empty(); }))
-    out += painted(without_trailing_blanks(group_line(wide)), Paint::dim, terminal) + "\n";
+  if (std::ranges::any_of(block, [&](std::size_t i) { return !columns_[i].group.empty(); }))
+    out += painted(without_trailing_blanks(group_line(block, widths)), Paint::dim, terminal) + "\n";
   const std::string titles = line_of([&](std::size_t i) { return columns_[i].title; }, columns_.size());
   out += painted(without_trailing_blanks(titles), Paint::dim, terminal) + "\n";
   for (const Row& row : rows_) {
+    const auto empty = [&](std::size_t i) { return i < leading_ || row.cells[i].empty(); };
+    if (!first && std::ranges::all_of(block, empty)) continue;
     std::string line = line_of([&](std::size_t i) { return row.cells[i]; }, row.remark_at);
     if (!row.remark.empty()) line += "   " + wrapped(row.remark, width_of(line) + 3, terminal.columns);
     out += painted(without_trailing_blanks(std::move(line)), row.paint, terminal) + "\n";
   }
+  return out;
+}
+
+std::string TextTable::render(const Terminal& terminal) const {
+  Block all(columns_.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<std::size_t> wide = widths(all);
+  std::string out;
+  for (const Block& block : blocks(all, wide, terminal.columns))
+    out += (out.empty() ? "" : "\n") + render(block, wide, out.empty(), terminal);
   return out;
 }
 

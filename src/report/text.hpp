@@ -31,7 +31,9 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
 // "0.153", "8.53", "42.1", "1234": three significant digits at least, for figures per message.
 std::string short_number(double value);
 
-// Columns as wide as their widest cell, under one or two lines of titles.
+// Columns as wide as their widest cell, under one or two lines of titles. Where the terminal is too narrow
+// for all, decoration goes first; then groups that do not fit follow in a block of their own, below, behind
+// the leading columns once more.
 class TextTable {
  public:
   struct Column {
@@ -39,8 +41,11 @@ class TextTable {
     bool text = false;       // to the left; numbers go to the right
     std::size_t gap = 2;     // blanks before it
     std::string group = {};  // printed above neighbouring columns that share it
+    bool decoration = false;
   };
-  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // The first `leading` columns say what a row is about.
+  TextTable(std::vector<Column> columns, std::size_t leading)
+      : columns_(std::move(columns)), leading_(leading) {}
 
   void row(std::vector<std::string> cells, Paint paint = Paint::plain);
   // A row of fewer cells with free text behind them.
@@ -54,10 +59,16 @@ class TextTable {
     std::string remark;
     std::size_t remark_at;  // how many cells precede it
   };
-  std::vector<std::size_t> widths() const;
-  std::string group_line(const std::vector<std::size_t>& widths) const;
+  using Block = std::vector<std::size_t>;  // columns, by their place
+  std::vector<std::size_t> widths(const Block& all) const;
+  std::size_t last_of_group(const Block& block, std::size_t at) const;
+  std::vector<Block> blocks(Block all, const std::vector<std::size_t>& widths, std::size_t most) const;
+  std::string group_line(const Block& block, const std::vector<std::size_t>& widths) const;
+  std::string render(const Block& block, const std::vector<std::size_t>& widths, bool first,
+                     const Terminal& terminal) const;
 
   std::vector<Column> columns_;
+  std::size_t leading_;
   std::vector<Row> rows_;
 };
 

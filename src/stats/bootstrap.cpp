@@ -29,4 +29,8 @@ double greatest_confidence(std::size_t sample_size) {
   return sample_size == 0 ? 0 : 1 - std::exp2(1 - static_cast<double>(sample_size));
 }
 
+double true_confidence(std::size_t sample_size, const Bootstrap& bootstrap) {
+  return std::min(bootstrap.confidence, greatest_confidence(sample_size));
+}
+
 }  // namespace joust::stats

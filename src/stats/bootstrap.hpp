@@ -35,4 +35,7 @@ Interval median_interval(std::span<const double> sample, const Bootstrap& bootst
 // values: it takes six for 95 %.
 double greatest_confidence(std::size_t sample_size);
 
+// What median_interval() can truly claim: what it was asked for, or the greatest that is possible.
+double true_confidence(std::size_t sample_size, const Bootstrap& bootstrap);
+
 }  // namespace joust::stats

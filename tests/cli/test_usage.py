@@ -2,6 +2,7 @@
 """What joust lists, and what it says to wrong input."""
 
 import json
+import os
 import subprocess
 import unittest
 
@@ -80,6 +81,20 @@ class Refusals(Case):
         self.refused(run(*to, "--cpus", "99"), "--cpus", "99")
         self.refused(run(*to, "--cpus", "a-b"), "--cpus")
 
+    def test_races_that_make_no_sense(self):
+        race = ("race", "--server", "epoll", "--dry-run")
+        self.refused(run(*race, "--client", "null"), "--client", "'null' does not dial")
+        self.refused(run(*race, "--server-cpus", "999"), "no CPU 999", "--server-cpus")
+        self.refused(run(*race, "--client-cpus", "0,999"), "no CPU 999", "--client-cpus")
+
+    def test_what_a_scenario_leaves_out_or_cannot_keep(self):
+        scenario = self.path("race.toml")
+        with open(scenario, "w", encoding="utf-8") as file:
+            file.write('matrix = { servers = ["epoll"] }\nlimits = { trial_timeout = "2s" }\n')
+        self.refused(run("race", scenario, "--dry-run"), "race.toml", "neither messages nor duration")
+        self.assertIn(" -d 1s ", run("race", scenario, "-d", "1s", "--dry-run").stdout)
+        self.refused(run("race", scenario, "-d", "2s", "--dry-run"), "trial_timeout")
+
     def test_roles_and_knobs_an_engine_does_not_have(self):
         self.refused(run("serve", "-e", "null"), "null", "cannot serve")
         self.refused(run("load", "-e", "null", "--connect", "127.0.0.1:1"), "--connect")
@@ -111,6 +126,41 @@ class Refusals(Case):
         done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("no/such/folder.json", done.stderr)
+
+
+class Results(Case):
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("result.json")
+        with open(self.file, "w", encoding="utf-8") as file:
+            file.write("old")
+
+    def measure(self, to):
+        done = run("load", "-e", "null", "-m", "1", "--json", to)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_file_is_replaced_as_a_whole(self):
+        os.chmod(self.file, 0o640)
+        os.link(self.file, self.path("kept"))
+        self.measure(self.file)
+        with open(self.path("kept"), encoding="utf-8") as kept:
+            self.assertEqual(kept.read(), "old")  # nobody has written into the old file
+        with open(self.file, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["schema"], "joust-load/1")
+        self.assertEqual(os.stat(self.file).st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["kept", "result.json"])
+
+    def test_a_link_stays_one(self):
+        os.symlink(self.file, self.path("link"))
+        self.measure(self.path("link"))
+        self.assertTrue(os.path.islink(self.path("link")))
+        with open(self.file, encoding="utf-8") as file:
+            json.load(file)
+
+    def test_what_is_no_file_is_written_to(self):
+        self.measure("/dev/null")
+        self.assertIn('"schema"', self.measure("/dev/stdout").stdout)
 
 
 if __name__ == "__main__":

@@ -86,10 +86,10 @@ TEST(Cpus, WhatTheScenarioSaysStays) {
   EXPECT_EQ(choose_cpus(scenario, two).server, "any");
 }
 
-TEST(Cpus, ListsAreCounted) {
-  EXPECT_EQ(count_cpus("0"), 1U);
-  EXPECT_EQ(count_cpus("0-1,3"), 3U);
-  EXPECT_EQ(count_cpus("any"), 0U);
+TEST(Cpus, ListsNameCpus) {
+  EXPECT_EQ(cpus_in("0"), std::set<int>{0});
+  EXPECT_EQ(cpus_in("0-1,3"), (std::set<int>{0, 1, 3}));
+  EXPECT_TRUE(cpus_in("any").empty());
 }
 
 }  // namespace

@@ -11,7 +11,11 @@ inline Catalogue fake_catalogue() {
                       {.name = "threads"},
                       {.name = "epoll",
                        .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
-                      {.name = "io-uring"},
+                      {.name = "io-uring",
+                       .knobs = {{.name = "sqpoll",
+                                  .choices = {"off", "on"},
+                                  .default_value = "off",
+                                  .kernel_thread = "on"}}},
                       {.name = "listener", .dials = false},
                       {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
           .protocols = {{.name = "echo"}, {.name = "work", .largest_payload_bytes = 2048}}};

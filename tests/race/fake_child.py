@@ -32,7 +32,12 @@ def serve(engine):
     if engine == "never-listens":
         time.sleep(60)
     listener = socket.create_server(("127.0.0.1", 0))
-    signal.signal(signal.SIGUSR1, lambda *_: say(event="usage", usage=usage()))
+    stamps = iter((1000000000, 2000000000, 3000000000, 4000000000))
+
+    def answer(*_):
+        stamped = {"at_ns": next(stamps)} if engine == "stamps" else {}
+        say(event="usage", usage=usage(), **stamped)
+    signal.signal(signal.SIGUSR1, answer)
     stopped = {"connections": {"accepted": 1, "failed": 0}, "bytes": {"received": 320, "sent": 320},
                "errors": {}, "usage": usage(), "socket": {"nodelay": True}, "notes": ["a note"]}
 
@@ -44,6 +49,7 @@ def serve(engine):
     signal.signal(signal.SIGTERM, stop)
     say(event="listening", address="127.0.0.1:%d" % listener.getsockname()[1], engine=engine, protocol="echo",
         pid=os.getpid(), threads=1, wait="block", knobs={"trigger": "edge"}, socket={"nodelay": True},
+        missing=["a feature"] if engine == "lacks" else [],
         build={"type": "Release", "sanitizers": "", "version": "0"})
     while True:
         connection = listener.accept()[0]
@@ -61,7 +67,8 @@ def document(engine):
             "duration_s": 0.001 if engine == "other-window" else 0.05, "throughput_per_s": 500,
             "latency_ns": {"mean": 1, "p50": 1, "p90": 1, "p99": None, "p999": None, "max": 2, "samples": 10},
             "cpu": {"user_s": 0.01, "system_s": 0.01}, "peak_memory_bytes": 1000,
-            "errors": {}, "messages_of_errors": []}
+            "errors": {}, "messages_of_errors": [], "notes": ["a client's note"],
+            "missing": ["a feature"] if engine == "lacks" else []}
 
 
 def load(engine):
@@ -80,8 +87,12 @@ def load(engine):
     say(event="measuring")
     time.sleep(0.05)
     say(event="measured")
+    result = document(engine)
+    if engine.startswith("window-"):  # "window-5-6": from the fifth to the sixth second
+        begin, end = (int(second) * 1000000000 for second in engine.split("-")[1:])
+        result.update(window_ns={"from": begin, "to": end}, duration_s=(end - begin) / 1e9)
     with open(value("--json"), "w") as file:
-        file.write("{" if engine == "garbles" else json.dumps(document(engine)))
+        file.write("{" if engine == "garbles" else json.dumps(result))
     say(event="done")
     sys.exit(1 if engine == "had-errors" else 0)
 

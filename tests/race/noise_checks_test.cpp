@@ -47,6 +47,16 @@ TEST_F(Checks, ADriftOverTheRoundsIsTold) {
   EXPECT_TRUE(has(found.detail, "the round mattered")) << found.detail;
 }
 
+TEST_F(Checks, TwoRoundsShowNothingOfOrderAndDrift) {
+  scenario.rounds = 2;
+  const CheckResult found = check(5);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_EQ(
+      found.detail,
+      "nothing to check: 2 rounds measured, and it takes 3 to tell an effect from chance; random order, "
+      "seed 1");
+}
+
 // 7
 
 TEST_F(Checks, StolenTimeIsTold) {
@@ -59,6 +69,29 @@ TEST_F(Checks, StolenTimeIsTold) {
 TEST_F(Checks, AnUnreadableMachineIsTold) {
   plant("epoll", [](Trial& trial) { trial.machine.reset(); });
   EXPECT_EQ(check(7).verdict, Verdict::warn);
+}
+
+TEST_F(Checks, ServerAndClientOnOneCpuAreTold) {
+  RaceResult result = race();
+  EXPECT_EQ(check(7, result).verdict, Verdict::pass);
+  result.cpus = {.server = "0-2", .client = "2-3,1"};
+  CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "server and client share CPU 1,2:")) << found.detail;
+  result.cpus = {.server = "0", .client = "any"};
+  found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (CPU any) from")) << found.detail;
+}
+
+TEST_F(Checks, AKernelThreadWithoutACpuOfItsOwnIsTold) {
+  scenario.contestants[2].server.knobs["sqpoll"] = "on";
+  RaceResult result = race();
+  const CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "io-uring: its server has 1 CPU for 1 loop and as many")) << found.detail;
+  result.cpus = {.server = "0-1", .client = "2"};
+  EXPECT_EQ(check(7, result).verdict, Verdict::pass);
 }
 
 // 8

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "race/cpu_list.hpp"
 #include "race/fake_catalogue.hpp"
 
 namespace joust::race {
@@ -69,11 +70,39 @@ TEST(Overrides, QuickIsThreeRoundsUnlessSaidOtherwise) {
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 2)).rounds, 2U);
 }
 
+TEST(Overrides, CompleteALoadWithoutAnEnd) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.file = "race.toml";
+  scenario.cases.front().load.duration.reset();
+  EXPECT_EQ(applied({.servers = {}, .clients = {}, .duration = seconds(3)}, scenario).cases[0].load.duration,
+            seconds(3));
+  EXPECT_EQ(problem({}, scenario),
+            "race.toml: case 'main': neither messages nor duration is given; allowed: one of them ends the "
+            "load");
+}
+
+TEST(Overrides, LeaveTimeForTheLoadInATrial) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.limits.trial_timeout = seconds(5);
+  applied({}, scenario);
+  EXPECT_EQ(problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
+            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s");
+}
+
+TEST(Overrides, ACpuMustExist) {
+  const std::vector<int> two{0, 1};
+  EXPECT_FALSE(check_cpus_exist({.server = "0", .client = "any"}, two));
+  EXPECT_EQ(check_cpus_exist({.server = "0", .client = "1-7"}, two),
+            "CPUs '1-7' of the client: there is no CPU 2 to run on; there are: 0-1 (--client-cpus)");
+}
+
 TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_EQ(problem({.servers = {"epol"}, .clients = {}}),
             "--server: there is no engine 'epol'; allowed: null, threads, epoll, io-uring, listener, broken; "
             "did you "
             "mean 'epoll'?");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {"null"}}),
+            "--client: engine 'null' does not dial; allowed: threads, epoll, io-uring, broken");
   EXPECT_EQ(problem({.servers = {"epoll:level"}, .clients = {}}),
             "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),

@@ -48,7 +48,7 @@ TEST_F(Race, EveryContestantHasOneTrialPerRound) {
     }
   }
   EXPECT_EQ(find_entry(result.cases.front(), "threads (again)", EntryKind::again)->trials.size(), 5U);
-  EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 1U);
+  EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 3U);
 }
 
 TEST_F(Race, SystemCallsAreThoseOfThePassThatCountsThem) {
@@ -127,6 +127,46 @@ TEST_F(Race, ADisturbedRoundIsRunAgainAndBothAreShown) {
   EXPECT_TRUE(epoll.trials[2].counted);
   EXPECT_FALSE(entry(result, "threads").trials[1].counted) << "pairs stay within one attempt";
   EXPECT_EQ(usable_trials(epoll).size(), 5U);
+}
+
+// Of the machine, used by processes that are not ours.
+void add_strangers(Trial& trial, double share) {
+  const double idle = trial.machine->total_s() * share;
+  const double ours = trial.load->usage.user_s + trial.load->usage.system_s + trial.server.usage->user_s +
+                      trial.server.usage->system_s;
+  *trial.machine = {.user_s = ours + idle, .idle_s = trial.machine->total_s() - ours - idle};
+}
+
+TEST_F(Race, ARoundBesideABusyStrangerIsRunAgain) {
+  struct Notes : RaceObserver {
+    std::vector<std::string> lines;
+    void note(const std::string& line) override { lines.push_back(line); }
+  } notes;
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll" && nth == 1) add_strangers(trial, 0.15);
+    if (order.entry.contestant.name == "threads" && nth == 3) add_strangers(trial, 0.05);
+  };
+  const RaceResult result = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, notes, stop);
+  EXPECT_EQ(result.rounds_again, 1U);
+  EXPECT_TRUE(entry(result, "epoll").trials[1].disturbed);
+  EXPECT_FALSE(entry(result, "epoll").trials[1].counted);
+  EXPECT_EQ(notes.lines, std::vector<std::string>{
+                             "round 2 had 15 % of the machine used by other processes: it is run again"});
+}
+
+TEST_F(Race, AnUnknownUsageIsNoStrangers) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.entry.in_process) trial.server.usage.reset();
+  };
+  EXPECT_EQ(run().rounds_again, 0U);
+}
+
+TEST_F(Race, BusyStrangersAreBorneInTheEnd) {
+  scenario.rounds = 10;
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.entry.in_process) add_strangers(trial, 0.15);
+  };
+  EXPECT_EQ(run().rounds_again, 3U);
 }
 
 TEST_F(Race, AtMostThreeRoundsInTenAreRunAgain) {

@@ -166,8 +166,10 @@ TEST_F(ScenarioFile, ImpossibleValuesSayWhatIsPossible) {
   EXPECT_EQ(problem("load = { duration = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
             "1:10: key 'load.duration': '5' has no unit (write it like 500us, 10ms or 30s); allowed: a time "
             "such as "
-            "\"10ms\"\n1:1: key 'load': neither messages nor duration is given; allowed: one of them ends "
-            "the load");
+            "\"10ms\"");
+  EXPECT_EQ(problem(std::string(kSmall) + "limits = { trial_timeout = \"1s\" }\n"),
+            "4:1: key 'limits': trial_timeout 1.00 s ends a trial before its load can be over; allowed: more "
+            "than 1.3 s");
   EXPECT_EQ(
       problem(std::string(kSmall) + "cpus = { server = \"0-\" }\n"),
       "4:10: key 'cpus.server': '0-' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
@@ -190,9 +192,8 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
             "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: null, threads, epoll, io-uring, "
             "listener, "
             "broken; did you mean 'epoll'?");
-  EXPECT_EQ(
-      problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
-      "2:10: key 'client': engine 'listener' does not dial; allowed: null, threads, epoll, io-uring, broken");
+  EXPECT_EQ(problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
+            "2:10: key 'client': engine 'listener' does not dial; allowed: threads, epoll, io-uring, broken");
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
       "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "

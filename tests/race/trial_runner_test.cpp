@@ -82,6 +82,14 @@ TEST_F(Trials, AGoodTrialHasBothSides) {
   EXPECT_GT(trial.machine->total_s(), 0);
 }
 
+TEST_F(Trials, BothSidesTellWhatTheyLack) {
+  const Trial trial = run("lacks", "lacks");
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  EXPECT_EQ(trial.server.missing, (std::vector<std::string>{"a feature"}));
+  EXPECT_EQ(trial.load->missing, (std::vector<std::string>{"a feature"}));
+  EXPECT_EQ(trial.load->notes, (std::vector<std::string>{"a client's note"}));
+}
+
 TEST_F(Trials, SystemCallsAreCountedOrTheReasonIsGiven) {
   const Trial trial = run("good", "good", true);
   ASSERT_TRUE(trial.measured()) << trial.failure;
@@ -104,6 +112,17 @@ TEST_F(Trials, UsageOfAnotherWindowThanTheTimedOneIsNotKnown) {
   EXPECT_NE(trial.calls_reason, "");
 }
 
+TEST_F(Trials, TheStampsOfServerAndLoadDecideWhatIsLate) {
+  lateness = milliseconds(0);
+  const Trial same = run("stamps", "window-1-2");
+  ASSERT_TRUE(same.measured()) << same.failure;
+  EXPECT_FALSE(same.late) << "whenever this process heard of it";
+  EXPECT_TRUE(same.server.usage);
+  const Trial other = run("stamps", "window-5-6");
+  EXPECT_TRUE(other.late) << "as long, but another one";
+  EXPECT_FALSE(other.server.usage);
+}
+
 TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {
   const Trial trial = run("dies-at-start");
   EXPECT_EQ(trial.failure, "the server ended before it could listen: exit code 1");
@@ -114,6 +133,11 @@ TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {
 TEST_F(Trials, AServerThatNeverListensIsKilled) {
   server_start = milliseconds(100);
   EXPECT_EQ(run("never-listens").failure, "the server did not listen within 100 ms");
+}
+
+TEST_F(Trials, TheLimitOfATrialIsThatOfItsStartToo) {
+  scenario.limits.trial_timeout = milliseconds(150);
+  EXPECT_EQ(run("never-listens").failure, "the server did not listen within 150 ms");
 }
 
 TEST_F(Trials, AServerThatCrashesIsNamedWithItsSignal) {
@@ -204,6 +228,12 @@ TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {
   server_start = milliseconds(150);
   entry.contestant.command = "sleep 60 & sleep 60 # {port}";
   EXPECT_EQ(run_entry().failure, "the server did not accept a connection within 150 ms");
+}
+
+TEST_F(ExternalTrials, ASlowStarterHasTheTimeOfItsTrial) {
+  server_start = milliseconds(1);
+  scenario.limits.trial_timeout = seconds(20);
+  EXPECT_TRUE(run_entry().measured());
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ TEST_F(VerdictWords, SayRatiosAndTies) {
       << text;
 }
 
+// The steps from one to the next are too small to tell, the one over two is not: ties are not transitive.
+TEST_F(VerdictWords, SayNothingOfAPairThatCannotBeToldApart) {
+  runner.throughput = {{"epoll", 70.3e3}, {"threads", 69.2e3}, {"io-uring", 71.3e3}};
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("threads cannot be told from epoll (0.98x, 0.98 to 0.99); ")) << text;
+}
+
 TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
   scenario.contestants[1].server.engine = "broken";
   runner.throughput = {{"epoll", 70e3}, {"io-uring", 105e3}};

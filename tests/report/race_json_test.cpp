@@ -88,7 +88,26 @@ TEST(RaceJson, AnUnboundedIntervalIsNull) {
   race::FakeRunner runner;
   const json document = json::parse(race_json(judged(scenario, runner)));
   EXPECT_TRUE(document["contestants"][1]["summary"]["throughput_per_s"]["low"].is_null());
+  EXPECT_TRUE(document["contestants"][1]["summary"]["throughput_per_s"]["confidence"].is_null());
   EXPECT_TRUE(document["cases"][0]["least_difference"].is_null());
+}
+
+TEST(RaceJson, LeavesHistogramsOut) {
+  race::RaceResult result = plain_race();
+  race::LoadResult& load = *result.cases[0].entries[0].trials[0].load;
+  json document = json::parse(load.document);
+  document["histogram_ns"] = {{1000, 3}};
+  load.document = document.dump();
+  EXPECT_EQ(race_json(result).find("histogram_ns"), std::string::npos);
+}
+
+TEST(RaceJson, SaysHowConfidentAnIntervalIs) {
+  race::FakeRunner runner;
+  const json few = json::parse(race_json(judged(race::fake_scenario({"epoll", "threads"}, 3), runner)));
+  EXPECT_EQ(few["contestants"][1]["summary"]["ratio"]["confidence"], 0.75);
+  EXPECT_EQ(few["contestants"][1]["summary"]["throughput_per_s"]["confidence"], 0.75);
+  const json enough = json::parse(race_json(plain_race()));
+  EXPECT_EQ(enough["contestants"][1]["summary"]["ratio"]["confidence"], 0.95);
 }
 
 TEST(RaceJson, BytesThatAreNoTextDoNotCostTheResult) {

@@ -31,6 +31,38 @@ TEST(RaceTable, ATroubledRaceOfTwoCases) {
   EXPECT_LE(widest_line(text), 120U);
 }
 
+TEST(RaceTable, AnIntervalClaimsNoMoreThanItsRoundsAllow) {
+  const auto table_of = [](std::uint64_t rounds) {
+    race::FakeRunner runner;
+    return race_table(judged(race::fake_scenario({"threads", "epoll"}, rounds), runner), {});
+  };
+  EXPECT_NE(table_of(2).find(" 50 % interval"), std::string::npos);
+  EXPECT_NE(table_of(3).find(" 75 % interval"), std::string::npos);
+  EXPECT_NE(table_of(6).find(" 95 % interval"), std::string::npos);
+  EXPECT_EQ(table_of(1).find("% interval"), std::string::npos);
+}
+
+TEST(RaceTable, APercentileOfFewSamplesIsMarked) {
+  race::RaceResult result = plain_race();
+  EXPECT_EQ(race_table(result, {}).find('~'), std::string::npos);
+  result.cases[0].entries[0].summary.latency_ns.shaky = {"p99", "p999"};
+  const std::string text = race_table(result, {});
+  EXPECT_NE(text.find("  ~7.54 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("~: fewer than 100 samples lie beyond it\n"), std::string::npos);
+}
+
+TEST(RaceTable, ANoteStandsUnderItOnce) {
+  race::RaceResult result = plain_race();
+  for (race::Entry& entry : result.cases[0].entries)
+    for (race::Trial& trial : entry.trials) {
+      if (entry.contestant.name.starts_with("threads")) trial.server.notes = {"it is tired"};
+      if (entry.contestant.name == "epoll") trial.load->notes = {"it is tired"};
+    }
+  EXPECT_NE(race_table(result, {}).find("\n  note: it is tired (threads, the client of epoll)\n\n  PASS"),
+            std::string::npos)
+      << race_table(result, {});
+}
+
 TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
   race::RaceResult result = plain_race();
   result.complete = false;
@@ -42,6 +74,29 @@ TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
 TEST(RaceTable, ColoursAreForTerminalsOnly) {
   EXPECT_EQ(race_table(plain_race(), {}).find('\x1b'), std::string::npos);
   EXPECT_NE(race_table(plain_race(), {.colours = true}).find("\x1b[32mPASS"), std::string::npos);
+}
+
+TEST(RaceTable, ANarrowTerminalHasAllFiguresInLinesThatFit) {
+  race::RaceResult result = plain_race();
+  for (const std::size_t columns : {99U, 80U, 60U, 48U}) {
+    const std::string text = race_table(result, {.columns = columns});
+    EXPECT_LE(widest_line(text), columns) << text;
+    for (const char* figure :
+         {" 106k", " 1.56 ", "1.56 to 1.56", " 2.41 ms", " 9.70 ms", "11.4 MiB", " 0.020"})
+      EXPECT_NE(text.find(figure), std::string::npos) << figure << " in " << columns << "\n" << text;
+  }
+  expect_golden(race_table(result, {.columns = 72}), "race_narrow.txt");
+}
+
+TEST(RaceTable, ABarGoesBeforeAFigureMoves) {
+  const std::string text = race_table(plain_race(), {.columns = 85});
+  EXPECT_EQ(text.find("█"), std::string::npos) << text;
+  std::istringstream lines(text);
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with(" 1 ")) {
+  }
+  EXPECT_NE(line.find("106k"), std::string::npos) << text;
+  EXPECT_NE(line.find(" ms"), std::string::npos) << text;
 }
 
 TEST(Text, WrapsAtBlanksBehindAnIndent) {

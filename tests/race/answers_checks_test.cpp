@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "race/checks_fixture.hpp"
+
+namespace joust::race {
+namespace {
+
+// 3
+
+TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
+  bool planted = false;
+  runner.alter = [&](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.contestant.name != "epoll" || std::exchange(planted, true)) return;
+    trial.load->failed = 1;
+    trial.load->sent += 1;
+    trial.load->errors["verify"] = 1;
+    trial.load->messages_of_errors = {"verify: byte 3 is 'x' instead of 'X'"};
+  };
+  const CheckResult found = check(3);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+  EXPECT_EQ(entry(judged, "epoll").reason,
+            "1 message failed, errors by stage: verify 1, verify: byte 3 is 'x' instead of 'X'");
+  EXPECT_TRUE(entry(judged, "threads").ranked);
+  EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
+}
+
+TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
+  plant("threads (again)", [](Trial& trial) { trial.load->errors["verify"] = 1; });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_FALSE(entry(judged, "threads").ranked);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+}
+
+// 256 connections stand; these had a reply.
+void answered(Trial& trial, std::uint64_t connections) {
+  trial.load->connections_answered = connections;
+  trial.load->oldest_open_ns = 1'290'000'000;
+}
+
+TEST_F(Checks, AServerThatStarvesSomeConnectionsForOthersIsNotRanked) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    answered(trial, order.entry.contestant.name == "epoll" && nth == 3 ? 128 : 256);
+  };
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+  EXPECT_EQ(entry(judged, "epoll").reason,
+            "128 of 256 connections had no reply in the timed window; the oldest request was open for "
+            "1.29 s: its latencies leave them out");
+  EXPECT_TRUE(entry(judged, "threads").ranked);
+}
+
+TEST_F(Checks, AFewSilentConnectionsAreTold) {
+  plant("epoll", [](Trial& trial) { answered(trial, 255); });
+  const CheckResult found = check(3);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "epoll: 1 of 256 connections had no reply")) << found.detail;
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+}
+
+TEST_F(Checks, ConnectionsThatPauseLongerThanTheWindowAreNotStarved) {
+  scenario.cases.front().load.interval = std::chrono::seconds(2);
+  plant("epoll", [](Trial& trial) { answered(trial, 128); });
+  EXPECT_EQ(check(3).verdict, Verdict::pass);
+}
+
+TEST_F(Checks, FaultsOfTheSecondEntryAreNeverChargedToTheNextReference) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.entry.contestant.name.starts_with("threads")) return;
+    trial.load.reset();
+    trial.failure = "it hung";
+  };
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(judged.cases.front().reference, "epoll") << "the first that has a result";
+  EXPECT_TRUE(entry(judged, "epoll").ranked) << entry(judged, "epoll").reason;
+  EXPECT_EQ(entry(judged, "threads").reason, "2 of 2 trials failed: it hung");
+  EXPECT_EQ(second_entry(judged.cases.front()), nullptr) << "nobody repeats epoll";
+}
+
+TEST_F(Checks, FiguresOfWhichNoneMayBeComparedAreInvalid) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->run_bytes_sent += 1 << 20; };
+  check(12);
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, AContestantThatAnswersNothingHasNoRank) {
+  plant("epoll", [](Trial& trial) { trial.load->verified = 0, trial.load->sent = trial.load->in_flight; });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(entry(judged, "epoll").reason, "not one reply in the timed window of 10 of 10 trials");
+  EXPECT_FALSE(entry(judged, "epoll").summary.throughput_per_s);
+}
+
+TEST_F(Checks, ACrashIsReportedWithItsWords) {
+  plant("epoll", [](Trial& trial) {
+    trial.load.reset();
+    trial.failure = "the server was ended by signal 11 (Segmentation fault)";
+  });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(entry(judged, "epoll").reason,
+            "2 of 2 trials failed: the server was ended by signal 11 (Segmentation fault)");
+}
+
+TEST_F(Checks, WhenNobodyAnsweredRightTheRaceHasFailed) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->connections_failed = 5; };
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(exit_code(judged), 1);
+}
+
+// 12
+
+TEST_F(Checks, LostMessagesDoNotBalance) {
+  plant("epoll", [](Trial& trial) { trial.load->sent += 7; });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+  EXPECT_TRUE(has(entry(judged, "epoll").reason, "is not verified")) << entry(judged, "epoll").reason;
+}
+
+TEST_F(Checks, LostBytesDoNotBalance) {
+  plant("epoll", [](Trial& trial) { *trial.server.bytes_received -= 256 * 32 + 1; });
+  EXPECT_EQ(check(12).verdict, Verdict::refuse);
+  EXPECT_TRUE(has(entry(judged, "epoll").reason, "the client sent")) << entry(judged, "epoll").reason;
+}
+
+TEST_F(Checks, BytesOnTheirWayAtTheEndAreNoLoss) {
+  plant("epoll", [](Trial& trial) { *trial.server.bytes_sent += 200 * 32; });
+  EXPECT_EQ(check(12).verdict, Verdict::pass);
+}
+
+TEST_F(Checks, StrangersOnTheMachineAreTold) {
+  plant("epoll", [](Trial& trial) { trial.machine->user_s += 0.5; });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "not part of the race")) << found.detail;
+}
+
+TEST_F(Checks, UsageThatWasReadTooLateIsTold) {
+  plant("epoll", [](Trial& trial) {
+    trial.late = true;
+    trial.server.usage.reset();
+  });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "in 10 trials the server's usage could not be read in time")) << found.detail;
+}
+
+TEST_F(Checks, MoreCpuThanTheMachineGaveIsTold) {
+  plant("epoll", [](Trial& trial) { trial.server.usage->system_s += 0.5; });
+  EXPECT_EQ(check(12).verdict, Verdict::warn);
+}
+
+}  // namespace
+}  // namespace joust::race

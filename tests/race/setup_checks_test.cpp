@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "race/checks_fixture.hpp"
+
+namespace joust::race {
+namespace {
+
+// 10
+
+TEST_F(Checks, ADebugBuildIsRefused) {
+  plant("epoll", [](Trial& trial) { trial.server.build.type = "Debug"; });
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_TRUE(found.invalidates);
+  EXPECT_TRUE(has(found.detail, "a Debug build")) << found.detail;
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, ASanitizedBuildIsRefused) {
+  plant("epoll", [](Trial& trial) { trial.load->build.sanitizers = "address,undefined"; });
+  EXPECT_TRUE(check(10).invalidates);
+}
+
+TEST_F(Checks, DifferentSocketOptionsAreRefused) {
+  plant("epoll", [](Trial& trial) { trial.server.socket["congestion"] = "bbr"; });
+  const CheckResult found = check(10);
+  EXPECT_TRUE(found.invalidates);
+  EXPECT_TRUE(has(found.detail, "congestion: bbr for epoll, cubic for io-uring and threads")) << found.detail;
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, AnOptionTheKernelDidNotGrantIsTold) {
+  scenario.socket.congestion = "bbr";
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "congestion is cubic where the scenario asked for bbr")) << found.detail;
+}
+
+TEST_F(Checks, AnEngineThatFellBackIsNotRanked) {
+  plant("io-uring", [](Trial& trial) { trial.server.engine = "epoll"; });
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_FALSE(found.invalidates);
+  EXPECT_EQ(entry(judged, "io-uring").reason, "its server fell back from io-uring to epoll");
+  EXPECT_FALSE(entry(judged, "io-uring").ranked);
+}
+
+TEST_F(Checks, AnEngineThatLacksAKernelFeatureIsNotRanked) {
+  plant("io-uring", [](Trial& trial) { trial.server.missing = {"deferred task work (DEFER_TASKRUN)"}; });
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_FALSE(found.invalidates);
+  EXPECT_EQ(entry(judged, "io-uring").reason, "io-uring ran without deferred task work (DEFER_TASKRUN)");
+  EXPECT_FALSE(entry(judged, "io-uring").ranked);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+}
+
+TEST_F(Checks, AClientThatLacksAKernelFeatureBarsItsContestant) {
+  plant("epoll", [](Trial& trial) { trial.load->missing = {"a feature"}; });
+  check(10);
+  EXPECT_EQ(entry(judged, "epoll").reason, "its client epoll ran without a feature");
+}
+
+TEST_F(Checks, JoustsOwnWishForACongestionControlIsHeldToo) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load->socket["congestion"] = "reno";
+    if (!trial.server.socket.empty()) trial.server.socket["congestion"] = "reno";
+  };
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the server's congestion is reno where joust asked for cubic"))
+      << found.detail;
+  EXPECT_TRUE(has(found.detail, "the client's congestion is reno where joust asked for cubic"))
+      << found.detail;
+  scenario.socket.congestion = "";  // the machine's own, whatever it is
+  EXPECT_EQ(check(10).verdict, Verdict::pass);
+}
+
+TEST_F(Checks, AKnobThatWasNotHonouredIsAFallback) {
+  scenario.contestants[1].server.knobs["trigger"] = "level";
+  plant("epoll", [](Trial& trial) { trial.server.knobs["trigger"] = "edge"; });
+  check(10);
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+}
+
+TEST_F(Checks, OtherThreadsThanAskedForAreTold) {
+  plant("epoll", [](Trial& trial) { trial.server.threads = 2; });
+  EXPECT_EQ(check(10).verdict, Verdict::warn);
+}
+
+TEST_F(Checks, AnExternalServerCannotBeReadBack) {
+  scenario.contestants[1] = {
+      .name = "other", .server = {}, .command = "x {port}", .client = {.engine = "epoll"}};
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(entry(judged, "other").ranked);
+}
+
+// 11
+
+TEST_F(Checks, ASlowClockIsTold) {
+  RaceResult result = race();
+  result.environment.items[1].value = "hpet";
+  EXPECT_EQ(check(11, std::move(result)).verdict, Verdict::warn);
+}
+
+TEST_F(Checks, ALoopbackRaceSaysSo) {
+  EXPECT_TRUE(has(check(11).detail, "no network was measured"));
+}
+
+TEST_F(Checks, AMissingFingerprintIsTold) {
+  RaceResult result = race();
+  result.environment.items.clear();
+  EXPECT_EQ(check(11, std::move(result)).verdict, Verdict::warn);
+}
+
+}  // namespace
+}  // namespace joust::race

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "race/summary.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/fake_catalogue.hpp"
+#include "race/fake_runner.hpp"
+
+namespace joust::race {
+namespace {
+
+class LatencySummary : public testing::Test {
+ protected:
+  LatencySummary() { one.entries.push_back({.contestant = racer("epoll")}); }
+
+  void add_trial(std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram, double max, double mean) {
+    Entry& entry = one.entries.front();
+    Trial trial = flawless_trial({.load_case = scenario.cases.front(), .entry = entry}, 50e3);
+    trial.round = entry.trials.size() + 1;
+    trial.load->latency_ns.samples = 0;
+    for (const auto& [value, count] : histogram) trial.load->latency_ns.samples += count;
+    trial.load->latency_ns.max = max;
+    trial.load->latency_ns.mean = mean;
+    trial.load->histogram_ns = std::move(histogram);
+    entry.trials.push_back(std::move(trial));
+  }
+  const Latency& latency() {
+    summarize(one, 1);
+    return one.entries.front().summary.latency_ns;
+  }
+
+  Scenario scenario = fake_scenario({"epoll"});
+  CaseResult one{.reference = "epoll"};
+};
+
+TEST_F(LatencySummary, PercentilesAreThoseOfAllTrialsSamples) {
+  add_trial({{1000, 9900}, {1500, 100}}, 1500, 1005);
+  add_trial({{1000, 10000}}, 1000, 1000);
+  add_trial({{1000, 9000}, {2000, 1000}}, 2000, 1100);
+  const Latency& all = latency();
+  EXPECT_TRUE(all.merged);
+  EXPECT_EQ(all.samples, 30000U);
+  EXPECT_EQ(all.p50, 1000);
+  EXPECT_EQ(all.p99, 2000) << "the median of the trials' would be 1500";
+  EXPECT_EQ(all.max, 2000);
+  EXPECT_NEAR(*all.mean, 1035, 0.001);
+  EXPECT_EQ(all.shaky, (std::vector<std::string>{"p999"})) << "30 samples lie beyond it";
+}
+
+TEST_F(LatencySummary, WithTooFewSamplesBeyondItThereIsNone) {
+  add_trial({{1000, 900}}, 1000, 1000);
+  EXPECT_EQ(latency().shaky, (std::vector<std::string>{"p90"}));
+  EXPECT_FALSE(latency().p99);
+  EXPECT_FALSE(latency().p999);
+}
+
+TEST_F(LatencySummary, NoPercentileIsAboveTheGreatest) {
+  add_trial({{4'001'791, 1000}}, 4'000'000, 4'000'000);
+  EXPECT_EQ(latency().p90, 4'000'000);
+}
+
+TEST_F(LatencySummary, WithoutAHistogramMediansStandIn) {
+  add_trial({{1000, 10000}}, 1000, 1000);
+  add_trial({}, 1000, 1000);
+  const Latency& medians = latency();
+  EXPECT_FALSE(medians.merged);
+  EXPECT_DOUBLE_EQ(*medians.p99, 2e9 * 256 / 50e3) << "as the trials say";
+}
+
+TEST(LoadDocument, GivesItsHistogram) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  nlohmann::json document = load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5);
+  EXPECT_TRUE(parse_load(document.dump())->histogram_ns.empty());
+  document["histogram_ns"] = {{1000, 3}, {2000, 1}};
+  const auto load = parse_load(document.dump());
+  ASSERT_TRUE(load) << load.error();
+  EXPECT_EQ(load->histogram_ns, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1000, 3}, {2000, 1}}));
+}
+
+}  // namespace
+}  // namespace joust::race
