@@ -80,6 +80,8 @@ void ClientSession::take(const Message& message, Time now) {
 
 void ClientSession::hear(const Facts& facts, Time now) {
   if (greeting_) {
+    if (errand_.orders().operation == Operation::get && !facts.digest)
+      return fail(Stage::verify, 0, "the server gives no digest", now);
     greeting_ = false;
     errand_.set_facts(facts);
     return course_.opened(now);

@@ -76,6 +76,7 @@ TEST_F(FileLiar, IsFoundOut) {
   expect(facts_, wire({2, Query{"x", false}}), "no answer");
   expect(wire({1, Error{{FileError::busy, "\x1b[31mred"}}}), std::nullopt, "busy (?[31mred)");
   expect(facts_, found_ + data("ab"), "closed the connection early");
+  expect(wire({1, Facts{3, 5, std::nullopt}}), std::nullopt, "no digest");
   expect("HTTP/1.1 400 Bad Request\r\n\r\n", std::nullopt, "not the protocol");
 }
 
