@@ -10,6 +10,7 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "measure/affinity.hpp"
@@ -25,16 +26,20 @@
 namespace joust {
 namespace {
 
-constexpr auto kExamples = R"(Examples:
-  joust race scenarios/first-look.toml
-  joust race scenarios/first-look.toml --quick --json first.json
-  joust race --server threads,epoll,io-uring --client epoll -p echo -c 4000 -d 1s --rounds 6
-  joust race --server epoll,epoll:trigger=level --client epoll -p uppercase -m 1k --payload 4KiB
-  joust race --server epoll --client threads,epoll --reference epoll/threads --dry-run
+std::string examples(const Program& program) {
+  const std::string file = program.find_protocol("echo") != nullptr ? "scenarios/first-look.toml" : "my.toml";
+  return fmt::format(R"(Examples:
+  {0} race {2}
+  {0} race {2} --quick --json first.json
+  {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 6
+  {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
+  {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
 Flags change what a scenario says. Exit codes: 0 ok, 1 nothing measured or interrupted, 2 usage,
-3 the measurement is invalid and nothing should be compared.)";
+3 the measurement is invalid and nothing should be compared.)",
+                     program.name, program.protocols.front().name, file);
+}
 
 race::KnobRow row_of(const Knob& knob) {
   return {.name = std::string(knob.name),
@@ -54,10 +59,14 @@ race::Catalogue catalogue_of(const Program& program) {
     for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
     catalogue.engines.push_back(std::move(row));
   }
-  for (const Protocol& protocol : program.protocols)
-    catalogue.protocols.push_back({.name = protocol.name,
-                                   .least_payload_bytes = protocol.least_payload,
-                                   .largest_payload_bytes = protocol.largest_payload});
+  for (const Protocol& protocol : program.protocols) {
+    race::ProtocolRow row{.name = protocol.name,
+                          .least_payload_bytes = protocol.least_payload,
+                          .largest_payload_bytes = protocol.largest_payload};
+    for (const ProtocolOption& option : protocol.options)
+      row.options.push_back({option.name, option.choices, option.serves, option.loads});
+    catalogue.protocols.push_back(std::move(row));
+  }
   return catalogue;
 }
 
@@ -65,6 +74,7 @@ struct Race {
   const Program& program;
   std::string file{};
   race::Overrides flags{};
+  ProtocolArguments protocol{};
   std::string json{};
   bool dry_run = false;
   std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
@@ -138,8 +148,9 @@ void Race::add_contestants_to(CLI::App& command) {
 void Race::add_load_to(CLI::App& command) {
   const auto group = "Load";
   const auto instant = std::chrono::milliseconds(1);
-  add_text(command, "-p,--protocol", flags.protocol, "what is said; see 'joust protocols' [echo]", group,
-           "PROTOCOL");
+  add_text(command, "-p,--protocol", flags.protocol,
+           fmt::format("what is said; see '{} protocols' [{}]", program.name, program.protocols.front().name),
+           group, "PROTOCOL");
   add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
   add_time(command, "-d,--duration", flags.duration, "time to measure in each trial [1s]", group, instant);
   add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
@@ -173,7 +184,8 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
     if (!read) throw UsageError(read.error());
     scenario = std::move(*read);
   } else if (flags.servers.empty()) {
-    throw UsageError("who races? give a scenario, or --server E,E,... --client E; see 'joust race --help'");
+    throw UsageError(fmt::format(
+        "who races? give a scenario, or --server E,E,... --client E; see '{} race --help'", program.name));
   }
   if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
     throw UsageError(applied.error());
@@ -216,6 +228,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
+  flags.options = protocol.given;
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
@@ -239,7 +252,8 @@ void add_race(CLI::App& app, const Program& program, int& exit_code) {
   race->add_contestants_to(*command);
   race->add_load_to(*command);
   race->add_race_to(*command);
-  command->footer(kExamples);
+  race->protocol.add_options_to(*command, program);
+  command->footer(examples(program));
   command->callback([race, &exit_code] { exit_code = race->run(); });
 }
 

@@ -27,10 +27,19 @@ struct EngineRow {
   std::vector<KnobRow> knobs{};
 };
 
+// An option of a protocol; the children take it as --NAME VALUE.
+struct OptionRow {
+  std::string name{};
+  std::vector<std::string> choices{};  // empty: any text
+  bool serves = true;                  // means something to the server,
+  bool loads = true;                   // to the client
+};
+
 struct ProtocolRow {
   std::string name{};
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
+  std::vector<OptionRow> options{};
 };
 
 struct Catalogue {

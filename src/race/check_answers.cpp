@@ -16,9 +16,11 @@ struct Faults {
   std::uint64_t connections = 0, messages = 0;
   std::map<std::string, std::uint64_t> stages{};
   std::string first_error{};
+  std::map<std::string, std::uint64_t> deliveries{};  // lost, duplicated or out of order
 
   bool none() const {
-    return failed_trials + silent_trials == 0 && connections == 0 && messages == 0 && stages.empty();
+    return failed_trials + silent_trials == 0 && connections == 0 && messages == 0 && stages.empty() &&
+           deliveries.empty();
   }
 };
 
@@ -34,6 +36,8 @@ Faults faults_of(const Entry& entry) {
     faults.connections += trial.load->connections_failed;
     faults.messages += trial.load->failed;
     for (const auto& [stage, count] : trial.load->errors) faults.stages[stage] += count;
+    for (const auto& [what, count] : trial.load->deliveries)
+      if (count > 0 && what != "expected" && what != "received") faults.deliveries[what] += count;
     if (faults.first_error.empty() && !trial.load->messages_of_errors.empty())
       faults.first_error = trial.load->messages_of_errors.front();
   }
@@ -50,6 +54,8 @@ std::string describe(const Faults& faults, std::size_t trials) {
                                 counted(trials, "trial")));
   if (faults.connections > 0) parts.push_back(counted(faults.connections, "connection") + " failed");
   if (faults.messages > 0) parts.push_back(counted(faults.messages, "message") + " failed");
+  for (const auto& [what, count] : faults.deliveries)
+    parts.push_back(fmt::format("{} deliveries {}", count, what));
   std::vector<std::string> stages;
   for (const auto& [stage, count] : faults.stages) stages.push_back(fmt::format("{} {}", stage, count));
   if (!stages.empty()) parts.push_back(fmt::format("errors by stage: {}", fmt::join(stages, ", ")));
@@ -108,9 +114,14 @@ void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findi
 
 CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   Findings findings(3, "answers verified");
-  std::uint64_t verified = 0;
+  std::uint64_t verified = 0, delivered = 0;
   for (const Entry* entry : entries_of_contestants(one)) {
-    for (const Trial& trial : entry->trials) verified += trial.load ? trial.load->verified : 0;
+    for (const Trial& trial : entry->trials) {
+      if (!trial.load) continue;
+      verified += trial.load->verified;
+      if (const auto found = trial.load->deliveries.find("received"); found != trial.load->deliveries.end())
+        delivered += found->second;
+    }
     const Faults faults = faults_of(*entry);
     if (!faults.none())
       findings.bar(answerable(*entry), describe(faults, entry->trials.size()));
@@ -120,6 +131,9 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
       look_for_silence(one, *entry, findings);
   }
   findings.say("{} replies verified byte for byte", format_count(static_cast<double>(verified)));
+  if (delivered > 0)
+    findings.say("{} deliveries of the whole runs verified likewise",
+                 format_count(static_cast<double>(delivered)));
   return findings.take();
 }
 

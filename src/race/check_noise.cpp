@@ -159,8 +159,8 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const double possible = stats::greatest_confidence(race.rounds);
   if (race.rounds < kEnoughRounds)
-    findings.warn("{} rounds: intervals can hold the truth {} of the time at most, 95 % takes {}",
-                  race.rounds, percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
+    findings.warn("{}: intervals can hold the truth {} of the time at most, 95 % takes {}",
+                  counted(race.rounds, "round"), percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
   else
     findings.say("{}", counted(race.rounds, "round"));
   double widest = 0;

@@ -34,6 +34,10 @@ void add_engine(Words& words, const EngineChoice& choice, const std::string& cpu
   if (!cpus.empty() && cpus != "any") add(words, "--cpus", cpus);
 }
 
+void add_options(Words& words, const Settings& options) {
+  for (const auto& [name, value] : options) add(words, "--" + name, value);
+}
+
 void add_socket(Words& words, const SocketPlan& socket) {
   if (socket.nodelay) add(words, "--nodelay", *socket.nodelay ? "on" : "off");
   add(words, "--congestion", socket.congestion);
@@ -61,6 +65,7 @@ std::string duration_word(Duration time) {
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
   const EngineChoice& server = entry.contestant.server;
   Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
+  add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
   add_socket(words, scenario.socket);
   add(words, "--backlog", scenario.socket.backlog);
@@ -83,6 +88,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
   if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
   add(words, "--payload", load.payload_bytes);
+  add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
   add_socket(words, scenario.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);

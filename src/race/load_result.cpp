@@ -106,6 +106,7 @@ std::expected<LoadResult, std::string> parse_load(const std::string& text) {
     load.usage = client_usage(document);
     load.errors = counts_from(document.value("errors", json::object()));
     load.messages_of_errors = document.value("messages_of_errors", std::vector<std::string>{});
+    load.deliveries = counts_from(document.value("deliveries", json::object()));
     load.missing = document.value("missing", std::vector<std::string>{});
     load.notes = document.value("notes", std::vector<std::string>{});
     return load;

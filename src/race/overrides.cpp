@@ -79,7 +79,9 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   for (Case& one : scenario.cases) {
+    if (given.protocol && *given.protocol != one.protocol) one.options.clear();
     replace(one.protocol, given.protocol);
+    for (const auto& [name, value] : given.options) one.options[name] = value;
     apply_to(one.load, given);
   }
   if (given.quick) {

@@ -10,6 +10,7 @@ namespace joust::race {
 struct Overrides {
   std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; every pair of them races
   std::optional<std::string> protocol{};
+  Settings options{};  // of the protocol
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
   std::optional<Duration> duration{}, warmup{}, interval{};
   std::optional<std::uint64_t> rounds{}, seed{};

@@ -81,6 +81,12 @@ void add_reference(CaseResult& result, const std::string& wanted) {
   }
 }
 
+void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
+  entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
+  entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
+  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
+}
+
 // A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
 // standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
 std::size_t below(std::mt19937_64& random, std::size_t limit) {
@@ -109,6 +115,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     add_reference(result, scenario.reference);
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
+    for (Entry& entry : result.entries) add_options(entry, one, catalogue);
     plan.cases.push_back(std::move(result));
   }
   return plan;

@@ -61,6 +61,7 @@ struct LoadResult {
   Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
+  std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, the whole run's: expected, lost ...
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
@@ -142,6 +143,7 @@ struct Entry {
   std::string repeats{};  // of the second entry: the contestant that answers for its faults
   bool in_process = false;
   bool server_polled = false, client_polled = false;  // a thread of the kernel polls beside each of its loops
+  Settings server_options{}, client_options{};        // of the protocol; in process the client has both
   std::string unavailable{};                          // why it cannot run; then it has no trials
   std::vector<Trial> trials{};
   CallCount calls{};

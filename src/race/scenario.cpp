@@ -104,6 +104,59 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
   return not_allowed(fmt::format("'{}' is no value of knob '{}'", value, knob), value, found->choices);
 }
 
+namespace {
+
+const OptionRow* find_option(const ProtocolRow& protocol, const std::string& name) {
+  const auto found = std::ranges::find(protocol.options, name, &OptionRow::name);
+  return found == protocol.options.end() ? nullptr : &*found;
+}
+
+bool is_for(const OptionRow& option, Role role) {
+  return role == Role::serve ? option.serves : option.loads;
+}
+
+bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
+  return std::ranges::any_of(catalogue.protocols, [&](const ProtocolRow& protocol) {
+    return find_option(protocol, name) != nullptr;
+  });
+}
+
+// What a contestant says of the protocol has to fit every case.
+std::optional<std::string> check_options(const Case& one, const EngineChoice& choice, Role role,
+                                         const Catalogue& catalogue) {
+  for (const auto& [name, value] : choice.options) {
+    if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
+    if (!is_for(*find_option(*catalogue.protocol(one.protocol), name), role))
+      return fmt::format("option '{}' of protocol '{}' is for the {} side", name, one.protocol,
+                         role == Role::serve ? "client" : "server");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
+                                        const std::string& value, const Catalogue& catalogue) {
+  const ProtocolRow* row = catalogue.protocol(protocol);
+  if (row == nullptr) return check_protocol(protocol, catalogue);
+  std::vector<std::string> names;
+  for (const OptionRow& each : row->options) names.push_back(each.name);
+  const OptionRow* found = find_option(*row, option);
+  if (found == nullptr)
+    return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
+  if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
+  return not_allowed(fmt::format("'{}' is no value of option '{}'", value, option), value, found->choices);
+}
+
+Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue) {
+  Settings options = choice.options;
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  for (const auto& [name, value] : one.options)
+    if (const OptionRow* option = find_option(*protocol, name); option != nullptr && is_for(*option, role))
+      options.emplace(name, value);
+  return options;
+}
+
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue) {
   if (knob == "threads") {
@@ -116,6 +169,8 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
     if (std::ranges::count(kWaits, value) == 0)
       return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
     choice.wait = value;
+  } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
+    choice.options[knob] = value;
   } else {
     if (auto problem = check_knob(choice.engine, knob, value, catalogue)) return std::unexpected(*problem);
     choice.knobs[knob] = value;
@@ -192,7 +247,8 @@ std::string describe(const EngineChoice& choice) {
   std::string text = choice.engine;
   if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
   if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
-  for (const auto& [knob, value] : choice.knobs) text += fmt::format(":{}={}", knob, value);
+  for (const Settings* settings : {&choice.knobs, &choice.options})
+    for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
   return text;
 }
 
@@ -219,6 +275,12 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
     if (auto problem = check_load(one.load)) return problem;
     if (auto problem = check_payload(one, catalogue)) return problem;
     if (auto problem = check_trial_timeout(scenario.limits, one.load)) return problem;
+    for (const auto& [name, value] : one.options)
+      if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
+    for (const Contestant& contestant : scenario.contestants) {
+      if (auto problem = check_options(one, contestant.server, Role::serve, catalogue)) return problem;
+      if (auto problem = check_options(one, contestant.client, Role::dial, catalogue)) return problem;
+    }
   }
   return std::nullopt;
 }

@@ -57,6 +57,7 @@ struct EngineChoice {
   std::uint64_t threads = 1;
   std::string wait = "block";
   Settings knobs{};
+  Settings options{};  // of the protocol, for this contestant alone
 };
 
 struct Contestant {
@@ -73,6 +74,7 @@ struct Case {
   std::string name = "main";
   std::string title{};
   std::string protocol{};
+  Settings options{};  // of the protocol, for both sides of every contestant
   LoadPlan load{};
 };
 
@@ -108,7 +110,15 @@ std::optional<std::string> check_end(const Case& one);  // apart, as a flag may 
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
 
-// The knobs all engines have; their values are in EngineChoice, not among its knobs.
+// An option of the protocol that the case speaks.
+std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
+                                        const std::string& value, const Catalogue& catalogue);
+
+// The options of a side: what the contestant says, and otherwise the case.
+Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
+
+// The knobs all engines have are in EngineChoice, not among its knobs. What is no knob of the engine may be
+// an option of a protocol; complete() sees whether it is one of the protocol that is raced.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 

@@ -187,9 +187,23 @@ std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const
   return *name;
 }
 
+// An option's name is a key as it is: [options] flush = "each".
+void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  const toml::table* table = reader.table("options");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "options.", reader.problems());
+  for (const auto& [name, value] : options.others()) {
+    if (const auto problem = check_option(one.protocol, name, value, catalogue))
+      options.wrong(name, *problem);
+    else
+      one.options[name] = value;
+  }
+}
+
 void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
   Case common;
   common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
+  read_options(reader, catalogue, common);
   read_load(reader.table("load"), "load.", common.load, problems);
   for (const toml::table* table : reader.tables("case")) {
     TableReader each(*table, "case.", problems);
@@ -198,6 +212,8 @@ void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scena
     if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
     one.title = each.text("title").value_or("");
     one.protocol = read_protocol(each, catalogue, common.protocol);
+    if (one.protocol != common.protocol) one.options.clear();
+    read_options(each, catalogue, one);
     read_load(each.table("load"), "case.load.", one.load, problems);
     if (const auto problem = check_load(one.load)) each.wrong("load", *problem);
     if (const auto problem = check_payload(one, catalogue)) each.wrong("load", *problem);

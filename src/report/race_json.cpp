@@ -35,6 +35,7 @@ ordered_json or_null(const std::optional<T>& value) {
 ordered_json engine_json(const race::EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
   for (const auto& [knob, value] : choice.knobs) json[knob] = value;
+  for (const auto& [option, value] : choice.options) json[option] = value;
   return json;
 }
 
@@ -181,9 +182,13 @@ ordered_json load_json(const race::LoadPlan& load) {
 }
 
 ordered_json case_json(const CaseResult& one) {
-  return {{"name", one.plan.name},         {"title", one.plan.title},
-          {"protocol", one.plan.protocol}, {"load", load_json(one.plan.load)},
-          {"reference", one.reference},    {"least_difference", number(one.least_difference)},
+  return {{"name", one.plan.name},
+          {"title", one.plan.title},
+          {"protocol", one.plan.protocol},
+          {"options", one.plan.options},
+          {"load", load_json(one.plan.load)},
+          {"reference", one.reference},
+          {"least_difference", number(one.least_difference)},
           {"verdict", one.verdict}};
 }
 

@@ -47,7 +47,7 @@ class Lists(Case):
 
     def test_examples_are_the_programs_own(self):
         self.assertIn("joust race scenarios/first-look.toml", run("--help").stdout)
-        for command in ((), ("serve",), ("load",), ("engines",), ("protocols",)):
+        for command in ((), ("serve",), ("load",), ("race",), ("engines",), ("protocols",)):
             with self.subTest(command):
                 text = run(*command, "--help", program=CALCULATOR).stdout
                 self.assertIn("  calculator " + " ".join(command), text)

@@ -24,6 +24,15 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
   EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
 }
 
+TEST_F(Checks, LostDeliveriesOfABroadcast) {
+  plant("epoll", [](Trial& trial) {
+    trial.load->deliveries = {{"expected", 100}, {"received", 97}, {"lost", 3}, {"duplicated", 0}};
+  });
+  const CheckResult found = check(3);
+  EXPECT_NE(found.bars.at("epoll").find("deliveries lost"), std::string::npos) << found.detail;
+  EXPECT_EQ(found.bars.at("epoll").find("duplicated"), std::string::npos) << found.detail;
+}
+
 TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
   plant("threads (again)", [](Trial& trial) { trial.load->errors["verify"] = 1; });
   EXPECT_EQ(check(3).verdict, Verdict::refuse);

@@ -45,6 +45,20 @@ TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
       "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
 }
 
+TEST(Commands, EachSideIsToldItsOptions) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  entry.server_options = {{"flush", "each"}};
+  entry.client_options = {{"seats", "9"}};
+  const Case& one = scenario.cases.front();
+  const std::string server = shell_text(serve_words(scenario, one, entry, {}));
+  const std::string client = shell_text(load_words(scenario, one, entry, {}, "127.0.0.1:9", "x"));
+  EXPECT_NE(server.find("--flush each"), std::string::npos) << server;
+  EXPECT_NE(client.find("--seats 9"), std::string::npos) << client;
+  EXPECT_EQ(server.find("seats") == std::string::npos, client.find("flush") == std::string::npos);
+}
+
 TEST(Commands, InProcessThereIsNowhereToConnect) {
   const Scenario scenario = fake_scenario({"null"});
   Entry entry;

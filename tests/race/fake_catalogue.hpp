@@ -18,7 +18,11 @@ inline Catalogue fake_catalogue() {
                                   .kernel_thread = "on"}}},
                       {.name = "listener", .dials = false},
                       {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
-          .protocols = {{.name = "echo"}, {.name = "work", .largest_payload_bytes = 2048}}};
+          .protocols = {{.name = "echo"},
+                        {.name = "work", .largest_payload_bytes = 2048},
+                        {.name = "room",
+                         .options = {{.name = "flush", .choices = {"batch", "each"}, .loads = false},
+                                     {.name = "seats"}}}}};
 }
 
 inline Contestant racer(const std::string& server, const std::string& client = "epoll") {

@@ -139,6 +139,7 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
             "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, seed, reference, protocol, "
+            "options, "
             "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
@@ -204,6 +205,37 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
       "you mean 'level'?");
   EXPECT_TRUE(read(load + "matrix = { servers = [\"broken\"] }\n"))
       << "an unavailable engine is listed, not refused";
+}
+
+TEST_F(ScenarioFile, OptionsAreTheProtocols) {
+  const std::string load = "load = { duration = \"1s\" }\n";
+  const std::string room = load + "protocol = \"room\"\n";
+  const auto scenario = read(room + R"(
+options = { seats = 4 }
+matrix = { servers = ["epoll", "epoll:flush=each:seats=5"] }
+[[case]]
+name = "large"
+options = { seats = 9, flush = "each" }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  const Case& one = scenario->cases.front();
+  const Catalogue catalogue = fake_catalogue();
+  const auto options = [&](std::size_t contestant, Role role) {
+    const Contestant& who = scenario->contestants[contestant];
+    return options_of(one, role == Role::serve ? who.server : who.client, role, catalogue);
+  };
+  EXPECT_EQ(options(0, Role::serve), (Settings{{"flush", "each"}, {"seats", "9"}}));
+  EXPECT_EQ(options(0, Role::dial), (Settings{{"seats", "9"}})) << "flush is the server's";
+  EXPECT_EQ(options(1, Role::serve), (Settings{{"flush", "each"}, {"seats", "5"}}));
+  EXPECT_EQ(scenario->contestants[1].name, "epoll:flush=each:seats=5");
+  const std::string servers = "matrix = { servers = [\"epoll\"] }\n";
+  EXPECT_EQ(problem(room + "options = { flsh = 1 }\n" + servers),
+            "3:13: key 'options.flsh': protocol 'room' has no option 'flsh'; allowed: flush, seats; did you "
+            "mean 'flush'?");
+  EXPECT_EQ(problem(room + "options = { flush = \"never\" }\n" + servers),
+            "3:13: key 'options.flush': 'never' is no value of option 'flush'; allowed: batch, each");
+  EXPECT_FALSE(read(load + "matrix = { servers = [\"epoll:flush=each\"] }\n")) << "echo has no such option";
+  EXPECT_FALSE(read(room + servers + "client = \"epoll:flush=each\"\n")) << "a client does not flush";
 }
 
 TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {

@@ -26,6 +26,10 @@ void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
   name = program.protocols.front().name;
   app.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
       ->capture_default_str();
+  add_options_to(app, program);
+}
+
+void ProtocolArguments::add_options_to(CLI::App& app, const Program& program) {
   std::set<std::string> known;
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {

@@ -15,6 +15,7 @@ struct ProtocolArguments {
   std::map<std::string, std::string> given;  // options
 
   void add_to(CLI::App& app, const Program& program);
+  void add_options_to(CLI::App& app, const Program& program);  // without -p
 
   // Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;
