@@ -19,6 +19,7 @@ Protocol file_protocol() {
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.over_message = false;
   protocol.standard_messages = 1;
+  protocol.has_ceiling = false;
   protocol.options = file::options();
   protocol.make_server = file::make_shop;
   protocol.make_client = file::make_errand;
