@@ -22,6 +22,10 @@ class File {
   // How many bytes were written, never 0 of some; or the errno.
   virtual std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) = 0;
 
+  // The bytes from `offset` on themselves, at most `size`, where they lie in memory for as long as the file
+  // exists: a session may send them as they are. Empty where read_at is to be used.
+  virtual Bytes mapped(std::uint64_t /*offset*/, std::uint64_t /*size*/) const { return {}; }
+
   // For engines that have the kernel move the bytes (sendfile, splice); -1 where they are to use the calls
   // above.
   virtual int descriptor() const { return -1; }

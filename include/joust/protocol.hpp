@@ -22,7 +22,7 @@ struct ProtocolOption {
   std::string name;                    // "flush", which becomes --flush
   std::string summary;                 // one line
   std::string standard;                // what it is when nobody says anything
-  std::vector<std::string> choices{};  // empty: any text
+  std::vector<std::string> choices{};  // empty: any text; "no", "yes": a switch, whose name alone means yes
   bool serves = true;                  // means something to the server,
   bool loads = true;                   // to the client side
 };
@@ -51,6 +51,11 @@ struct Protocol {
   bool over_message = true;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
+  std::uint64_t standard_messages = 0;    // of a connection, where neither a count nor a time is asked for;
+                                          // 0: a time
+  // Without sockets a load shows the most that the client can do. Not where the server's own work is the
+  // larger part: in one process it slows the client down.
+  bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
 
   // Throw std::invalid_argument, with what is wrong and what to do, for options that cannot be.

@@ -44,6 +44,7 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
+  const CLI::Option* duration = nullptr;
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
@@ -78,6 +79,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
+  if (messages == 0 && duration->count() == 0) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -211,9 +213,9 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
             1'000'000);
   CLI::Option* messages =
       add_count(*command, "-m,--messages", load->messages, "messages of each connection; ends the load");
-  add_duration(*command, "-d,--duration", load->plan.duration, "time to measure; ends the load [10s]",
-               std::chrono::milliseconds(1))
-      ->excludes(messages);
+  load->duration = add_duration(*command, "-d,--duration", load->plan.duration,
+                                "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
+                       ->excludes(messages);
   add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
   add_duration(
       *command, "-i,--interval", load->plan.interval,

@@ -68,10 +68,12 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 }
 
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
-  // A peer that has gone is an error of the send that meets it, not the end of the program.
+  // A peer that has gone is an error of the send that meets it, and a file that may not grow one of the
+  // write: not the end of the program.
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
+  ::sigaction(SIGXFSZ, &ignore, nullptr);
   const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
   CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
   app.name(program.name);

@@ -5,10 +5,11 @@ namespace joust {
 
 Protocol broadcast_protocol();
 Protocol echo_protocol();
+Protocol file_protocol();
 Protocol uppercase_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol(), broadcast_protocol()};
+  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(), file_protocol()};
 }
 
 }  // namespace joust

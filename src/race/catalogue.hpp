@@ -39,6 +39,7 @@ struct ProtocolRow {
   std::string name{};
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
+  bool has_ceiling = true;  // a load without sockets shows the most that the client can do
   std::vector<OptionRow> options{};
 };
 

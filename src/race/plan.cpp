@@ -49,7 +49,8 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
 // engine: in process there is no socket to drive.
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   const EngineRow* engine = in_process_engine(catalogue);
-  if (engine == nullptr) return;
+  const ProtocolRow* protocol = catalogue.protocol(result.plan.protocol);
+  if (engine == nullptr || (protocol != nullptr && !protocol->has_ceiling)) return;
   std::set<std::pair<std::uint64_t, std::string>> setups;
   for (const Entry& entry : std::vector<Entry>(result.entries)) {
     const EngineChoice& client = entry.contestant.client;

@@ -64,6 +64,11 @@ void StreamConnection::peer_finished(Time now) {
 void StreamConnection::sent(std::size_t n, Time now) {
   sent_ += n;
   last_progress_ = now;
+  // What is read ahead is always what comes first.
+  const std::size_t from_file = std::min(n, ahead_.size);
+  ahead_.offset += from_file;
+  ahead_.begin += from_file;
+  ahead_.size -= from_file;
   session_->consumed(n);
   session_->released(n);
   if (!held_.empty()) offer_held(now);
@@ -148,22 +153,21 @@ std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
 // The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be
 // read.
 Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
-  const bool known = ahead_.file == range.file && range.offset >= ahead_.offset &&
-                     range.offset < ahead_.offset + ahead_.size;
+  const bool known = ahead_.size > 0 && ahead_.file == range.file && ahead_.offset == range.offset;
   if (!known) {
     if (!ahead_.bytes) ahead_.bytes = std::make_unique_for_overwrite<std::byte[]>(kReadAhead);
     const std::size_t most = std::min<std::uint64_t>(range.size, kReadAhead);
     const auto read = range.file->read_at(range.offset, {ahead_.bytes.get(), most});
     ahead_.file = range.file;
     ahead_.offset = range.offset;
+    ahead_.begin = 0;
     ahead_.size = read.value_or(0);
     if (ahead_.size == 0) {
       source_failed(read ? 0 : read.error(), now);
       return {};
     }
   }
-  const std::size_t before = range.offset - ahead_.offset;
-  return {ahead_.bytes.get() + before, std::min<std::uint64_t>(range.size, ahead_.size - before)};
+  return {ahead_.bytes.get() + ahead_.begin, std::min<std::uint64_t>(range.size, ahead_.size)};
 }
 
 bool StreamConnection::has_output() const {

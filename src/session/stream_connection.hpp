@@ -69,11 +69,13 @@ class StreamConnection {
  private:
   bool over() const;
 
-  // What has been read of a file and not been sent.
+  // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
+  // another one lie at its address.
   struct ReadAhead {
     const File* file = nullptr;
     std::uint64_t offset = 0;
     std::unique_ptr<std::byte[]> bytes;
+    std::size_t begin = 0;  // in bytes
     std::size_t size = 0;
   };
 

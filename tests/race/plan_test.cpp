@@ -27,6 +27,15 @@ TEST(Plan, ARoundRunsEveryContestantOnceAndTheReferenceTwice) {
   }
 }
 
+// Where the server's work is most of it, a server in the client's process is no ceiling.
+TEST(Plan, AProtocolMayHaveNoCeiling) {
+  Scenario scenario = fake_scenario({"threads"});
+  scenario.cases.front().protocol = "disk";
+  const auto order = names(make_plan(scenario, fake_catalogue(), 1), 1);
+  EXPECT_EQ(std::multiset<std::string>(order.begin(), order.end()),
+            (std::multiset<std::string>{"threads", "threads (again)"}));
+}
+
 // In each round, how often the one ceiling of clients that are set up alike.
 std::vector<std::ptrdiff_t> ceilings(std::uint64_t rounds) {
   const Plan plan = make_plan(fake_scenario({"threads", "epoll"}, rounds), fake_catalogue(), 1);

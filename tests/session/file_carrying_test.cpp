@@ -134,6 +134,14 @@ TEST_F(FileCarrying, ReadsAFileOnceHoweverSlowlyItGoes) {
   EXPECT_EQ(plan_.file.reads, 1);
 }
 
+// Another file may lie where one was that is gone by now: its address and offset say nothing.
+TEST_F(FileCarrying, ReadsAgainWhatItHasSent) {
+  EXPECT_EQ(send_all(100), "<23456>");
+  plan_.file.text = "abcdefghij";
+  plan_.range = {&plan_.file, 2, 5};
+  EXPECT_EQ(send_all(2), "cdefg");
+}
+
 TEST_F(FileCarrying, TellsTheSessionOfAFileThatHasShrunk) {
   plan_.range.size = 20;  // it has 8 from there
   EXPECT_EQ(send_all(100), "<23456789>");

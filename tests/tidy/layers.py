@@ -5,17 +5,19 @@ import cpp
 from tree import Finding
 
 # Each layer may include itself, what is listed here, and the public headers (joust/...).
-_MEASURED = {"engines", "protocols", "load", "measure", "stats", "session", "net", "base"}
+_MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "session", "net",
+             "base"}
 LAYERS = {
     "cli": {"race", "report", "transfer"} | _MEASURED,
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "race": _MEASURED,
     "transfer": _MEASURED,
     "engines": {"session", "net", "base"},
-    "protocols": {"load", "session", "base"},
+    "protocols": {"load", "store", "session", "base"},
     "load": {"measure", "session", "base"},
     "measure": {"base"},
     "stats": {"base"},
+    "store": {"session", "base"},
     "session": {"base"},
     "net": {"base"},
     "base": set(),

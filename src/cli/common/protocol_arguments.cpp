@@ -16,6 +16,10 @@ std::string help_of(const ProtocolOption& option, const Protocol& protocol) {
   return fmt::format("{}: {}{}", protocol.name, option.summary, standard);
 }
 
+bool is_switch(const ProtocolOption& option) {
+  return option.choices == std::vector<std::string>{"no", "yes"};
+}
+
 }  // namespace
 
 void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
@@ -31,10 +35,16 @@ void ProtocolArguments::add_options_to(CLI::App& app, const Program& program) {
     for (const ProtocolOption& option : protocol.options) {
       if (!known.insert(option.name).second) continue;
       CLI::Option* added = app.add_option_function<std::string>(
-          "--" + option.name, [this, which = option.name](const std::string& value) { given[which] = value; },
+          "--" + option.name,
+          [this, which = option.name, is_switch = is_switch(option)](const std::string& value) {
+            given[which] = is_switch && value.empty() ? "yes" : value;
+          },
           help_of(option, protocol));
       added->group("Protocol options");
-      if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+      if (is_switch(option))
+        added->expected(0, 1)->check(CLI::IsMember({"", "no", "yes"}))->type_name("[no|yes]");
+      else if (!option.choices.empty())
+        added->check(CLI::IsMember(option.choices));
     }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "base/digest.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cstring>
+#include <new>
+
+namespace joust {
+
+std::string to_hex(const Digest& digest) {
+  std::string text;
+  for (const std::byte byte : digest) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return text;
+}
+
+void Digester::Free::operator()(void* state) const {
+  XXH3_freeState(static_cast<XXH3_state_t*>(state));
+}
+
+Digester::Digester() : state_(XXH3_createState()) {
+  if (!state_) throw std::bad_alloc();
+  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_.get()));
+}
+
+void Digester::add(Bytes bytes) {
+  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_.get()), bytes.data(), bytes.size());
+}
+
+Digest Digester::value() const {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(static_cast<XXH3_state_t*>(state_.get())));
+  Digest digest;
+  static_assert(sizeof canonical.digest == sizeof digest);
+  std::memcpy(digest.data(), canonical.digest, digest.size());
+  return digest;
+}
+
+}  // namespace joust

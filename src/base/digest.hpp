@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "joust/bytes.hpp"
+
+namespace joust {
+
+// XXH3-128 in its canonical form, big end first: what `xxhsum -H2` prints.
+using Digest = std::array<std::byte, 16>;
+std::string to_hex(const Digest& digest);
+
+// A digest of bytes that come piece by piece.
+class Digester {
+ public:
+  Digester();
+  void add(Bytes bytes);
+  Digest value() const;  // of what has been added so far
+
+ private:
+  struct Free {
+    void operator()(void* state) const;
+  };
+  std::unique_ptr<void, Free> state_;
+};
+
+}  // namespace joust

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "joust/session.hpp"
+#include "protocols/file_wire.hpp"
+
+namespace joust::file {
+
+// What a session has to send: messages, and stretches of files between them. Keeps a file until nobody refers
+// to its bytes any more.
+class Outgoing {
+ public:
+  void message(const Message& message);
+  // What follows answers another request.
+  void next_answer() { ++answer_; }
+  // A data frame: its head, and that range of the file, at most kLargestData bytes.
+  void data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
+
+  // The file that the output begins with has failed. The frame was announced, so what is missing of it is
+  // sent as zeros; then the answer ends with this error in place of what would follow of it. True when that
+  // is the last answer here, so that nothing may be added to it.
+  bool source_failed(const FileRefusal& refusal);
+
+  std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
+
+  // The contract of Session::output, consumed and released.
+  std::size_t segments(std::span<Segment> into) const;
+  void consumed(std::size_t n);
+  void released(std::size_t n);
+
+ private:
+  struct Piece {
+    std::vector<std::byte> bytes{};
+    std::shared_ptr<File> file{};  // where there are no bytes; neither: zeros
+    std::uint64_t offset = 0;      // in the file
+    std::uint64_t size = 0;
+    std::uint64_t consumed = 0;
+    std::uint64_t released = 0;
+    std::uint32_t request = 0;
+    std::uint64_t answer = 0;
+
+    Segment rest() const;
+  };
+  void add(Piece piece);
+  static Piece piece_of(const Message& message);
+
+  std::deque<Piece> pieces_;
+  std::size_t first_ = 0;  // of pieces_ that is not wholly consumed
+  std::uint64_t waiting_ = 0;
+  std::uint64_t answer_ = 0;
+};
+
+}  // namespace joust::file

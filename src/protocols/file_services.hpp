@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "joust/protocol.hpp"
+#include "joust/service.hpp"
+#include "store/disk_file.hpp"
+
+namespace joust::file {
+
+inline constexpr auto kSampleName = "sample";
+inline constexpr auto kSampleBytes = "64KiB";
+
+std::vector<ProtocolOption> options();
+std::unique_ptr<Service> make_shop(const Parameters& parameters);
+std::unique_ptr<Service> make_errand(const Parameters& parameters, LoadRun& run);
+
+// Options as values. Throw std::invalid_argument.
+std::uint64_t bytes_of(const Parameters& parameters, const std::string& option);
+std::uint64_t count_of(const Parameters& parameters, const std::string& option);
+bool is_yes(const Parameters& parameters, const std::string& option);
+FileRead file_read(const Parameters& parameters);
+FileWrite file_write(const Parameters& parameters);
+
+// What became of a wish, for the results: "sendfile", or "read (not sendfile: the engine cannot)".
+std::string way_used(const std::string& wish, const std::string& plain, bool went_plain);
+
+}  // namespace joust::file

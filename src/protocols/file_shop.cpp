@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// The server side of file: a directory, and what its sessions share.
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "protocols/file_server.hpp"
+#include "protocols/file_services.hpp"
+#include "store/directory_storage.hpp"
+#include "store/name.hpp"
+#include "store/temporary_directory.hpp"
+
+namespace joust::file {
+namespace {
+
+class ShopService : public Service {
+ public:
+  ShopService(const Parameters& parameters, const StorageRules& rules)
+      : parameters_(parameters),
+        own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
+        storage_(own_ ? own_->path() : parameters.option("root"), rules),
+        shop_{.storage = storage_,
+              .requests_per_connection = count_of(parameters, "requests-per-connection")} {
+    add_sample();
+  }
+
+  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+    return std::make_unique<ServerSession>(shop_);
+  }
+  std::vector<ResultGroup> results() const override;
+
+ private:
+  bool has_root() const { return !parameters_.option("root").empty(); }
+  void add_sample();
+
+  const Parameters parameters_;
+  const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
+  DirectoryStorage storage_;
+  Shop shop_;
+};
+
+void ShopService::add_sample() {
+  std::string sample = parameters_.option("sample");
+  if (sample.empty()) {
+    if (has_root()) return;
+    sample = std::string(kSampleName) + "=" + kSampleBytes;
+  }
+  const std::size_t sign = sample.find('=');
+  const std::string name = sample.substr(0, sign);
+  const auto bytes = parse_bytes(sign == std::string::npos ? "" : sample.substr(sign + 1));
+  if (!bytes || !objection_to(name).empty())
+    throw std::invalid_argument("--sample " + sample + ": say NAME=BYTES, such as sample=1GiB");
+  storage_.add_sample(name, *bytes);
+}
+
+std::vector<ResultGroup> ShopService::results() const {
+  const PlainBytes& plain = storage_.plain_bytes();
+  return {
+      {"files",
+       {{"queries", shop_.queries.load()},
+        {"fragments", shop_.fragments.load()},
+        {"uploads", shop_.uploads.load()},
+        {"refused", shop_.refused.load()},
+        {"abandoned", shop_.abandoned.load()},
+        {"bytes_sent", shop_.bytes_sent.load()},
+        {"bytes_stored", shop_.bytes_stored.load()},
+        {"file_read", way_used(parameters_.option("file-read"), "read", plain.read > shop_.bytes_digested)},
+        {"file_write", way_used(parameters_.option("file-write"), "write", plain.written > 0)}}}};
+}
+
+}  // namespace
+
+std::unique_ptr<Service> make_shop(const Parameters& parameters) {
+  const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
+                           .largest_file = bytes_of(parameters, "max-file-bytes"),
+                           .most_uploads = count_of(parameters, "max-uploads"),
+                           .read = file_read(parameters),
+                           .write = file_write(parameters)};
+  try {
+    return std::make_unique<ShopService>(parameters, rules);
+  } catch (const std::system_error& error) {
+    throw std::invalid_argument("--root " + parameters.option("root") + ": " + error.what());
+  }
+}
+
+}  // namespace joust::file

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "store/directory.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "store/name.hpp"
+
+namespace joust {
+namespace {
+
+// A directory by its handle only: neither read nor written, so a permission to pass through is enough.
+constexpr int kHandle = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// glibc has no wrapper for openat2.
+int open_resolved(int directory, const char* name, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  // EAGAIN: something was renamed on the way, so the kernel cannot vouch for "beneath".
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, directory, name, &how, sizeof how);
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
+  }
+  return -1;
+}
+
+bool has_openat2(int directory) {
+  const Fd probe(open_resolved(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return probe.is_open() || (errno != ENOSYS && errno != EPERM);
+}
+
+}  // namespace
+
+Directory::Directory(const std::string& path, Resolution resolution)
+    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open({}) as a directory", path)),
+      resolution_(has_openat2(root_.get()) ? resolution : Resolution::walk) {}
+
+std::expected<Fd, int> Directory::open_beneath(std::string_view name, int flags) const {
+  if (resolution_ == Resolution::walk) return walk(name, flags);
+  Fd fd(open_resolved(root_.get(), std::string(name).c_str(), flags));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
+std::expected<Fd, int> Directory::walk(std::string_view name, int flags) const {
+  Fd here;
+  const auto parts = components(name);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const int from = here.is_open() ? here.get() : root_.get();
+    const bool last = i + 1 == parts.size();
+    const std::string part(parts[i]);
+    Fd next(retry_interrupted([&] { return ::openat(from, part.c_str(), last ? flags : kHandle); }));
+    if (!next.is_open()) return std::unexpected(errno);
+    here = std::move(next);
+  }
+  return here;
+}
+
+std::expected<Fd, int> Directory::open_file(std::string_view name) const {
+  // Without O_NONBLOCK the open of a FIFO would wait for its other end.
+  auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+  if (!fd) return fd;
+  struct stat facts {};
+  if (::fstat(fd->get(), &facts) != 0) return std::unexpected(errno);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  return fd;
+}
+
+std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
+  const std::size_t slash = name.rfind('/');
+  if (slash == std::string_view::npos) {
+    Fd root(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!root.is_open()) return std::unexpected(errno);
+    return Parent{std::move(root), std::string(name)};
+  }
+  auto parent = open_beneath(name.substr(0, slash), kHandle);
+  if (!parent) return std::unexpected(parent.error());
+  return Parent{std::move(*parent), std::string(name.substr(slash + 1))};
+}
+
+}  // namespace joust

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "store/directory_storage.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "store/name.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kDigestsKept = 1024;
+
+std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
+  return std::unexpected(FileRefusal{error, std::string(text)});
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+FileVersion version_of(int fd) {
+  struct stat facts {};
+  checked(::fstat(fd, &facts), "fstat()");
+  return {.device = facts.st_dev,
+          .inode = facts.st_ino,
+          .size = static_cast<std::uint64_t>(facts.st_size),
+          .modified_ns = nanoseconds(facts.st_mtim),
+          .changed_ns = nanoseconds(facts.st_ctim)};
+}
+
+DirectoryStorage::DirectoryStorage(const std::string& root, const StorageRules& rules)
+    : rules_(rules), directory_(root) {}
+
+void DirectoryStorage::add_sample(const std::string& name, std::uint64_t size) {
+  Fd fd = generated_file(size);
+  OpenFile file{.file = nullptr, .version = version_of(fd.get())};
+  file.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
+  samples_.insert_or_assign(name, std::move(file));
+}
+
+FileAnswer<OpenFile> DirectoryStorage::open(std::string_view name) {
+  if (const auto objection = objection_to(name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  OpenFile file;
+  if (const auto sample = samples_.find(name); sample != samples_.end()) {
+    file = sample->second;
+  } else {
+    auto fd = directory_.open_file(name);
+    if (!fd) return refuse(error_of(fd.error()));
+    file.version = version_of(fd->get());
+    file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
+  }
+  const std::lock_guard lock(mutex_);
+  if (const auto known = digests_.find(file.version); known != digests_.end()) file.digest = known->second;
+  return file;
+}
+
+FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::upload(const UploadRequest& request) {
+  if (const auto objection = objection_to(request.name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  if (request.size > rules_.largest_file)
+    return refuse(FileError::too_large, "larger than the server allows");
+  if (samples_.contains(request.name)) return refuse(FileError::exists);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = uploads_.find({std::string(request.name), request.id}); found != uploads_.end()) {
+    if (auto upload = found->second.lock()) {
+      if (!upload->same(request)) return refuse(FileError::malformed, "not the upload that was begun");
+      return upload;
+    }
+  }
+  return begin(request);
+}
+
+FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest& request) {
+  std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
+  const auto in_the_making = std::ranges::count_if(uploads_, [](const auto& entry) {
+    const auto upload = entry.second.lock();
+    return upload && !upload->over();
+  });
+  if (static_cast<std::size_t>(in_the_making) >= rules_.most_uploads)
+    return refuse(FileError::busy, "too many uploads are open");
+  // A rehearsal is thrown away, so that nothing of that name is in its way.
+  const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
+  auto place = NewFile::create(directory_, request.name, existing);
+  if (!place) return refuse(error_of(place.error()));
+  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &plain_});
+  if (!upload) return std::unexpected(upload.error());
+  uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
+  return std::shared_ptr<Upload>(*upload);
+}
+
+void DirectoryStorage::remember(const FileVersion& version, const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  if (digests_.size() >= kDigestsKept) digests_.clear();
+  digests_.insert_or_assign(version, digest);
+}
+
+}  // namespace joust

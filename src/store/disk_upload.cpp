@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "store/disk_upload.hpp"
+
+#include <cerrno>
+
+namespace joust {
+namespace {
+
+// Ranges nobody has joined up yet: a peer that sends every second byte alone is stopped here.
+constexpr std::size_t kMostPieces = 4096;
+
+std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
+  return std::unexpected(FileRefusal{error, std::move(text)});
+}
+
+}  // namespace
+
+FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(NewFile place, const UploadRequest& request,
+                                                          const UploadRules& rules) {
+  UploadRules possible = rules;
+  if (rules.how == FileWrite::mmap) {
+    const int error = reserve(place.descriptor().get(), request.size);
+    // Without the promise of room a mapping could end the process.
+    if (error == EOPNOTSUPP || error == ENOSYS)
+      possible.how = FileWrite::write;
+    else if (error != 0)
+      return refuse(error_of(error));
+  }
+  return std::make_shared<DiskUpload>(std::move(place), request, possible);
+}
+
+DiskUpload::DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules)
+    : size_(request.size),
+      expected_(request.digest),
+      rehearsal_(request.rehearsal),
+      place_(std::move(place)),
+      file_(std::move(place_.descriptor()), request.size, rules.how, rules.plain),
+      digest_(request.size) {}
+
+bool DiskUpload::same(const UploadRequest& request) const {
+  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_;
+}
+
+FileAnswer<void> DiskUpload::take(ByteRange range) {
+  const std::lock_guard lock(mutex_);
+  if (range.offset > size_ || range.size > size_ - range.offset)
+    return refuse(FileError::beyond_end, "the range is not in the file");
+  if (over_) return refuse(FileError::overlap, "the upload is complete");
+  if (size_ == 0) return {};
+  if (taken_.pieces() >= kMostPieces) return refuse(FileError::busy, "too many loose ranges");
+  if (!taken_.insert(range.offset, range.end()))
+    return refuse(FileError::overlap, "some of the range is there already, or it is empty");
+  return {};
+}
+
+void DiskUpload::give_back(ByteRange range) {
+  const std::lock_guard lock(mutex_);
+  taken_.erase(range.offset, range.end());
+  // What comes next time may be other bytes than those that were seen.
+  if (range.offset < digest_.done()) digest_.forget();
+}
+
+void DiskUpload::seen(std::uint64_t offset, Bytes bytes) {
+  const std::lock_guard lock(mutex_);
+  digest_.seen(offset, bytes);
+}
+
+bool DiskUpload::finish(ByteRange range) {
+  const std::lock_guard lock(mutex_);
+  there_ += range.size;
+  return there_ == size_ && !over_.exchange(true);
+}
+
+FileAnswer<Upload::Check> DiskUpload::check() {
+  const std::lock_guard lock(mutex_);
+  const auto through = digest_.advance(file_);
+  if (!through) return refuse(error_of(through.error() == 0 ? EIO : through.error()));
+  return *through ? conclude() : Check{digest_.done()};
+}
+
+FileAnswer<Upload::Check> DiskUpload::conclude() {
+  const Digest digest = digest_.value();
+  const bool right = !expected_ || *expected_ == digest;
+  const int error = right && !rehearsal_ ? place_.publish() : 0;
+  place_.abandon();  // what has no name by now gets none, whoever else may hold this
+  if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
+  if (error != 0) return refuse(error_of(error));
+  return Check{size_, digest};
+}
+
+}  // namespace joust

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "session/file_digest.hpp"
+#include "session/storage.hpp"
+#include "store/disk_file.hpp"
+#include "store/new_file.hpp"
+#include "store/range_set.hpp"
+
+namespace joust {
+
+// What a directory does with uploads.
+struct UploadRules {
+  FileWrite how = FileWrite::write;
+  PlainBytes* plain = nullptr;  // borrowed
+};
+
+// An upload into a file in the making.
+class DiskUpload : public Upload {
+ public:
+  static FileAnswer<std::shared_ptr<DiskUpload>> begin(NewFile place, const UploadRequest& request,
+                                                       const UploadRules& rules);
+  DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules);
+
+  FileAnswer<void> take(ByteRange range) override;
+  void give_back(ByteRange range) override;
+  void seen(std::uint64_t offset, Bytes bytes) override;
+  bool finish(ByteRange range) override;
+  FileAnswer<Check> check() override;
+  bool over() const override { return over_; }
+  File& file() override { return file_; }
+
+  // Whether the request may be about a range of this very upload.
+  bool same(const UploadRequest& request) const;
+
+ private:
+  FileAnswer<Check> conclude();
+
+  const std::uint64_t size_;
+  const std::optional<Digest> expected_;
+  const bool rehearsal_;
+  std::mutex mutex_;
+  NewFile place_;
+  TargetFile file_;
+  RangeSet taken_;
+  std::uint64_t there_ = 0;        // bytes of ranges that are finished
+  std::atomic<bool> over_{false};  // all is there: being checked, published or refused
+  FileDigest digest_;
+};
+
+}  // namespace joust

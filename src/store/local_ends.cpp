@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "store/local_ends.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/check.hpp"
+#include "session/file_digest.hpp"
+#include "store/directory_storage.hpp"
+#include "store/new_file.hpp"
+
+namespace joust {
+namespace {
+
+std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
+  return std::unexpected(FileRefusal{error_of(error), what + ": " + std::strerror(error)});
+}
+
+class NullSink : public Sink {
+ public:
+  explicit NullSink(FileWrite how) : file_(how) {}
+  File& file() override { return file_; }
+  bool keeps() const override { return false; }
+  FileAnswer<void> accept() override { return {}; }
+
+ private:
+  NullFile file_;
+};
+
+class KeepingSink : public Sink {
+ public:
+  KeepingSink(Fd fd, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : file_(std::move(fd), size, how, &plain) {}
+  File& file() override { return file_; }
+  bool keeps() const override { return true; }
+  FileAnswer<void> accept() override { return {}; }
+
+ private:
+  TargetFile file_;
+};
+
+// Has its name only when all of it is there and right.
+class OutputSink : public KeepingSink {
+ public:
+  OutputSink(NewFile place, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : KeepingSink(std::move(place.descriptor()), size, how, plain), place_(std::move(place)) {}
+  FileAnswer<void> accept() override {
+    const int error = place_.publish();
+    return error == 0 ? FileAnswer<void>{} : refuse("naming the output", error);
+  }
+
+ private:
+  NewFile place_;
+};
+
+}  // namespace
+
+LocalEnds::LocalEnds(const EndsRules& rules) : rules_(rules) {
+  if (rules_.sink == SinkKind::file) {
+    const std::filesystem::path path(rules_.output);
+    into_.emplace(path.has_parent_path() ? path.parent_path().string() : ".");
+    output_ = path.filename().string();
+  }
+  if (!rules_.source.empty() || rules_.bytes) open_source();
+}
+
+void LocalEnds::open_source() {
+  const bool local = !rules_.source.empty();
+  Fd fd = local ? Fd(checked(::open(rules_.source.c_str(), O_RDONLY | O_CLOEXEC), "open({})", rules_.source))
+                : generated_file(*rules_.bytes);
+  source_.version = version_of(fd.get());
+  const std::uint64_t size = source_.version.size;
+  FileDigest digest(size);
+  const SourceFile once(Fd(checked(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD)")), size,
+                        FileRead::read);
+  for (auto through = digest.advance(once); !through || !*through; through = digest.advance(once))
+    if (!through) checked_number(through.error() == 0 ? EIO : through.error(), "read({})", rules_.source);
+  source_.digest = digest.value();
+  source_.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
+}
+
+FileAnswer<std::unique_ptr<Sink>> LocalEnds::sink(std::uint64_t size) {
+  if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
+  const auto possible = [&](int fd) {
+    // Without the promise of room a mapping could end the process.
+    return rules_.write == FileWrite::mmap && reserve(fd, size) != 0 ? FileWrite::write : rules_.write;
+  };
+  if (rules_.sink == SinkKind::memory) {
+    Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));
+    if (!fd.is_open()) return refuse("memory for what is received", errno);
+    const FileWrite how = possible(fd.get());
+    return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
+  }
+  auto place = NewFile::create(*into_, output_, Existing::replace);
+  if (!place) return refuse("creating the output", place.error());
+  const FileWrite how = possible(place->descriptor().get());
+  return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);
+}
+
+}  // namespace joust

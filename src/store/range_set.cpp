@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "store/range_set.hpp"
+
+#include <cassert>
+#include <iterator>
+
+namespace joust {
+
+bool RangeSet::insert(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return false;
+  auto next = ranges_.lower_bound(begin);
+  if (next != ranges_.end() && next->first < end) return false;
+  const auto before = next == ranges_.begin() ? ranges_.end() : std::prev(next);
+  if (before != ranges_.end() && before->second > begin) return false;
+  if (next != ranges_.end() && next->first == end) {
+    end = next->second;
+    ranges_.erase(next);
+  }
+  if (before != ranges_.end() && before->second == begin)
+    before->second = end;
+  else
+    ranges_.emplace(begin, end);
+  return true;
+}
+
+void RangeSet::erase(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  auto around = std::prev(ranges_.upper_bound(begin));
+  const std::uint64_t last = around->second;
+  assert(around->first <= begin && end <= last);
+  if (end < last) ranges_.emplace(end, last);
+  if (around->first == begin)
+    ranges_.erase(around);
+  else
+    around->second = begin;
+}
+
+}  // namespace joust

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace joust {
+
+// Disjoint stretches of numbers; neighbours become one.
+class RangeSet {
+ public:
+  // False, and nothing changes, when some of [begin, end) is there already, or it is empty.
+  bool insert(std::uint64_t begin, std::uint64_t end);
+  // A stretch that was inserted, though it may have grown together with others since.
+  void erase(std::uint64_t begin, std::uint64_t end);
+  std::size_t pieces() const { return ranges_.size(); }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranges_;  // begin to end
+};
+
+}  // namespace joust

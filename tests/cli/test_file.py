@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""joust serve and joust load of files, end to end over real sockets."""
+
+import json
+import os
+import unittest
+
+from program import Case, Server, run
+
+SCHEMA = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "result.schema.json")
+
+
+def content(size):
+    return bytes(i * 7 % 251 for i in range(size))
+
+
+class File(Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("root"))
+        with open(self.path("root/text"), "wb") as file:
+            file.write(content(300_000))
+
+    def server(self, *more):
+        return Server("-p", "file", "--root", self.path("root"), *more)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_a_file_is_fetched(self):
+        with self.server() as server:
+            plan = ("-p", "file", "--connect", server.address, "-c", 3, "--segments", 5)
+            done, result = self.load(*plan, "--name", "text", "--output", self.path("got"))
+            stopped = server.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("got"), content(300_000))
+        self.assertEqual(result["messages"]["verified"], 5)
+        self.assertEqual(result["transfer"]["bytes"], 300_000)
+        self.assertEqual(result["transfer"]["transfers"], 1)
+        self.assertEqual(len(result["transfer"]["digest"]), 32)
+        self.assertEqual(stopped["files"]["fragments"], 5)
+        self.assertEqual(stopped["files"]["bytes_sent"], 300_000)
+        self.conforms(result["transfer"])
+
+    def conforms(self, transfer):
+        try:
+            import jsonschema
+        except ImportError:
+            return
+        with open(SCHEMA, encoding="utf-8") as text:
+            load = json.load(text)["$defs"]["load"]
+        jsonschema.validate(transfer, load["properties"]["transfer"])
+
+    def test_a_file_is_brought_once_and_refused_the_second_time(self):
+        with self.server() as server:
+            put = ("-p", "file", "--connect", server.address, "--op", "put", "--file", self.path("root/text"))
+            done, result = self.load(*put, "--name", "new")
+            again, failed = self.load(*put, "--name", "new")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.read("root/new"), content(300_000))
+        self.assertEqual(result["transfer"]["bytes"], 300_000)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("exists", again.stderr)
+        self.assertEqual(failed["errors"], {"verify": 1})
+
+    def test_a_file_is_replaced_where_that_is_allowed(self):
+        with self.server("--overwrite") as server:
+            put = ("-p", "file", "--connect", server.address, "--op", "put", "--bytes", "10k")
+            done, result = self.load(*put, "--name", "text", "-m", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["transfer"]["transfers"], 3)
+        self.assertEqual(len(self.read("root/text")), 10_000)
+        self.assertEqual(os.listdir(self.path("root")), ["text"])
+
+    def test_without_a_root_there_is_something_to_fetch_and_nothing_left_behind(self):
+        before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+        with Server("-p", "file", "--sample", "gift=1MiB") as server:
+            done, result = self.load("-p", "file", "--connect", server.address, "--name", "gift")
+            run("load", "-p", "file", "--connect", server.address, "--op", "put", "--bytes", "1k")
+            server.stop()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["transfer"]["bytes"], 1 << 20)
+        if before:
+            left = {name for name in os.listdir("/dev/shm") if name.startswith("joust-")}
+            self.assertEqual(left - before, set())
+
+    def test_a_transfer_that_fails_leaves_no_output(self):
+        with self.server() as server:
+            get = ("load", "-p", "file", "--connect", server.address, "--output", self.path("got"))
+            done = run(*get, "--name", "nothing")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not found", done.stderr)
+        self.assertFalse(os.path.exists(self.path("got")))
+
+    def test_what_cannot_be_is_refused(self):
+        get = ("load", "-p", "file", "--connect", "127.0.0.1:1")
+        self.refused(run(*get, "--op", "put"), "--file", "--bytes")
+        self.refused(run(*get, "--name", "../x"), "--name")
+        self.refused(run(*get, "--sink", "file"), "--output")
+        self.refused(run("serve", "-p", "file", "--root", self.path("nothing")), "--root")
+        self.refused(run("serve", "-p", "file", "--sample", "gift"), "NAME=BYTES")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// Files on every engine, fetched and brought whole and in ranges.
+#include "conformance/files.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class FileOn : public FileTest {};
+JOUST_EVERY_ENGINE(FileOn, Role::serve);
+
+class FileFrom : public FileTest {};
+JOUST_EVERY_ENGINE(FileFrom, Role::dial);
+
+TEST_P(FileOn, SendsAndStoresFilesInRanges) {
+  const auto service = serve({{"overwrite", "yes"}});
+  Server server(GetParam(), *service);
+  for (const char* way : {"write", "splice", "mmap"}) {
+    const Options got{
+        {"name", "large"}, {"output", folder_.file("got")}, {"segments", "4"}, {"file-write", way}};
+    carry(plain_epoll(), server, 3, 4, got);
+    EXPECT_TRUE(text_of(folder_.file("got")) == pattern(5'000'000)) << way;
+  }
+  carry(plain_epoll(), server, 4, 8,
+        {{"op", "put"}, {"file", path("large")}, {"name", "sub/put"}, {"segments", "8"}});
+  EXPECT_TRUE(text_of(path("sub/put")) == pattern(5'000'000));
+}
+
+TEST_P(FileOn, TakesEveryWayToReadAndToWrite) {
+  for (const auto& [read, write] : Options{{"read", "write"}, {"mmap", "mmap"}, {"sendfile", "splice"}}) {
+    const auto service = serve({{"overwrite", "yes"}, {"file-read", read}, {"file-write", write}});
+    Server server(GetParam(), *service);
+    carry(plain_epoll(), server, 2, 4, {{"name", "large"}, {"sink", "memory"}}, 2);
+    carry(plain_epoll(), server, 2, 4, {{"op", "put"}, {"bytes", "1000000"}, {"segments", "2"}}, 2);
+    server.stop();
+    EXPECT_EQ(figure(*service, "bytes_stored"), 2'000'000U);
+  }
+}
+
+TEST_P(FileFrom, FetchesAndBringsFiles) {
+  const auto service = serve({{"overwrite", "yes"}});
+  Server server(plain_epoll(), *service);
+  for (const auto& [read, write] : Options{{"read", "write"}, {"mmap", "mmap"}, {"sendfile", "splice"}}) {
+    carry(GetParam(), server, 3, 4,
+          {{"name", "large"}, {"output", folder_.file("got")}, {"segments", "4"}, {"file-write", write}});
+    EXPECT_TRUE(text_of(folder_.file("got")) == pattern(5'000'000));
+    carry(GetParam(), server, 3, 10,
+          {{"op", "put"}, {"file", path("large")}, {"name", "put"}, {"segments", "5"}, {"file-read", read}},
+          2);
+    EXPECT_TRUE(text_of(path("put")) == pattern(5'000'000));
+  }
+  carry(GetParam(), server, 5, 50, {{"op", "info"}, {"name", "small"}}, 10);
+}
+
+}  // namespace
+}  // namespace joust::conformance

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace joust::fuzz {
+
+// Inputs that get far, to begin from.
+std::vector<std::string> file_corpus();
+std::vector<std::string> broadcast_corpus();
+
+}  // namespace joust::fuzz

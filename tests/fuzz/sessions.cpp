@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+//
+// The servers' sessions, with nothing behind them but memory.
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "fuzz/cuts.hpp"
+#include "fuzz/entries.hpp"
+#include "protocols/broadcast.hpp"
+#include "protocols/file_server.hpp"
+#include "session/delivery.hpp"
+#include "store/name.hpp"
+
+namespace joust::fuzz {
+namespace {
+
+constexpr std::uint64_t kLargest = 1 << 16;  // bytes of a file here
+
+class MemoryFile : public File {
+ public:
+  explicit MemoryFile(std::size_t size) : bytes_(size) {}
+  std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override {
+    if (offset >= bytes_.size()) return 0;
+    const Bytes part = Bytes(bytes_).subspan(offset, std::min(into.size(), bytes_.size() - offset));
+    std::ranges::copy(part, into.begin());
+    return part.size();
+  }
+  std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override {
+    if (offset > bytes_.size() || bytes.size() > bytes_.size() - offset) std::abort();  // not its range
+    std::ranges::copy(bytes, bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
+    return bytes.size();
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+class MemoryUpload : public Upload {
+ public:
+  explicit MemoryUpload(std::uint64_t size) : size_(size), file_(size), digest_(size) {}
+  FileAnswer<void> take(ByteRange range) override {
+    if (range.end() > size_ || there_ + range.size > size_)
+      return std::unexpected(FileRefusal{FileError::overlap});
+    return {};
+  }
+  void give_back(ByteRange) override {}
+  void seen(std::uint64_t, Bytes) override {}
+  bool finish(ByteRange range) override {
+    return (there_ += range.size) == size_ && !std::exchange(over_, true);
+  }
+  FileAnswer<Check> check() override {
+    const bool through = *digest_.advance(file_);
+    return Check{digest_.done(), through ? std::optional(digest_.value()) : std::nullopt};
+  }
+  bool over() const override { return over_; }
+  File& file() override { return file_; }
+
+ private:
+  std::uint64_t size_, there_ = 0;
+  bool over_ = false;
+  MemoryFile file_;
+  FileDigest digest_;
+};
+
+class MemoryStorage : public Storage {
+ public:
+  FileAnswer<OpenFile> open(std::string_view name) override {
+    if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
+    return OpenFile{.file = std::make_shared<MemoryFile>(name.size() * 100),
+                    .version = {.size = name.size() * 101}};
+  }
+  FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override {
+    if (!objection_to(request.name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
+    if (request.size > kLargest) return std::unexpected(FileRefusal{FileError::too_large});
+    return std::make_shared<MemoryUpload>(request.size);
+  }
+  void remember(const FileVersion&, const Digest&) override {}
+};
+
+// Hears all that a session answers, and answers back nothing.
+class Listener {
+ public:
+  explicit Listener(std::unique_ptr<Session> session) : session_(std::move(session)) {
+    session_->on_open(now_);
+  }
+  void take(Bytes piece) {
+    held_.insert(held_.end(), piece.begin(), piece.end());
+    for (bool moved = true; moved;) {
+      const std::size_t taken = deliver(held_, *session_, now_);
+      held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(taken));
+      moved = read() || taken > 0;
+      if (const auto due = session_->deadline(); due && *due <= now_)
+        session_->on_deadline(now_), moved = true;
+    }
+  }
+  std::string heard() const { return heard_; }
+
+ private:
+  bool read() {
+    Segment segment;
+    if (session_->output({&segment, 1}) == 0) return false;
+    std::string bytes(segment.size(), '\0');
+    if (segment.in_file()) {
+      const auto n =
+          segment.file.file->read_at(segment.file.offset, std::as_writable_bytes(std::span(bytes)));
+      bytes.resize(n.value_or(0));
+      if (bytes.empty()) {
+        session_->on_source_failed(0, now_);
+        return true;
+      }
+    } else {
+      bytes = as_text(segment.bytes);
+    }
+    heard_ += bytes;
+    session_->consumed(bytes.size());
+    session_->released(bytes.size());
+    return true;
+  }
+
+  std::unique_ptr<Session> session_;
+  Time now_{std::chrono::hours(1)};
+  std::vector<std::byte> held_;
+  std::string heard_;
+};
+
+class FileServer {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  MemoryStorage storage_;
+  file::Shop shop_{.storage = storage_};
+  Listener listener_{std::make_unique<file::ServerSession>(shop_)};
+};
+
+class Room {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  static Parameters parameters() {
+    Parameters parameters;
+    parameters.options = {{"flush", "batch"}, {"room-bytes", "1MiB"}};
+    return parameters;
+  }
+
+  std::unique_ptr<Service> room_ = broadcast::make_room(parameters());
+  Listener listener_{room_->open({})};
+};
+
+}  // namespace
+
+std::string file_server(Bytes input) {
+  return compare<FileServer>(input);
+}
+
+std::string broadcast_room(Bytes input) {
+  return compare<Room>(input);
+}
+
+}  // namespace joust::fuzz

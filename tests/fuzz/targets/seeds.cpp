@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to DIRECTORY/file and
+// DIRECTORY/broadcast.
+#include <filesystem>
+#include <fstream>
+
+#include "fuzz/corpus.hpp"
+
+namespace {
+
+void write(const std::filesystem::path& folder, const std::vector<std::string>& corpus) {
+  std::filesystem::create_directories(folder);
+  for (std::size_t i = 0; i < corpus.size(); ++i)
+    std::ofstream(folder / std::to_string(i), std::ios::binary) << corpus[i];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::filesystem::path folder(argv[1]);
+  write(folder / "file", joust::fuzz::file_corpus());
+  write(folder / "broadcast", joust::fuzz::broadcast_corpus());
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/file_carrying.hpp"
+
+namespace joust::file {
+namespace {
+
+namespace fs = std::filesystem;
+using joust::test::digest_of;
+using joust::test::text_of;
+
+class FileLoad : public test::Carrying {};
+
+TEST_F(FileLoad, GetsAFileIntoAnother) {
+  const std::string text = content(100'000);
+  std::ofstream(path("text")) << text;
+  const Outcome outcome = carry({.messages = 1}, {{"name", "text"}, {"output", folder_.file("got")}});
+  expect_clean(outcome, 1);
+  EXPECT_EQ(text_of(folder_.file("got")), text);
+  EXPECT_EQ(outcome.of("bytes"), "100000");
+  EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(text)));
+}
+
+TEST_F(FileLoad, GetsAFileInRangesOverSeveralConnections) {
+  const std::string text = content(100'003);
+  std::ofstream(path("text")) << text;
+  for (const char* segments : {"3", "8"}) {
+    const Outcome outcome =
+        carry({.connections = 3, .messages = 2},
+              {{"name", "text"}, {"output", folder_.file("got")}, {"segments", segments}});
+    expect_clean(outcome, 2 * std::stoull(segments));
+    EXPECT_EQ(text_of(folder_.file("got")), text);
+    EXPECT_EQ(outcome.of("transfers"), "2");
+    EXPECT_EQ(outcome.of("bytes"), "200006");
+  }
+}
+
+TEST_F(FileLoad, GetsIntoMemoryAndNowhereAndVerifiesBoth) {
+  std::ofstream(path("text")) << content(50'000);
+  for (const char* sink : {"null", "memory"}) {
+    const Outcome outcome = carry({.connections = 4, .messages = 3}, {{"name", "text"}, {"sink", sink}});
+    expect_clean(outcome, 12);
+    EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(content(50'000)))) << sink;
+    EXPECT_EQ(outcome.of("bytes"), "600000");
+  }
+}
+
+TEST_F(FileLoad, GetsFilesOfAnySize) {
+  for (const std::size_t size : {0UZ, 1UZ, 5UZ, (4UZ << 20) - 1, 4UZ << 20, (9UZ << 20) + 1}) {
+    std::ofstream(path("text")) << content(size);
+    const Outcome outcome = carry({.connections = 2, .messages = 1},
+                                  {{"name", "text"}, {"output", folder_.file("got")}, {"segments", "7"}});
+    expect_clean(outcome, std::clamp<std::uint64_t>(size, 1, 7));
+    EXPECT_EQ(text_of(folder_.file("got")), content(size)) << size;
+  }
+}
+
+TEST_F(FileLoad, PutsAFile) {
+  const std::string text = content(100'000);
+  std::ofstream(folder_.file("mine")) << text;
+  const Outcome outcome = carry({.messages = 1}, {{"op", "put"}, {"file", folder_.file("mine")}});
+  expect_clean(outcome, 1);
+  EXPECT_EQ(text_of(path("mine")), text);
+  EXPECT_EQ(outcome.of("bytes"), "100000");
+  EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(text)));
+}
+
+TEST_F(FileLoad, PutsRangesOverSeveralConnections) {
+  const Outcome outcome =
+      carry({.connections = 3, .messages = 2}, {{"op", "put"}, {"bytes", "100003"}, {"segments", "8"}},
+            {{"overwrite", "yes"}});
+  expect_clean(outcome, 16);
+  EXPECT_EQ(outcome.of("transfers"), "2");
+  EXPECT_EQ(fs::file_size(path("upload")), 100'003U);
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(FileLoad, WarmsUpWithoutAnythingToShowForIt) {
+  const LoadPlan plan{.connections = 2,
+                      .messages = 1,
+                      .warmup = std::chrono::milliseconds(20),
+                      .interval = std::chrono::milliseconds(3)};
+  const Outcome put = carry(plan, {{"op", "put"}, {"bytes", "1000"}, {"segments", "2"}, {"name", "new"}});
+  expect_clean(put, 2);
+  EXPECT_EQ(put.of("transfers"), "1");
+  EXPECT_GT(std::stoull(test::figure(put.server, "uploads")), 2U);
+  EXPECT_EQ(entries(), 3U);
+  const Outcome got = carry(plan, {{"name", "new"}, {"sink", "memory"}});
+  expect_clean(got, 2);
+  EXPECT_EQ(got.of("bytes"), "2000");
+}
+
+TEST_F(FileLoad, GoesOnForATime) {
+  const LoadPlan plan{.connections = 3,
+                      .messages = {},
+                      .duration = std::chrono::milliseconds(40),
+                      .warmup = std::chrono::milliseconds(10),
+                      .interval = std::chrono::milliseconds(5)};
+  for (const char* op : {"get", "info"}) {
+    const Outcome outcome = carry(plan, {{"op", op}, {"name", "old"}});
+    EXPECT_EQ(outcome.failed, 0U);
+    EXPECT_GT(outcome.counts.verified, 3U);
+    EXPECT_EQ(outcome.counts.sent, outcome.counts.verified + outcome.counts.in_flight);
+  }
+}
+
+TEST_F(FileLoad, AsksAboutAFile) {
+  const Outcome outcome = carry({.connections = 2, .messages = 5}, {{"op", "info"}, {"name", "old"}});
+  expect_clean(outcome, 10);
+  EXPECT_EQ(test::figure(outcome.server, "queries"), "11") << "one before the start";
+}
+
+TEST_F(FileLoad, CarriesTheSameHoweverTheStreamIsCut) {
+  std::ofstream(path("text")) << content(700);
+  for (std::size_t cut = 1; cut < 30; ++cut) {
+    const auto size = [cut](std::size_t available) { return std::min(cut, available); };
+    expect_clean(carry({.connections = 2, .messages = 1}, {{"name", "text"}, {"segments", "3"}}, {}, size),
+                 3);
+    expect_clean(carry({.messages = 1}, {{"op", "put"}, {"bytes", "700"}}, {{"overwrite", "yes"}}, size), 1);
+  }
+}
+
+TEST_F(FileLoad, UsesAConnectionForOneRequestOnly) {
+  std::ofstream(path("text")) << content(1000);
+  const test::Options once{{"name", "text"}, {"segments", "4"}, {"requests-per-connection", "1"}};
+  expect_clean(carry({.connections = 4, .messages = 1}, once, {{"requests-per-connection", "1"}}), 4);
+}
+
+TEST_F(FileLoad, FailsWithTheServersWords) {
+  const Outcome missing = carry({.messages = 1}, {{"name", "nothing"}});
+  EXPECT_EQ(missing.failed, 1U);
+  ASSERT_EQ(missing.complaints.size(), 1U);
+  EXPECT_NE(missing.complaints[0].find("not found"), std::string::npos);
+  const Outcome exists =
+      carry({.connections = 2, .messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "old"}});
+  EXPECT_EQ(exists.failed, 2U);
+  EXPECT_EQ(exists.counts.failed, 2U);
+  EXPECT_NE(exists.complaints.at(0).find("exists"), std::string::npos);
+  EXPECT_EQ(text_of(path("old")), "old");
+}
+
+TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
+  LoadRun run(LoadPlan{.connections = 2, .messages = 1});
+  const auto refused = [&](const test::Options& options) {
+    EXPECT_THROW(make_errand(test::with(Role::dial, options), run), std::invalid_argument);
+  };
+  refused({{"op", "put"}});
+  refused({{"op", "put"}, {"bytes", "10"}, {"file", path("old")}});
+  refused({{"op", "put"}, {"file", "/nonexistent"}});
+  refused({{"bytes", "10"}});
+  refused({{"name", "../old"}});
+  refused({{"sink", "file"}});
+  refused({{"output", folder_.file("got")}});  // of two connections: whose?
+  refused({{"segments", "0"}});
+  refused({{"segments", "many"}});
+  refused({{"segments", "4"}, {"requests-per-connection", "1"}});
+  EXPECT_THROW(make_shop(test::with(Role::serve, {{"root", "/nonexistent"}})), std::invalid_argument);
+  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "name"}})), std::invalid_argument);
+  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "../x=1k"}})), std::invalid_argument);
+  EXPECT_THROW(make_shop(test::with(Role::serve, {{"max-file-bytes", "much"}})), std::invalid_argument);
+}
+
+TEST_F(FileLoad, SaysWhatBecameOfAWish) {
+  std::ofstream(path("text")) << content(1000);
+  const Outcome plain =
+      carry({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "splice"}},
+            {{"file-read", "sendfile"}});
+  EXPECT_EQ(plain.of("way"), "write (splice was not possible)");
+  EXPECT_EQ(test::figure(plain.server, "file_read"), "read (sendfile was not possible)");
+  const Outcome mapped =
+      carry({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "mmap"}},
+            {{"file-read", "mmap"}});
+  expect_clean(mapped, 1);
+  EXPECT_EQ(mapped.of("way"), "mmap");
+  EXPECT_EQ(test::figure(mapped.server, "file_read"), "mmap");
+}
+
+}  // namespace
+}  // namespace joust::file

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include <filesystem>
+
+#include "protocols/file_asking.hpp"
+#include "store/hostile_names.hpp"
+
+namespace joust::file {
+namespace {
+
+namespace fs = std::filesystem;
+using joust::test::digest_of;
+using joust::test::text_of;
+using test::describe;
+using test::Heard;
+using test::wire;
+
+class FileServer : public test::Asking {};
+
+TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
+  const Heard heard = ask(wire({5, Query{"old", false}}) + wire({6, Query{"old", true}}) +
+                          wire({7, Query{"old", false}}) + wire({8, Query{"nothing", false}}));
+  ASSERT_EQ(heard.messages.size(), 4U);
+  const auto& plain = std::get<Facts>(heard.messages[0].body);
+  EXPECT_EQ(heard.messages[0].request, 5U);
+  EXPECT_EQ(plain.size, 3U);
+  EXPECT_FALSE(plain.digest);
+  EXPECT_EQ(std::get<Facts>(heard.messages[1].body).digest, digest_of("old"));
+  EXPECT_EQ(std::get<Facts>(heard.messages[2].body).digest, digest_of("old")) << "it is known now";
+  EXPECT_EQ(describe(heard.messages[3]), "8: error not found ''");
+}
+
+TEST_F(FileServer, SendsARangeOfAFile) {
+  std::ofstream(path("text")) << "0123456789";
+  const Heard heard = ask(wire({1, Fragment{{2, 5}, "text"}}) + wire({2, Fragment{{10, 0}, "text"}}) +
+                          wire({3, Fragment{{0, 10}, "text"}}));
+  EXPECT_EQ(heard.data, "234560123456789");
+  ASSERT_EQ(heard.messages.size(), 8U);
+  EXPECT_EQ(std::get<Facts>(heard.messages[0].body).size, 10U);
+  EXPECT_EQ(describe(heard.messages[1]), "1: data 5");
+  EXPECT_EQ(describe(heard.messages[2]), "1: end 5 -");
+  EXPECT_EQ(describe(heard.messages[4]), "2: end 0 -");
+}
+
+TEST_F(FileServer, SendsTheDigestOfAWholeFileWhereItIsKnown) {
+  const Heard heard = ask(wire({1, Query{"old", true}}) + wire({2, Fragment{{0, 3}, "old"}}) +
+                          wire({3, Fragment{{0, 2}, "old"}}));
+  EXPECT_EQ(std::get<End>(heard.messages[3].body).digest, digest_of("old"));
+  EXPECT_FALSE(std::get<End>(heard.messages[6].body).digest);
+}
+
+TEST_F(FileServer, RefusesAFragmentThatIsNotThere) {
+  EXPECT_EQ(error_of(wire({1, Fragment{{0, 4}, "old"}})), "beyond the end");
+  EXPECT_EQ(error_of(wire({1, Fragment{{3, 1}, "old"}})), "beyond the end");
+  EXPECT_EQ(error_of(wire({1, Fragment{{UINT64_MAX, 0}, "old"}})), "beyond the end");
+  EXPECT_EQ(error_of(wire({1, Fragment{{0, UINT64_MAX}, "old"}})), "beyond the end");
+  EXPECT_EQ(error_of(wire({1, Fragment{{UINT64_MAX - 1, UINT64_MAX}, "old"}})), "malformed");
+  EXPECT_EQ(error_of(wire({1, Fragment{{2, UINT64_MAX}, "old"}})), "malformed");
+  EXPECT_EQ(error_of(wire({1, Fragment{{0, 0}, "sub"}})), "not a file");
+}
+
+TEST_F(FileServer, RefusesEveryHostileName) {
+  for (const std::string& name : joust::test::hostile_names()) {
+    const std::string expected = name.size() > kLargestBody - 100 ? "malformed" : "name refused";
+    EXPECT_EQ(error_of(wire({1, Query{name, false}})), expected) << testing::PrintToString(name);
+    EXPECT_EQ(error_of(wire({1, Fragment{{0, 1}, name}})), expected);
+    EXPECT_EQ(error_of(upload(name, "text")), expected);
+  }
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileServer, StoresAnUploadAndSaysItsDigest) {
+  const Heard heard = ask(upload("new", "brought"));
+  ASSERT_EQ(heard.messages.size(), 1U);
+  const auto& stored = std::get<Stored>(heard.messages[0].body);
+  EXPECT_TRUE(stored.complete);
+  EXPECT_EQ(stored.digest, digest_of("brought"));
+  EXPECT_EQ(text_of(path("new")), "brought");
+  EXPECT_EQ(error_of(upload("new", "again")), "exists");
+  EXPECT_EQ(text_of(path("new")), "brought");
+}
+
+TEST_F(FileServer, StoresTheRangesOfAnUploadInAnyOrder) {
+  const Heard heard = ask(upload_head("new", 6, {3, 3}) + data("def") + end(3) +
+                          upload_head("new", 6, {0, 3}, 2) + data("a", 2) + data("bc", 2) + end(3, 2));
+  ASSERT_EQ(heard.messages.size(), 2U);
+  EXPECT_EQ(describe(heard.messages[0]), "1: stored 3+3 false -");
+  EXPECT_EQ(std::get<Stored>(heard.messages[1].body).digest, digest_of("abcdef"));
+  EXPECT_EQ(text_of(path("new")), "abcdef");
+  EXPECT_EQ(entries(), 3U);
+}
+
+// Each holds a file in the making.
+TEST_F(FileServer, BoundsTheUploadsAConnectionLeavesIncomplete) {
+  std::string says;
+  for (std::uint32_t i = 1; i <= 20; ++i)
+    says += upload_head("new", 6, {0, 3}, i, {}, i) + data("abc", i) + end(3, i);
+  const Heard heard = ask(says);
+  ASSERT_EQ(heard.messages.size(), 20U);
+  EXPECT_EQ(describe(heard.messages[7]), "8: stored 0+3 false -");
+  EXPECT_TRUE(std::holds_alternative<Error>(heard.messages[8].body));
+  EXPECT_EQ(entries(), 2U) << "and they go with it";
+}
+
+// The ranges of one upload belong together for as long as somebody holds it.
+TEST_F(FileServer, SharesAnUploadAmongConnections) {
+  auto held = storage().upload({.name = "new", .size = 6, .id = 1});
+  EXPECT_EQ(describe(ask(upload_head("new", 6, {3, 3}) + data("def") + end(3)).messages.at(0)),
+            "1: stored 3+3 false -");
+  const auto last =
+      std::get<Stored>(ask(upload_head("new", 6, {0, 3}) + data("abc") + end(3)).messages.at(0).body);
+  EXPECT_TRUE(last.complete);
+  EXPECT_EQ(last.digest, digest_of("abcdef"));
+  EXPECT_EQ(text_of(path("new")), "abcdef");
+}
+
+TEST_F(FileServer, GoesOnAfterAnUploadItHasRefused) {
+  const Heard heard = ask(upload("old", "replaced?", 1) + upload("new", "brought", 2));
+  ASSERT_EQ(heard.messages.size(), 2U);
+  EXPECT_EQ(describe(heard.messages[0]), "1: error exists ''");
+  EXPECT_TRUE(std::get<Stored>(heard.messages[1].body).complete);
+  EXPECT_EQ(text_of(path("old")), "old");
+}
+
+TEST_F(FileServer, KeepsNothingOfAnUploadThatEndsTooEarly) {
+  const std::string whole = upload("new", "brought");
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const Heard heard = ask(whole.substr(0, size));
+    EXPECT_TRUE(heard.messages.empty() || std::holds_alternative<Error>(heard.messages[0].body)) << size;
+    EXPECT_EQ(entries(), 2U) << "cut off after " << size << " bytes";
+  }
+  EXPECT_EQ(error_of(upload_head("new", 6, {0, 6}) + data("abc") + end(3)), "malformed");
+  EXPECT_EQ(error_of(upload_head("new", 6, {0, 6}) + data("abc") + wire({1, Error{{FileError::shrunk, ""}}})),
+            "given up");
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileServer, RefusesMoreDataThanTheRangeHas) {
+  EXPECT_EQ(error_of(upload_head("new", 6, {0, 6}) + data("abcdefg") + end(7)), "malformed");
+  EXPECT_EQ(error_of(upload_head("new", 6, {4, 3}) + data("abc") + end(3)), "beyond the end");
+  EXPECT_EQ(error_of(upload_head("new", UINT64_MAX, {0, 6}) + data("abcdef") + end(6)), "too large");
+  EXPECT_EQ(error_of(upload_head("new", 6, {UINT64_MAX, 2}) + data("ab") + end(2)), "malformed");
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileServer, NamesNothingWithAnotherDigestThanWasSaid) {
+  EXPECT_EQ(error_of(upload_head("new", 3, {0, 3}, 1, digest_of("abc")) + data("abd") + end(3)),
+            "digest differs");
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileServer, EndsWithAPeerThatSpeaksSomethingElse) {
+  EXPECT_EQ(error_of("GET / HTTP/1.1\r\n\r\n"), "version not spoken");
+  EXPECT_EQ(error_of(data("text") + wire({2, Query{"old", false}})), "malformed");
+  EXPECT_EQ(error_of(wire({1, Facts{}}) + wire({2, Query{"old", false}})), "malformed");
+  EXPECT_EQ(error_of(upload_head("new", 6, {0, 6}) + wire({1, Query{"old", false}})), "malformed");
+  EXPECT_EQ(error_of(upload_head("new", 6, {0, 6}) + data("abc", 2)), "malformed");
+}
+
+TEST_F(FileServer, EndsAfterAsManyRequestsAsItWasTold) {
+  shop().requests_per_connection = 1;
+  const Heard heard = ask(wire({1, Query{"old", false}}) + wire({2, Fragment{{0, 3}, "old"}}) +
+                          wire({3, Fragment{{0, 3}, "old"}}));
+  EXPECT_EQ(heard.data, "old");
+  EXPECT_EQ(describe(heard.messages.back()), "2: end 3 -");
+}
+
+TEST_F(FileServer, AnswersTheSameHoweverTheStreamIsCut) {
+  const std::string says = wire({1, Query{"old", false}}) + upload("new", "brought", 2) +
+                           wire({3, Fragment{{0, 7}, "new"}}) + upload("old", "x", 4) +
+                           wire({5, Fragment{{0, 9}, "new"}});
+  const auto answer = [&](Pair::Cut cut) {
+    fs::remove(path("new"));
+    Heard heard = ask(says, std::move(cut));
+    for (Message& message : heard.messages)
+      if (auto* facts = std::get_if<Facts>(&message.body)) facts->modified_ns = 0;
+    std::string text;
+    for (const Message& message : heard.messages)  // a range may come in other frames, but no other bytes
+      if (!std::holds_alternative<Data>(message.body)) text += describe(message) + "\n";
+    return text + heard.data;
+  };
+  const std::string whole = answer(Pair::whole);
+  EXPECT_NE(whole.find("brought"), std::string::npos);
+  EXPECT_EQ(answer(Pair::single), whole);
+  for (std::size_t cut = 2; cut < 40; ++cut)
+    EXPECT_EQ(answer([cut](std::size_t available) { return std::min(cut, available); }), whole) << cut;
+}
+
+}  // namespace
+}  // namespace joust::file

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "store/range_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace joust {
+namespace {
+
+TEST(RangeSet, RefusesWhatOverlapsAndWhatIsEmpty) {
+  RangeSet set;
+  EXPECT_TRUE(set.insert(10, 20));
+  EXPECT_FALSE(set.insert(19, 25));
+  EXPECT_FALSE(set.insert(5, 11));
+  EXPECT_FALSE(set.insert(12, 13));
+  EXPECT_FALSE(set.insert(0, 100));
+  EXPECT_FALSE(set.insert(30, 30));
+  EXPECT_TRUE(set.insert(20, 25));
+  EXPECT_TRUE(set.insert(5, 10));
+  EXPECT_EQ(set.pieces(), 1U);
+}
+
+TEST(RangeSet, GivesBackAPartOfWhatHasGrownTogether) {
+  RangeSet set;
+  EXPECT_TRUE(set.insert(0, 10));
+  EXPECT_TRUE(set.insert(10, 20));
+  EXPECT_TRUE(set.insert(20, 30));
+  set.erase(10, 20);
+  EXPECT_EQ(set.pieces(), 2U);
+  EXPECT_FALSE(set.insert(9, 12));
+  EXPECT_TRUE(set.insert(10, 20));
+  EXPECT_EQ(set.pieces(), 1U);
+}
+
+TEST(RangeSet, HoldsToTheLastNumber) {
+  RangeSet set;
+  EXPECT_TRUE(set.insert(UINT64_MAX - 1, UINT64_MAX));
+  EXPECT_FALSE(set.insert(0, UINT64_MAX));
+  EXPECT_TRUE(set.insert(0, UINT64_MAX - 1));
+}
+
+// Against a plain array of taken places.
+TEST(RangeSet, KnowsWhatATableKnows) {
+  std::minstd_rand random(1);
+  std::vector<std::pair<unsigned, unsigned>> held;
+  std::vector<bool> table(64);
+  RangeSet set;
+  for (int i = 0; i < 20'000; ++i) {
+    if (!held.empty() && random() % 2 == 0) {
+      const std::size_t which = random() % held.size();
+      set.erase(held[which].first, held[which].second);
+      std::fill(table.begin() + held[which].first, table.begin() + held[which].second, false);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(which));
+      continue;
+    }
+    const auto begin = static_cast<unsigned>(random() % 60);
+    const auto end = begin + 1 + static_cast<unsigned>(random() % 4);
+    const bool is_free = std::find(table.begin() + begin, table.begin() + end, true) == table.begin() + end;
+    ASSERT_EQ(set.insert(begin, end), is_free);
+    if (!is_free) continue;
+    std::fill(table.begin() + begin, table.begin() + end, true);
+    held.emplace_back(begin, end);
+  }
+}
+
+}  // namespace
+}  // namespace joust
