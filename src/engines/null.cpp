@@ -44,14 +44,15 @@ constexpr std::size_t kReadAtOnce = 64 << 10;  // of a file
 // One segment, or as much of it as `to` takes now. Files are read through a buffer: nothing of them is kept.
 std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Time now) {
   if (!segment.in_file()) return deliver(segment.bytes, to, now);
-  static thread_local std::array<std::byte, kReadAtOnce> buffer;
+  // Behind a pointer: a thread_local array would be part of every thread of the program.
+  thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadAtOnce);
   const FileRange& range = segment.file;
-  const auto read = range.file->read_at(
-      range.offset, std::span(buffer).first(std::min<std::uint64_t>(range.size, buffer.size())));
+  const auto read =
+      range.file->read_at(range.offset, {buffer.get(), std::min<std::uint64_t>(range.size, kReadAtOnce)});
   if (!read || *read == 0)
     from.on_source_failed(read ? 0 : read.error(), now);
   else
-    return deliver(std::span(buffer).first(*read), to, now);
+    return deliver({buffer.get(), *read}, to, now);
   return 0;
 }
 

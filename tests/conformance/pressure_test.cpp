@@ -57,6 +57,25 @@ TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {
   EXPECT_EQ(server.tally().failures(Stage::timeout), 1U);
 }
 
+// The published programs with a thread for each client held 8 MiB of stack for it, and some of it resident.
+TEST_P(Pressure, ConnectionCostsLittleMemory) {
+  constexpr std::size_t kPeers = 200;
+  EchoService echo;
+  Server server(GetParam(), echo);
+  std::vector<Peer> peers;
+  peers.reserve(kPeers);
+  std::size_t before = 0;
+  for (std::size_t i = 0; i < kPeers; ++i) {
+    Peer& peer = peers.emplace_back(server.endpoint());
+    peer.send("here");
+    ASSERT_EQ(peer.receive(4), "here");
+    if (i == 9) before = resident_bytes();  // without what the first one has brought up
+  }
+  if (!memory_is_instrumented()) {
+    EXPECT_LT(resident_bytes(), before + kPeers * (32U << 10));
+  }
+}
+
 TEST_P(Pressure, SlowReaderGetsEverything) {
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo;
