@@ -7,8 +7,8 @@
 namespace joust::file {
 namespace {
 
-constexpr std::uint64_t kMostAnswers = 64
-                                       << 10;  // bytes waiting before a peer that does not read is not read
+// Bytes that wait for a peer that does not read, before it is not read either.
+constexpr std::uint64_t kMostAnswers = 64 << 10;
 constexpr std::uint64_t kSendAhead = 2 * kLargestData;
 constexpr std::size_t kMostBegun = 8;  // uploads of one connection
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);

@@ -17,6 +17,12 @@ void copy(Bytes from, std::span<std::byte> to) {
   if (!from.empty()) std::memcpy(to.data(), from.data(), from.size());
 }
 
+void append(Bytes from, std::vector<std::byte>& to) {
+  const std::size_t before = to.size();
+  to.resize(before + from.size());
+  copy(from, std::span(to).subspan(before));
+}
+
 }  // namespace
 
 void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
@@ -87,14 +93,14 @@ Deframer::Step Deframer::next_line(Bytes chunk, std::size_t largest) {
 }
 
 Deframer::Step Deframer::hold(Bytes chunk) {
-  held_.insert(held_.end(), chunk.begin(), chunk.end());
+  append(chunk, held_);
   return {Status::need_more, chunk.size(), {}, {}};
 }
 
 Deframer::Step Deframer::complete(Bytes chunk, std::size_t taken) {
   const Bytes part = chunk.first(taken);
   if (held_.empty()) return {Status::message, taken, part, part};
-  held_.insert(held_.end(), part.begin(), part.end());
+  append(part, held_);
   held_is_message_ = true;
   return {Status::message, taken, held_, held_};
 }
