@@ -71,6 +71,12 @@ class Exchange {
   // No request will follow. Once.
   virtual void on_last_request() {}
 
+  // The last so many requests written were not sent, and will not be.
+  virtual void on_withdrawn(std::uint64_t /*requests*/) {}
+
+  // The connection has failed: nothing will come any more. Before on_last_request().
+  virtual void on_failure() {}
+
   // Whether all has come that was expected besides replies. May become true by what other connections do;
   // then the service's publication count moves.
   virtual bool complete() const { return true; }

@@ -89,11 +89,10 @@ void EpollLoop::run() {
   const auto serve_peer = [this](Peer& peer) { serve(peer); };
   while (!core_.over()) {
     start_dials();
-    const std::span<epoll_event> events = wait();
-    for (const epoll_event& event : events) dispatch(event);
+    for (const epoll_event& event : wait()) dispatch(event);
     resume_unfinished();
     core_.fire_deadlines(serve_peer);
-    core_.pass_publications(!events.empty(), serve_peer);
+    core_.pass_publications(serve_peer);
     if (stopping_) stop_by_and_by();
     core_.sweep();
   }

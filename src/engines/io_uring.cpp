@@ -64,7 +64,6 @@ class UringLoop {
   bool stopping_ = false;
   bool all_in_ = false;  // every connection there will be is open here (while stopping)
   std::uint64_t turn_ = 0;
-  std::uint64_t heard_in_ = 0;  // the last turn in which something arrived
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
   LoopCore<Peer> core_;
@@ -103,7 +102,7 @@ void UringLoop::run() {
     for (Peer* peer : touched_) serve(*peer);
     touched_.clear();
     core_.fire_deadlines(serve_peer);
-    core_.pass_publications(heard_in_ == turn_, serve_peer);
+    core_.pass_publications(serve_peer);
     if (stopping_) stop_by_and_by();
     core_.sweep([this](Peer& peer) { return peer.let_go(ring_); });
   }
@@ -157,7 +156,6 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
   constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // nothing has been lost
   if (peer.live()) {
     if (cqe.res > 0) {
-      heard_in_ = turn_;
       peer.count(static_cast<std::size_t>(cqe.res), turn_);
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {

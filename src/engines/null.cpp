@@ -64,6 +64,8 @@ bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& b
     const bool unheard = to.finished() && to.want() == Want::nothing;
     std::uint64_t taken = 0;
     for (const Segment& segment : std::span(segments).first(count)) {
+      if (segment.in_file() && &segment != segments.data())
+        break;  // what fails is what the output begins with
       const std::uint64_t part = unheard ? segment.size() : carry_segment(segment, from, to, now);
       taken += part;
       if (part < segment.size()) break;

@@ -41,7 +41,7 @@ class TemplateLoop {
 
  private:
   void begin_connect(Peer& peer, const Endpoint& to);
-  bool wait();
+  void wait();
   void dispatch();
   void accept_peers();
   void serve(Peer& peer, bool readable);
@@ -61,10 +61,10 @@ void TemplateLoop::run() {
   while (!core_.over()) {
     // OPTIONAL: role dial. Without it set .dials = false in the descriptor.
     core_.start_dials(SOCK_NONBLOCK, [this](Peer& peer, const Endpoint& to) { begin_connect(peer, to); });
-    const bool heard = wait();
+    wait();
     dispatch();
     core_.fire_deadlines(serve_peer);
-    core_.pass_publications(heard, serve_peer);
+    core_.pass_publications(serve_peer);
     core_.sweep();  // last, because entries_ still speaks of peers that have left
   }
 }
@@ -76,9 +76,9 @@ void TemplateLoop::begin_connect(Peer& peer, const Endpoint& to) {
   if (core_.finish_dial(peer, result < 0 ? errno : 0)) serve(peer, false);
 }
 
-// REQUIRED: sleep until something is ready or core_.due(), and say which. OPTIONAL: --wait spin and adaptive,
+// REQUIRED: sleep until something is ready or core_.due(). OPTIONAL: --wait spin and adaptive,
 // by Patience; without them say so in .wait_ignored.
-bool TemplateLoop::wait() {
+void TemplateLoop::wait() {
   const bool accepts = listener_ != nullptr && !core_.accepting_paused();
   entries_.clear();  // a negative descriptor is passed over
   entries_.push_back({.fd = core_.draining() ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
@@ -97,7 +97,6 @@ bool TemplateLoop::wait() {
   const int ready = ::ppoll(entries_.data(), entries_.size(), &timeout, nullptr);
   core_.read_clock();
   if (ready > 0) patience_.found_work(core_.now());
-  return ready > 0;
 }
 
 // REQUIRED: tell each peer what its socket is ready for.

@@ -70,6 +70,7 @@ void RequestSession::advance(Time now) {
 // The requests written in advance are on their way, all at the same instant.
 void RequestSession::start(Time now) {
   if (plan_.warmup == Duration{}) return enter_window(now);
+  unseen_bytes_ = 0;  // they are the warm-up's
   std::ranges::fill(intended_, now);
   next_send_ = now + plan_.interval;
   phase_ = Phase::warming;
@@ -82,6 +83,7 @@ void RequestSession::enter_window(Time opens) {
     std::ranges::fill(intended_, opens);
     next_send_ = opens + plan_.interval;
     run_.recorder().bytes_sent(unseen_bytes_);
+    unseen_bytes_ = 0;
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
@@ -101,7 +103,7 @@ void RequestSession::fill(Time now) {
     next_send_ += plan_.interval;
   }
   const std::uint64_t bytes = outbox_.size() - before;
-  if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ = bytes;
+  if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ += bytes;
   if (!in_window(now)) return;
   run_.recorder().sent(written);
   run_.recorder().bytes_sent(bytes);
@@ -150,15 +152,17 @@ void RequestSession::answered(Time now) {
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
-void RequestSession::last_request() {
-  if (greeted_ && !std::exchange(last_request_, true)) exchange_->on_last_request();
+void RequestSession::last_request(Time now) {
+  if (!greeted_ || std::exchange(last_request_, true)) return;
+  last_heard_ = now;  // from here on others are waited for
+  exchange_->on_last_request();
 }
 
 // After every input: is there anything left to do?
 void RequestSession::conclude(Time now) {
   advance(now);
   const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
-  if (all_sent || phase_ == Phase::finishing) last_request();
+  if (all_sent || phase_ == Phase::finishing) last_request(now);
   if (finished_ || !all_heard()) return;
   if (all_sent) leave_window(now);
   if (phase_ == Phase::finishing) finished_ = true;
@@ -179,7 +183,8 @@ void RequestSession::fail(const Failure& failure, Time now) {
   advance(now);
   failed_ = finished_ = true;
   if (!greeted_) return run_.not_opened(failure, now);
-  last_request();
+  exchange_->on_failure();
+  last_request(now);
   run_.failed(failure);
   if (in_window(now)) run_.recorder().failed(intended_.size());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
@@ -210,6 +215,7 @@ void RequestSession::on_drain(Time now) {
     const std::size_t unseen = outbox_.size();
     outbox_.consumed(unseen);
     outbox_.released(unseen);
+    exchange_->on_withdrawn(intended_.size());
     intended_.clear();
   }
   if (phase_ == Phase::measuring) leave_window(now);

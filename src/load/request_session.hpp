@@ -59,7 +59,7 @@ class RequestSession : public Session {
   void fill(Time now);
   void check(Bytes message, Time now);
   void answered(Time now);
-  void last_request();
+  void last_request(Time now);
   void conclude(Time now);
   void leave_window(Time now);
   void fail(const Failure& failure, Time now);

@@ -21,6 +21,7 @@ struct Meeting {
   LoadRun& run;
   const std::size_t members;
   std::atomic<std::uint64_t> joined{0}, sending{0};  // members
+  std::atomic<bool> broken{false};                   // a member has failed
   std::atomic<std::uint64_t> published{0};           // messages written, and
   std::atomic<std::uint64_t> received{0}, duplicated{0},
       out_of_order{0};  // what came of them to all together
@@ -49,8 +50,12 @@ class MemberExchange : public Exchange {
   void on_last_request() override {
     if (meeting_->sending.fetch_sub(1) == 1) meeting_->run.publications().announce();
   }
+  void on_withdrawn(std::uint64_t requests) override { meeting_->published.fetch_sub(requests); }
+  // What it has written may never have been sent: nobody can know for how many messages to wait.
+  void on_failure() override { meeting_->broken = true; }
   bool complete() const override {
-    return meeting_->sending.load() == 0 && received_ >= meeting_->published.load();
+    if (meeting_->sending.load() > 0) return false;
+    return meeting_->broken || received_ >= meeting_->published.load();
   }
 
  private:

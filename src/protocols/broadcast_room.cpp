@@ -105,7 +105,9 @@ std::size_t MemberSession::on_bytes(Bytes chunk, Time /*now*/) {
     taken += step.taken;
     if (step.status == Deframer::Status::need_more) break;
     const auto frame = step.status == Deframer::Status::message ? parse(step.message) : std::nullopt;
-    if (!frame || !hear(*frame, step.framed)) broken_ = true;
+    if (frame && hear(*frame, step.framed)) continue;
+    broken_ = true;
+    if (reader_) reader_->stop_here();
   }
   if (messages_ != before) room_.publications()->announce();
   return taken;

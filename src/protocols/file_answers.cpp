@@ -56,7 +56,7 @@ void ClientSession::on_stored(std::size_t n, Bytes seen, Time now) {
   course_.advance(now);
   course_.moved(0, n, now);
   if (seen.empty()) errand_.moved_by_kernel = true;
-  if (course_.in_window(now) && task_.recorded) errand_.bytes.fetch_add(n, std::memory_order_relaxed);
+  if (!refetching_) count(n, now);
   data_left_ -= n;
   left_ = {left_.offset + n, left_.size - n};
 }
@@ -119,9 +119,14 @@ void ClientSession::hear(const Stored& stored, Time now) {
   answered(task_.range.size, now);
 }
 
+// Bytes of files that moved in the timed window, whatever range they are of: a range that the warm-up began
+// moves in the window too.
+void ClientSession::count(std::uint64_t bytes, Time now) {
+  if (course_.in_window(now)) errand_.bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
 void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
-  if (course_.in_window(now) && task_.recorded)
-    errand_.bytes.fetch_add(bytes_moved, std::memory_order_relaxed);
+  count(bytes_moved, now);
   if (task_.recorded) ++team_.done;
   course_.verified(now);
   next_begin_ = std::max(next_begin_, now);  // the schedule slips: no burst makes up for it

@@ -56,6 +56,7 @@ class ClientSession : public Session {
   void hear(const End& end, Time now);
   void hear(const Stored& stored, Time now);
   void answered(std::uint64_t bytes_moved, Time now);
+  void count(std::uint64_t bytes, Time now);
 
   void come_to_end(Time now);
   bool worth_verifying() const;

@@ -62,6 +62,9 @@ EndsRules ends_of(const Parameters& parameters, const Orders& orders, const Load
   if (rules.sink == SinkKind::file &&
       (orders.operation != Operation::get || plan.connections > orders.segments))
     throw std::invalid_argument("--output is for one get: say -c 1, or as many --segments as connections");
+  if (rules.sink == SinkKind::file && !plan.messages)
+    throw std::invalid_argument(
+        "--output is for whole files: say -m 1, not a time that may end in the middle");
   if (!parameters.option("bytes").empty()) rules.bytes = bytes_of(parameters, "bytes");
   if (puts != (!rules.source.empty() || rules.bytes))
     throw std::invalid_argument("--op put goes with --file LOCALFILE or --bytes N");

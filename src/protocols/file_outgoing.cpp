@@ -14,6 +14,7 @@ constexpr std::array<std::byte, 64 << 10> kZeros{};
 
 void Outgoing::add(Piece piece) {
   waiting_ += piece.size;
+  files_ += piece.file != nullptr;
   piece.answer = answer_;
   pieces_.push_back(std::move(piece));
 }
@@ -47,6 +48,8 @@ bool Outgoing::source_failed(const FileRefusal& refusal) {
   const auto behind = pieces_.begin() + static_cast<std::ptrdiff_t>(first_) + (failed.size > 0 ? 1 : 0);
   first_ = static_cast<std::size_t>(behind - pieces_.begin());
   const auto others = std::find_if(behind, pieces_.end(), [&](const Piece& p) { return p.answer != answer; });
+  files_ -= static_cast<std::size_t>(
+      std::count_if(behind, others, [](const Piece& piece) { return piece.file != nullptr; }));
   const auto place = pieces_.erase(behind, others);
   pieces_.insert(pieces_.insert(place, std::move(error)), std::move(zeros));
   waiting_ = 0;
@@ -92,6 +95,7 @@ void Outgoing::released(std::size_t n) {
     piece.released += part;
     n -= part;
     if (piece.released < piece.size) return;
+    files_ -= piece.file != nullptr;
     pieces_.pop_front();
     --first_;
   }

@@ -28,6 +28,7 @@ class Outgoing {
   bool source_failed(const FileRefusal& refusal);
 
   std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
+  std::size_t files() const { return files_; }        // pieces of files that are not released yet
 
   // The contract of Session::output, consumed and released.
   std::size_t segments(std::span<Segment> into) const;
@@ -53,6 +54,7 @@ class Outgoing {
   std::deque<Piece> pieces_;
   std::size_t first_ = 0;  // of pieces_ that is not wholly consumed
   std::uint64_t waiting_ = 0;
+  std::size_t files_ = 0;
   std::uint64_t answer_ = 0;
 };
 

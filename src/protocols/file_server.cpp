@@ -11,12 +11,7 @@ namespace {
 constexpr std::uint64_t kMostAnswers = 64 << 10;
 constexpr std::uint64_t kSendAhead = 2 * kLargestData;
 constexpr std::size_t kMostBegun = 8;  // uploads of one connection
-constexpr Duration kWorkingEvery = std::chrono::seconds(1);
-
-FileRefusal lost_source(int error) {
-  if (error == 0) return {FileError::shrunk, "the file has become shorter"};
-  return {error_of(error), "the file cannot be read"};
-}
+constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
@@ -26,6 +21,7 @@ bool is_request(const Body& body) {
 }  // namespace
 
 ServerSession::~ServerSession() {
+  end_turn();
   if (state_ != State::idle && state_ != State::discarding) ++shop_.abandoned;
   if (state_ == State::receiving) upload_->give_back(range_);
 }
@@ -34,7 +30,8 @@ Want ServerSession::want() const {
   if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
     return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  return outgoing_.waiting() > kMostAnswers ? Want::nothing : Want::bytes;
+  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
+  return unread ? Want::nothing : Want::bytes;
 }
 
 FileRange ServerSession::store() const {
@@ -97,7 +94,7 @@ void ServerSession::begin(const Query& query, Time now) {
   digest_.emplace(version.size);
   source_ = std::move(*file);
   state_ = State::digesting;
-  since_ = said_working_ = now;
+  due_ = said_working_ = now;
 }
 
 void ServerSession::begin(const Fragment& fragment) {
@@ -197,51 +194,12 @@ void ServerSession::end_upload(const End& end, Time now) {
   }
   if (upload_->finish(range_)) {
     state_ = State::checking;
-    since_ = said_working_ = now;
+    due_ = said_working_ = now;
     check_slice(now);  // where the bytes were seen as they came, that is all
     return;
   }
   outgoing_.message({request_, Stored{range_, false, std::nullopt}});
   answered();
-}
-
-void ServerSession::on_deadline(Time now) {
-  if (state_ == State::digesting) digest_slice(now);
-  if (state_ == State::checking) check_slice(now);
-  conclude();
-}
-
-void ServerSession::digest_slice(Time now) {
-  const std::uint64_t before = digest_->done();
-  const auto through = digest_->advance(*source_.file);
-  shop_.bytes_digested += digest_->done() - before;
-  if (!through) {
-    refuse(lost_source(through.error()));
-    return answered();
-  }
-  if (!*through) return still_working(digest_->done(), now);
-  const Digest digest = digest_->value();
-  shop_.storage.remember(source_.version, digest);
-  outgoing_.message({request_, Facts{source_.version.size, source_.version.modified_ns, digest}});
-  answered();
-}
-
-void ServerSession::check_slice(Time now) {
-  const auto check = upload_->check();
-  if (!check) {
-    refuse(check.error());
-    return answered();
-  }
-  if (!check->digest) return still_working(check->checked, now);
-  outgoing_.message({request_, Stored{range_, true, check->digest}});
-  answered();
-}
-
-// A file takes its time; silence would look like a server that has died.
-void ServerSession::still_working(std::uint64_t done, Time now) {
-  if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
-  said_working_ = now;
-  outgoing_.message({request_, Working{done}});
 }
 
 // Of an upload more may follow: it is discarded.
@@ -272,6 +230,7 @@ void ServerSession::answered() {
   upload_.reset();
   std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
   digest_.reset();
+  end_turn();
 }
 
 void ServerSession::conclude() {
@@ -292,7 +251,7 @@ void ServerSession::on_drain(Time /*now*/) {
 }
 
 std::optional<Time> ServerSession::deadline() const {
-  if (state_ == State::digesting || state_ == State::checking) return since_;
+  if (state_ == State::digesting || state_ == State::checking) return due_;
   return std::nullopt;
 }
 

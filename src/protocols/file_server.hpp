@@ -20,11 +20,15 @@ struct Shop {
   Storage& storage;
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
 
+  std::atomic<unsigned> digests{0};  // being made now, for queries
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
   std::atomic<std::uint64_t> abandoned{0};  // begun, and not brought to their end
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_stored{0}, bytes_digested{0};  // of files
 };
+
+// Of a read that failed; 0: the file has ended early.
+FileRefusal lost_source(int error);
 
 // A peer that asks for files and brings some. Requests are answered one after the other, in order; while one
 // is being answered nothing is read but what belongs to it.
@@ -67,6 +71,8 @@ class ServerSession : public Session {
   void begin(const Fragment& fragment);
   void begin(const UploadRange& upload);
   void end_upload(const End& end, Time now);
+  bool has_turn();
+  void end_turn();
   void digest_slice(Time now);
   void check_slice(Time now);
   void still_working(std::uint64_t done, Time now);
@@ -91,9 +97,10 @@ class ServerSession : public Session {
   std::vector<std::shared_ptr<Upload>> begun_;  // uploads with ranges from here
   std::uint64_t data_left_ = 0;                 // of the data frame that is being read
   std::optional<FileDigest> digest_;
-  Time since_{};         // digesting or checking: due at once
-  Time said_working_{};  // and told the peer
-  bool ending_ = false;  // the peer has finished, or a stop: nothing new is begun
+  bool has_turn_ = false;  // to digest
+  Time due_{};             // digesting or checking: at once, or for the next look
+  Time said_working_{};    // and told the peer
+  bool ending_ = false;    // the peer has finished, or a stop: nothing new is begun
   bool over_ = false;
   std::string complaint_;
 };

@@ -95,6 +95,7 @@ void StreamConnection::on_time(Time now) {
   if (ended_) return;
   if (const auto due = session_->deadline(); due && now >= *due) {
     session_->on_deadline(now);
+    last_progress_ = now;  // it works by its own clock: that is not idle
     offer_held(now);
   }
   if (shut_) {

@@ -9,6 +9,9 @@ namespace {
 // Ranges nobody has joined up yet: a peer that sends every second byte alone is stopped here.
 constexpr std::size_t kMostPieces = 4096;
 
+// A mapping needs its room reserved before a byte has come: a claim alone must not cost more than this.
+constexpr std::uint64_t kLargestMapped = 1ULL << 30;
+
 std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
   return std::unexpected(FileRefusal{error, std::move(text)});
 }
@@ -18,7 +21,9 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
 FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(NewFile place, const UploadRequest& request,
                                                           const UploadRules& rules) {
   UploadRules possible = rules;
-  if (rules.how == FileWrite::mmap) {
+  if (rules.how == FileWrite::mmap && request.size > kLargestMapped) {
+    possible.how = FileWrite::write;
+  } else if (rules.how == FileWrite::mmap) {
     const int error = reserve(place.descriptor().get(), request.size);
     // Without the promise of room a mapping could end the process.
     if (error == EOPNOTSUPP || error == ENOSYS)

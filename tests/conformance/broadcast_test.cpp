@@ -75,6 +75,8 @@ void run_load(const Variant& variant, Server& server, const LoadPlan& plan) {
   }
   for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
   const std::uint64_t expected = plan.connections * plan.connections * *plan.messages;
+  const std::size_t frame_bytes = frame(kMessage, 0, 0).size() + Parameters{}.payload;
+  EXPECT_EQ(load.recorder().counts().bytes_sent, plan.connections * *plan.messages * frame_bytes);
   EXPECT_EQ(load.recorder().counts().verified, plan.connections * *plan.messages);
   EXPECT_EQ(figure(*members, "expected"), expected);
   EXPECT_EQ(figure(*members, "received"), expected);
@@ -90,6 +92,20 @@ TEST_P(BroadcastOn, EveryMemberGetsEveryMessage) {
   const auto service = room();
   Server server(GetParam(), *service);
   run_load(plain_epoll(), server, {.connections = 60, .messages = 20, .request_timeout = kPatience});
+}
+
+// The messages of a member that fails never come: nobody waits for them until the timeout.
+TEST_P(BroadcastOn, AMemberThatIsPutOutDoesNotTakeTheOthersAlong) {
+  const auto service = room();
+  Server server(GetParam(), *service);
+  const Peer impostor = join(server, 3);  // so that the load's number 3 is refused in the middle of it
+  LoadRun load({.connections = 10, .messages = 5, .request_timeout = kPatience});
+  const auto members = broadcast().make_client(standard_parameters(broadcast(), Role::dial), load);
+  Dialling dialling(plain_epoll(), *members, {server.endpoint()}, 10);
+  dialling.run().wait();
+  EXPECT_EQ(load.failures(Stage::verify), 1U);
+  EXPECT_EQ(load.failures(Stage::timeout), 0U);
+  EXPECT_EQ(load.recorder().counts().verified, 9U * 5);
 }
 
 TEST_P(BroadcastOn, EveryMemberGetsEveryMessageAlone) {

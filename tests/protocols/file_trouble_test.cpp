@@ -2,6 +2,7 @@
 //
 // What goes wrong on the server's own side while files are carried.
 #include <unistd.h>
+#include <algorithm>
 
 #include <functional>
 
@@ -151,6 +152,45 @@ TEST_F(Trouble, StopsReadingAPeerThatDoesNotRead) {
   for (std::uint32_t i = 0; i < 10'000; ++i) queries += wire({i, Query{"a", false}});
   EXPECT_LT(deliver(as_bytes(queries), session, {}), queries.size());
   EXPECT_EQ(session.want(), Want::nothing);
+}
+
+// Each answer keeps its file open until the peer has read it.
+TEST_F(Trouble, KeepsFewFilesOpenForAPeerThatDoesNotRead) {
+  moody_.announced = moody_.file->size = 100;
+  ServerSession session(*shop_);
+  session.on_open({});
+  std::string fragments;
+  for (std::uint32_t i = 0; i < 100; ++i) fragments += wire({i, Fragment{{0, 1}, "a"}});
+  std::size_t taken = deliver(as_bytes(fragments), session, {});
+  EXPECT_LE(taken, fragments.size() * 3 / 100);
+  std::array<Segment, 16> segments;
+  while (const std::size_t count = session.output(segments)) {  // now it reads
+    std::size_t bytes = 0;
+    for (const Segment& segment : std::span(segments).first(count)) bytes += segment.size();
+    session.consumed(bytes);
+    session.released(bytes);
+    taken += deliver(as_bytes(fragments).subspan(taken), session, {});
+  }
+  EXPECT_EQ(taken, fragments.size());
+}
+
+// A thousand peers that ask for digests must not hold up everybody else on the loop.
+TEST_F(Trouble, DigestsAreMadeAFewAtATime) {
+  moody_.announced = moody_.file->size = 64 << 20;
+  std::vector<std::unique_ptr<ServerSession>> sessions;
+  const std::string query = wire({1, Query{"a", true}});
+  for (int i = 0; i < 20; ++i) {
+    sessions.push_back(std::make_unique<ServerSession>(*shop_));
+    deliver(as_bytes(query), *sessions.back(), {});
+    sessions.back()->on_deadline({});
+  }
+  const auto due_now = [&] {
+    return std::ranges::count_if(sessions, [](const auto& each) { return each->deadline() == Time{}; });
+  };
+  EXPECT_EQ(due_now(), 4);
+  sessions.erase(sessions.begin());  // its peer has gone, and its turn is another's
+  sessions.back()->on_deadline({});
+  EXPECT_EQ(due_now(), 4);
 }
 
 TEST_F(Trouble, FinishesWhatWasBegunWhenItIsToStop) {

@@ -13,7 +13,7 @@ namespace joust {
 // doubles the time until the last one knows, and saves all the tellings that it makes one of.
 class Gathering {
  public:
-  // True while it pays to wait. `heard`: something has arrived in this turn.
+  // True while it pays to wait. `heard`: more has been published since the last turn.
   bool keep_on(Time now, bool heard, std::size_t sessions) {
     if (!std::exchange(under_way_, true)) began_ = heard_ = now;
     if (heard) heard_ = now;

@@ -183,13 +183,15 @@ class LoopCore {
   }
 
   // Something became visible to all sessions: each may have output now. To tell them costs a send each, so it
-  // pays to wait for what else is just arriving (`heard`: something did, in this turn) and to tell all at
-  // once; but never for longer than the telling takes.
+  // pays to wait for what else is just being published and to tell all at once; but never for longer than
+  // the telling takes. A load starts without delay.
   template <typename Serve>
-  void pass_publications(bool heard, Serve&& serve) {
+  void pass_publications(Serve&& serve) {
     if (publications_ == nullptr || publications_->count() == seen_) return;
-    if (gathering_.keep_on(now_, heard, peers_.size())) return;
-    seen_ = publications_->count();
+    const std::uint64_t count = publications_->count();
+    const bool heard = std::exchange(latest_, count) != count;
+    if (hosting_.listener != nullptr && gathering_.keep_on(now_, heard, peers_.size())) return;
+    seen_ = count;
     telling_ = true;
     for (const auto& peer : peers_) {
       if (!peer->connection) continue;
@@ -205,7 +207,8 @@ class LoopCore {
 
   // All peers will be asked for output soon: until then nobody is sent a part of it.
   bool is_gathering() const {
-    return publications_ != nullptr && !telling_ && publications_->count() != seen_;
+    return publications_ != nullptr && hosting_.listener != nullptr && !telling_ &&
+           publications_->count() != seen_;
   }
 
   bool draining() const { return drain_by_.has_value(); }
@@ -276,7 +279,8 @@ class LoopCore {
   LoopGroup& group_;
   const std::size_t index_;
   Publications* const publications_;
-  std::uint64_t seen_ = 0;  // of publications_
+  std::uint64_t seen_ = 0;    // of publications_
+  std::uint64_t latest_ = 0;  // the count in the last turn
   bool telling_ = false;
   Gathering gathering_;
   Dials dials_;
