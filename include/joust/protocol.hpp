@@ -57,6 +57,7 @@ struct Protocol {
   // larger part: in one process it slows the client down.
   bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
+  std::string verified = "byte for byte";  // how the client side checks replies, for reports
 
   // Throw std::invalid_argument, with what is wrong and what to do, for options that cannot be.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;

@@ -63,7 +63,8 @@ race::Catalogue catalogue_of(const Program& program) {
     race::ProtocolRow row{.name = protocol.name,
                           .least_payload_bytes = protocol.least_payload,
                           .largest_payload_bytes = protocol.largest_payload,
-                          .has_ceiling = protocol.has_ceiling};
+                          .has_ceiling = protocol.has_ceiling,
+                          .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)
       row.options.push_back({option.name, option.choices, option.serves, option.loads});
     catalogue.protocols.push_back(std::move(row));

@@ -20,6 +20,7 @@ Protocol file_protocol() {
   protocol.over_message = false;
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
+  protocol.verified = "by size and place, and a copy by its digest after the timed window";
   protocol.options = file::options();
   protocol.make_server = file::make_shop;
   protocol.make_client = file::make_errand;

@@ -41,6 +41,7 @@ struct ProtocolRow {
   std::uint64_t largest_payload_bytes = 1 << 20;
   bool has_ceiling = true;  // a load without sockets shows the most that the client can do
   std::vector<OptionRow> options{};
+  std::string verified = "byte for byte";  // how replies are checked
 };
 
 struct Catalogue {

@@ -130,7 +130,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
     else
       look_for_silence(one, *entry, findings);
   }
-  findings.say("{} replies verified byte for byte", format_count(static_cast<double>(verified)));
+  findings.say("{} replies verified {}", format_count(static_cast<double>(verified)), one.verified);
   if (delivered > 0)
     findings.say("{} deliveries of the whole runs verified likewise",
                  format_count(static_cast<double>(delivered)));

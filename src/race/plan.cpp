@@ -107,6 +107,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
+    if (const ProtocolRow* protocol = catalogue.protocol(one.protocol)) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
       result.entries.push_back(contestant_entry(contestant, catalogue));
     for (Entry& entry : result.entries) {

@@ -172,6 +172,7 @@ struct CheckResult {
 
 struct CaseResult {
   Case plan{};
+  std::string verified = "byte for byte";  // how the protocol's replies are checked
   std::string reference{};  // the contestant the ratios are to; empty when none could be measured
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
