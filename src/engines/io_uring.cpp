@@ -48,7 +48,6 @@ class UringLoop {
   void open_dealt();
   void accepted(const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
-  void sent(Peer& peer, int result);
   void keep_accepting();
   void start_dials();
   void open(Peer& peer);
@@ -56,6 +55,7 @@ class UringLoop {
   void receive(Peer& peer);
   void send(Peer& peer);
   void watch(int fd, Op op);
+  void note_no_splice();
   void stop_by_and_by();
 
   const Hosting& hosting_;
@@ -63,6 +63,7 @@ class UringLoop {
   Listener* listener_;  // loop 0's, until the stop
   bool stopping_ = false;
   bool all_in_ = false;  // every connection there will be is open here (while stopping)
+  bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
   std::uint64_t heard_in_ = 0;  // the last turn in which something arrived
   Patience patience_;
@@ -130,7 +131,7 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
   if (peer == nullptr) return;
   peer->completed(op, cqe);
   if (op == Op::receive) received(*peer, cqe);
-  if (op == Op::send) sent(*peer, cqe.res);
+  if (op == Op::send) peer->sent(cqe.res, core_.now());
   if (op == Op::connect) core_.finish_dial(*peer, -cqe.res);
   if (peer->connection && !std::exchange(peer->touched, true)) touched_.push_back(peer);
 }
@@ -159,6 +160,7 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
     if (cqe.res > 0) {
       heard_in_ = turn_;
       peer.count(static_cast<std::size_t>(cqe.res), turn_);
+      if (!splice_missed_ && peer.connection->store()) note_no_splice();
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {
       peer.connection->peer_finished(core_.now());
@@ -167,14 +169,6 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
     }
   }
   if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
-}
-
-void UringLoop::sent(Peer& peer, int result) {
-  if (!peer.live()) return;
-  if (result >= 0)
-    peer.connection->sent(static_cast<std::size_t>(result), core_.now());
-  else if (result != -EINTR && result != -EAGAIN)
-    peer.connection->failed({Stage::send, -result, {}}, core_.now());
 }
 
 void UringLoop::start_dials() {
@@ -218,6 +212,7 @@ void UringLoop::receive(Peer& peer) {
 // The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
 // MSG_WAITALL: a peer that reads slowly is then seen to move.
 void UringLoop::send(Peer& peer) {
+  if (peer.send_file(ring_, core_.now())) return;
   const std::size_t count = peer.connection->output(peer.pieces, core_.now());
   if (count == 0) return;  // a file that failed left nothing to send
   io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
@@ -234,6 +229,11 @@ void UringLoop::send(Peer& peer) {
 // Reports each time `fd` becomes readable.
 void UringLoop::watch(int fd, Op op) {
   io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
+}
+
+void UringLoop::note_no_splice() {
+  splice_missed_ = true;
+  hosting_.tally.note("io-uring: no splice, files are written from the receive buffers");
 }
 
 // First the accept has to end; then loop 0 takes in those who wait in the queue, and each loop what it has
