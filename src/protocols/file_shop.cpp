@@ -58,8 +58,9 @@ void ShopService::add_sample() {
 std::vector<ResultGroup> ShopService::results() const {
   const PlainBytes& plain = storage_.plain_bytes();
   // What arrives in one piece with the head before it is always written.
-  const bool written =
-      file_write(parameters_) == FileWrite::splice ? plain.written >= shop_.bytes_stored : plain.written > 0;
+  const bool written = file_write(parameters_) == FileWrite::splice
+                           ? plain.written > 0 && plain.written >= shop_.bytes_stored
+                           : plain.written > 0;
   return {
       {"files",
        {{"queries", shop_.queries.load()},
