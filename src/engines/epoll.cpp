@@ -11,7 +11,8 @@
 // calls. Edge-triggered (the default), the kernel speaks once when a socket becomes ready, so the loop must
 // remember what it was told until recv or send has said that it is over. Level-triggered, the kernel repeats
 // itself, so the loop must ask only for what it can use, and pays an epoll_ctl whenever that changes. Left
-// out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE. A socket belongs to one loop for life.
+// out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE. A socket belongs to one loop for life. Where a file asks
+// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 

@@ -10,8 +10,9 @@
 // receive is asked for once and goes on by itself, into buffers the kernel picks when bytes arrive. Bad at:
 // few busy connections, and large transfers: each operation costs more than a bare send() or recv() does, and
 // that is won back only where one enter carries many. Whoever starts an operation must keep its memory until
-// the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Left
-// out on purpose: fixed files, registered buffers and zero-copy, which win nothing for small messages.
+// the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Files
+// are sent by sendfile(), from the loop. Left out on purpose: splice, because what a multishot receive has
+// taken is in memory; fixed files, registered buffers and zero-copy, which win nothing for small messages.
 #include "engines/common/uring.hpp"
 
 #include <algorithm>
@@ -55,7 +56,6 @@ class UringLoop {
   void receive(Peer& peer);
   void send(Peer& peer);
   void watch(int fd, Op op);
-  void note_no_splice();
   void stop_by_and_by();
 
   const Hosting& hosting_;
@@ -160,7 +160,8 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
     if (cqe.res > 0) {
       heard_in_ = turn_;
       peer.count(static_cast<std::size_t>(cqe.res), turn_);
-      if (!splice_missed_ && peer.connection->store()) note_no_splice();
+      if (!splice_missed_ && (splice_missed_ = peer.connection->store().has_value()))
+        hosting_.tally.note("io-uring: no splice, files are written from the receive buffers");
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {
       peer.connection->peer_finished(core_.now());
@@ -229,11 +230,6 @@ void UringLoop::send(Peer& peer) {
 // Reports each time `fd` becomes readable.
 void UringLoop::watch(int fd, Op op) {
   io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
-}
-
-void UringLoop::note_no_splice() {
-  splice_missed_ = true;
-  hosting_.tally.note("io-uring: no splice, files are written from the receive buffers");
 }
 
 // First the accept has to end; then loop 0 takes in those who wait in the queue, and each loop what it has

@@ -14,7 +14,8 @@
 // is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
 // at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
 // ticks. How sleeping threads are told something, and how they all speak at once, is in common/crew.hpp. Left
-// out on purpose: a pool of threads, and a second thread per connection that only writes.
+// out on purpose: a pool of threads, and a second thread per connection that only writes. Where a file asks
+// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
