@@ -11,7 +11,8 @@
 // calls. Edge-triggered (the default), the kernel speaks once when a socket becomes ready, so the loop must
 // remember what it was told until recv or send has said that it is over. Level-triggered, the kernel repeats
 // itself, so the loop must ask only for what it can use, and pays an epoll_ctl whenever that changes. Left
-// out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE. A socket belongs to one loop for life.
+// out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE. A socket belongs to one loop for life. Where a file asks
+// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -20,6 +21,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "engines/common/file_io.hpp"
 #include "engines/common/loop_core.hpp"
 #include "engines/common/patience.hpp"
 #include "engines/common/ready_io.hpp"
@@ -28,6 +30,7 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kEventsPerTurn = 512;
+constexpr unsigned kSendsPerTurn = 16;
 constexpr std::uint32_t kUnwatched = ~0U;
 
 struct Peer : LoopPeer {
@@ -52,6 +55,7 @@ class EpollLoop {
   void start_dials();
   void open(Peer& peer);
   void serve(Peer& peer);
+  bool receive(Peer& peer);
   void flush(Peer& peer);
   void rearm(Peer& peer);
   void resume_unfinished();
@@ -66,8 +70,9 @@ class EpollLoop {
   const bool edge_;
   Patience patience_;
   std::vector<std::byte> buffer_;
+  FilePipe pipe_;
   std::array<epoll_event, kEventsPerTurn> events_{};
-  std::vector<Peer*> unfinished_;  // more to read than one turn's quota
+  std::vector<Peer*> unfinished_;  // more to read or to send than one turn's quota
   Fd epoll_;
   LoopCore<Peer> core_;
 };
@@ -172,7 +177,7 @@ void EpollLoop::serve(Peer& peer) {
   std::size_t quota = hosting_.limits.read_bytes_per_turn / buffer_.size() + 1;
   flush(peer);
   while (peer.readable && connection.wants_input() && --quota > 0) {
-    peer.readable = receive_ready(peer.socket.get(), connection, buffer_, peer.end_is_near, core_.now());
+    peer.readable = receive(peer);
     flush(peer);
   }
   if (quota == 0 && !std::exchange(peer.unfinished, true)) unfinished_.push_back(&peer);
@@ -181,10 +186,21 @@ void EpollLoop::serve(Peer& peer) {
   if (peer.leaving && std::exchange(peer.unfinished, false)) std::erase(unfinished_, &peer);
 }
 
+// False when the socket is drained. What belongs in a file may go there without us.
+bool EpollLoop::receive(Peer& peer) {
+  const int socket = peer.socket.get();
+  if (const std::size_t most = pipe_.wanted(*peer.connection); most > 0)
+    return pipe_.receive_ready(socket, *peer.connection, most, core_.now());
+  return receive_ready(socket, *peer.connection, buffer_, peer.end_is_near, core_.now());
+}
+
+// A reader that is as fast as a file is read must not keep the others waiting either.
 void EpollLoop::flush(Peer& peer) {
   if (core_.is_gathering()) return;
-  while (peer.writable && peer.connection->has_output())
+  unsigned sends = 0;
+  while (peer.writable && peer.connection->has_output() && ++sends <= kSendsPerTurn)
     peer.writable = send_ready(peer.socket.get(), *peer.connection, core_.now());
+  if (sends > kSendsPerTurn && !std::exchange(peer.unfinished, true)) unfinished_.push_back(&peer);
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, core_.now());
 }
 

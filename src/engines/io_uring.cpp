@@ -10,8 +10,9 @@
 // receive is asked for once and goes on by itself, into buffers the kernel picks when bytes arrive. Bad at:
 // few busy connections, and large transfers: each operation costs more than a bare send() or recv() does, and
 // that is won back only where one enter carries many. Whoever starts an operation must keep its memory until
-// the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Left
-// out on purpose: fixed files, registered buffers and zero-copy, which win nothing for small messages.
+// the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Files
+// are sent by sendfile(), from the loop. Left out on purpose: splice, because what a multishot receive has
+// taken is in memory; fixed files, registered buffers and zero-copy, which win nothing for small messages.
 #include "engines/common/uring.hpp"
 
 #include <algorithm>
@@ -48,7 +49,6 @@ class UringLoop {
   void open_dealt();
   void accepted(const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
-  void sent(Peer& peer, int result);
   void keep_accepting();
   void start_dials();
   void open(Peer& peer);
@@ -63,6 +63,7 @@ class UringLoop {
   Listener* listener_;  // loop 0's, until the stop
   bool stopping_ = false;
   bool all_in_ = false;  // every connection there will be is open here (while stopping)
+  bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
   Patience patience_;
   std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
@@ -129,7 +130,7 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
   if (peer == nullptr) return;
   peer->completed(op, cqe);
   if (op == Op::receive) received(*peer, cqe);
-  if (op == Op::send) sent(*peer, cqe.res);
+  if (op == Op::send) peer->sent(cqe.res, core_.now());
   if (op == Op::connect) core_.finish_dial(*peer, -cqe.res);
   if (peer->connection && !std::exchange(peer->touched, true)) touched_.push_back(peer);
 }
@@ -157,6 +158,8 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
   if (peer.live()) {
     if (cqe.res > 0) {
       peer.count(static_cast<std::size_t>(cqe.res), turn_);
+      if (!splice_missed_ && (splice_missed_ = peer.connection->store().has_value()))
+        hosting_.tally.note("io-uring: no splice, files are written from the receive buffers");
       peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
     } else if (cqe.res == 0) {
       peer.connection->peer_finished(core_.now());
@@ -165,14 +168,6 @@ void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
     }
   }
   if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
-}
-
-void UringLoop::sent(Peer& peer, int result) {
-  if (!peer.live()) return;
-  if (result >= 0)
-    peer.connection->sent(static_cast<std::size_t>(result), core_.now());
-  else if (result != -EINTR && result != -EAGAIN)
-    peer.connection->failed({Stage::send, -result, {}}, core_.now());
 }
 
 void UringLoop::start_dials() {
@@ -216,6 +211,7 @@ void UringLoop::receive(Peer& peer) {
 // The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
 // MSG_WAITALL: a peer that reads slowly is then seen to move.
 void UringLoop::send(Peer& peer) {
+  if (peer.send_file(ring_, core_.now())) return;
   const std::size_t count = peer.connection->output(peer.pieces, core_.now());
   if (count == 0) return;  // a file that failed left nothing to send
   io_uring_sqe* const entry = peer.prepare(ring_, Op::send);

@@ -14,7 +14,8 @@
 // is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
 // at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
 // ticks. How sleeping threads are told something, and how they all speak at once, is in common/crew.hpp. Left
-// out on purpose: a pool of threads, and a second thread per connection that only writes.
+// out on purpose: a pool of threads, and a second thread per connection that only writes. Where a file asks
+// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -25,7 +26,9 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "engines/common/blocking_dial.hpp"
 #include "engines/common/crew.hpp"
+#include "engines/common/file_io.hpp"
 #include "engines/common/patience.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
@@ -37,28 +40,21 @@ constexpr std::size_t kMostRead = 64 << 10;                       // on the stac
 constexpr Duration kTick = std::chrono::seconds(1);               // the longest sleep in recv
 constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
 
-void set_timeout(int socket, int option, Duration time) {
-  const timeval value{.tv_sec = time / std::chrono::seconds(1),
-                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
-  checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
-}
-
 // What the thread of one connection does. It lives on that thread's stack.
 class Conversation {
  public:
   Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
       : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait) {}
 
-  void dial();  // where there is no socket yet
   void hold();
 
  private:
   struct Heard {
     Bytes bytes;
-    int error;  // EAGAIN where nothing was there; 0 without bytes is the peer's end
+    int error;              // EAGAIN where nothing was there; 0 without bytes is the peer's end
+    std::size_t piped = 0;  // bytes that are in the pipe instead
   };
 
-  int connect_to(int socket, const Endpoint& endpoint) const;
   bool take_turn();
   Duration next_wait();
   Heard listen(Duration wait);
@@ -70,43 +66,13 @@ class Conversation {
   CrewPeer& peer_;
   Time now_{};
   Patience patience_;
+  FilePipe pipe_;
+  std::size_t for_file_ = 0;         // bytes that are to go through the pipe
   bool silent_ = false;              // in this turn: the host speaks for it
   bool took_leave_ = false;          // the session knows of the stop
   std::size_t read_since_stop_ = 0;  // bytes
   std::array<std::byte, kMostRead> buffer_;
 };
-
-// Tries the target's endpoints in turn.
-void Conversation::dial() {
-  const Target& target = *hosting_.target;
-  Failure failure;
-  for (std::size_t i = 0; i < target.endpoints() && !peer_.socket.is_open(); ++i) {
-    try {
-      Fd socket = target.make_socket(i, 0);
-      const int error = connect_to(socket.get(), target.endpoint(i));
-      failure = target.connect_failure(i, error);
-      if (error == 0) peer_.socket = std::move(socket);
-    } catch (const std::system_error& error) {
-      failure = {Stage::connect, error.code().value(), target.name()};
-    }
-  }
-  if (crew_.draining()) return peer_.socket.close();
-  if (peer_.socket.is_open()) return target.note_facts(peer_.socket.get());
-  hosting_.tally.failed(failure);
-  hosting_.service.not_opened(failure, Clock::now());
-}
-
-// 0, or the errno. On Linux the send timeout bounds connect too, and connect called again after a signal goes
-// on waiting for the same connection.
-int Conversation::connect_to(int socket, const Endpoint& endpoint) const {
-  set_timeout(socket, SO_SNDTIMEO, hosting_.limits.connect);
-  while (!crew_.draining()) {
-    if (::connect(socket, endpoint.raw(), endpoint.size) == 0) return 0;
-    if (errno == EINPROGRESS || errno == EALREADY || errno == EAGAIN) return ETIMEDOUT;
-    if (errno != EINTR) return errno;
-  }
-  return ECANCELED;
-}
 
 void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
@@ -144,13 +110,14 @@ Duration Conversation::next_wait() {
       look_only ? Duration::zero() : patience_.next_wait(peer_.connection->deadline(), now_);
   peer_.waits_for = static_cast<short>(peer_.interest() & ~(silent_ ? POLLOUT : 0));
   peer_.back_by = now_ + std::min(wait, kTick);
+  for_file_ = pipe_.wanted(*peer_.connection);
   return wait;
 }
 
 // Waits for what was noted, without the lock, and reads.
 Conversation::Heard Conversation::listen(Duration wait) {
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
-  if (wait > Duration::zero() && !blocking) {
+  if (!blocking && (wait > Duration::zero() || for_file_ > 0)) {  // splice has no MSG_DONTWAIT
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(wait);
     // Where nothing is wanted now, not even the peer's end, this only sleeps.
@@ -158,6 +125,10 @@ Conversation::Heard Conversation::listen(Duration wait) {
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
+  if (for_file_ > 0) {
+    const ssize_t n = pipe_.fill(peer_.socket.get(), for_file_);
+    return {{}, n < 0 ? errno : 0, n < 0 ? 0 : static_cast<std::size_t>(n)};
+  }
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -170,6 +141,9 @@ void Conversation::report(const Heard& heard) {
   if (!heard.bytes.empty()) {
     patience_.found_work(now_);
     peer_.connection->received(heard.bytes, now_);
+  } else if (heard.piped > 0) {
+    patience_.found_work(now_);
+    pipe_.empty(*peer_.connection, now_);
   } else if (heard.error == 0) {
     peer_.connection->peer_finished(now_);
   } else if (heard.error != EAGAIN && heard.error != EINTR) {
@@ -179,7 +153,7 @@ void Conversation::report(const Heard& heard) {
 
 // The stop: what had arrived before it is still answered, up to a turn's quota. Then the session is told.
 void Conversation::take_leave(const Heard& heard) {
-  read_since_stop_ += heard.bytes.size();
+  read_since_stop_ += heard.bytes.size() + heard.piped;
   if (heard.error != EAGAIN && read_since_stop_ < hosting_.limits.read_bytes_per_turn) return;
   took_leave_ = true;
   peer_.connection->drain(now_);
@@ -213,13 +187,12 @@ class Host {
 
 // All that a thread does.
 void Host::live(CrewPeer& peer) {
-  Conversation conversation(hosting_, crew_, peer);
   if (!peer.socket.is_open()) {
-    conversation.dial();
+    peer.socket = dial_blocking(hosting_, crew_);
     connecting_.fetch_sub(1);
     crew_.wake_host();
   }
-  if (peer.socket.is_open()) conversation.hold();
+  if (peer.socket.is_open()) Conversation(hosting_, crew_, peer).hold();
 }
 
 void Host::run() {

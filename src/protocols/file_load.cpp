@@ -114,8 +114,8 @@ std::string ErrandService::way() const {
   if (errand_.orders().operation == Operation::put)
     return way_used(parameters_.option("file-read"), "read", plain.read > 0);
   const std::string& wish = parameters_.option("file-write");
-  // Nowhere is no file: nothing is counted there as written.
-  return way_used(wish, "write", plain.written > 0 || (wish == "splice" && !errand_.moved_by_kernel));
+  // What arrives in one piece with the head before it is always written.
+  return way_used(wish, "write", wish == "splice" ? !errand_.moved_by_kernel : plain.written > 0);
 }
 
 }  // namespace

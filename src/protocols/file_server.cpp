@@ -172,7 +172,7 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange
 }
 
 void ServerSession::on_stored(std::size_t n, Bytes seen, Time /*now*/) {
-  if (!seen.empty()) upload_->seen(left_.offset, seen);
+  upload_->stored({left_.offset, n}, seen);
   shop_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
   data_left_ -= n;
   left_ = {left_.offset + n, left_.size - n};

@@ -24,8 +24,12 @@ void FileDigest::forget() {
 }
 
 std::expected<bool, int> FileDigest::advance(const File& file) {
+  return advance(file, size_);
+}
+
+std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end) {
   thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kRead);
-  const std::uint64_t until = done_ + std::min<std::uint64_t>(kSlice, size_ - done_);
+  const std::uint64_t until = std::min<std::uint64_t>(done_ + kSlice, std::min(end, size_));
   while (done_ < until) {
     const std::size_t most = std::min<std::uint64_t>(kRead, until - done_);
     const auto read = file.read_at(done_, {buffer.get(), most});

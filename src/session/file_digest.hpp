@@ -21,6 +21,8 @@ class FileDigest {
   void forget();
   // Reads one slice. True when through; the errno, or 0 for a file that is shorter than it should be.
   std::expected<bool, int> advance(const File& file);
+  // The same, and no further than `end`.
+  std::expected<bool, int> advance(const File& file, std::uint64_t end);
 
   std::uint64_t done() const { return done_; }  // bytes
   Digest value() const { return digester_.value(); }

@@ -85,8 +85,9 @@ class Upload {
   // Reserves a range: nobody else gets a byte of it, until it is given back.
   virtual FileAnswer<void> take(ByteRange range) = 0;
   virtual void give_back(ByteRange range) = 0;
-  // Bytes of a taken range that are in the file now, where the engine had them in memory.
-  virtual void seen(std::uint64_t offset, Bytes bytes) = 0;
+  // This part of a taken range is in the file now; after what came before it in that range. `seen` shows it
+  // where the engine had it in memory, and is empty where not.
+  virtual void stored(ByteRange part, Bytes seen) = 0;
   // The whole of a taken range is in the file. True when that was the last one missing: it is then for the
   // caller to call check() until it is through.
   virtual bool finish(ByteRange range) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/disk_upload.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace joust {
@@ -59,15 +60,32 @@ FileAnswer<void> DiskUpload::take(ByteRange range) {
 }
 
 void DiskUpload::give_back(ByteRange range) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(digesting_, mutex_);
   taken_.erase(range.offset, range.end());
+  stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
   // What comes next time may be other bytes than those that were seen.
   if (range.offset < digest_.done()) digest_.forget();
 }
 
-void DiskUpload::seen(std::uint64_t offset, Bytes bytes) {
+std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
   const std::lock_guard lock(mutex_);
-  digest_.seen(offset, bytes);
+  return stored_.end_of(offset);
+}
+
+// The digest keeps in step with what comes, while that is in the processor's cache, and is through soon after
+// the last byte. Each part pays for twice its size: that makes up for ranges that come before their turn, and
+// for parts that come while another thread is at it.
+void DiskUpload::stored(ByteRange part, Bytes seen) {
+  {
+    const std::lock_guard lock(mutex_);
+    stored_.insert(part.offset, part.end());
+  }
+  const std::unique_lock digesting(digesting_, std::try_to_lock);
+  if (!digesting) return;
+  digest_.seen(part.offset, seen);
+  const std::uint64_t most = digest_.done() + 2 * part.size;
+  // What cannot be read now cannot be read in the end either, and is told then.
+  static_cast<void>(digest_.advance(file_, std::min(most, stored_from(digest_.done()))));
 }
 
 bool DiskUpload::finish(ByteRange range) {
@@ -77,7 +95,7 @@ bool DiskUpload::finish(ByteRange range) {
 }
 
 FileAnswer<Upload::Check> DiskUpload::check() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(digesting_, mutex_);
   const auto through = digest_.advance(file_);
   if (!through) return refuse(error_of(through.error() == 0 ? EIO : through.error()));
   return *through ? conclude() : Check{digest_.done()};

@@ -29,7 +29,7 @@ class DiskUpload : public Upload {
 
   FileAnswer<void> take(ByteRange range) override;
   void give_back(ByteRange range) override;
-  void seen(std::uint64_t offset, Bytes bytes) override;
+  void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
   bool over() const override { return over_; }
@@ -39,6 +39,7 @@ class DiskUpload : public Upload {
   bool same(const UploadRequest& request) const;
 
  private:
+  std::uint64_t stored_from(std::uint64_t offset);
   FileAnswer<Check> conclude();
 
   const std::uint64_t size_;
@@ -48,9 +49,11 @@ class DiskUpload : public Upload {
   NewFile place_;
   TargetFile file_;
   RangeSet taken_;
+  RangeSet stored_;                // of what is taken
   std::uint64_t there_ = 0;        // bytes of ranges that are finished
   std::atomic<bool> over_{false};  // all is there: being checked, published or refused
-  FileDigest digest_;
+  std::mutex digesting_;           // before mutex_, where both are needed
+  FileDigest digest_;              // under it
 };
 
 }  // namespace joust

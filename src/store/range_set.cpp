@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/range_set.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <iterator>
 
@@ -33,6 +34,11 @@ void RangeSet::erase(std::uint64_t begin, std::uint64_t end) {
     ranges_.erase(around);
   else
     around->second = begin;
+}
+
+std::uint64_t RangeSet::end_of(std::uint64_t begin) const {
+  const auto behind = ranges_.upper_bound(begin);
+  return behind == ranges_.begin() ? begin : std::max(begin, std::prev(behind)->second);
 }
 
 }  // namespace joust

@@ -14,6 +14,8 @@ class RangeSet {
   bool insert(std::uint64_t begin, std::uint64_t end);
   // A stretch that was inserted, though it may have grown together with others since.
   void erase(std::uint64_t begin, std::uint64_t end);
+  // Where the stretch ends that `begin` is in; `begin` where it is in none.
+  std::uint64_t end_of(std::uint64_t begin) const;
   std::size_t pieces() const { return ranges_.size(); }
 
  private:

@@ -45,7 +45,7 @@ class MemoryUpload : public Upload {
     return {};
   }
   void give_back(ByteRange) override {}
-  void seen(std::uint64_t, Bytes) override {}
+  void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange range) override {
     return (there_ += range.size) == size_ && !std::exchange(over_, true);
   }

@@ -39,7 +39,7 @@ class MoodyUpload : public Upload {
   MoodyUpload(MoodyFile& file, std::string& told) : file_(file), told_(told) {}
   FileAnswer<void> take(ByteRange) override { return {}; }
   void give_back(ByteRange range) override { told_ += "back " + std::to_string(range.size) + ";"; }
-  void seen(std::uint64_t, Bytes) override {}
+  void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange) override { return true; }
   FileAnswer<Check> check() override { return Check{0, Digest{}}; }
   bool over() const override { return true; }

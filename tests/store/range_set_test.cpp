@@ -34,6 +34,18 @@ TEST(RangeSet, GivesBackAPartOfWhatHasGrownTogether) {
   EXPECT_EQ(set.pieces(), 1U);
 }
 
+TEST(RangeSet, KnowsWhereAStretchEnds) {
+  RangeSet set;
+  EXPECT_EQ(set.end_of(5), 5U);
+  EXPECT_TRUE(set.insert(10, 20));
+  EXPECT_TRUE(set.insert(20, 25));
+  EXPECT_EQ(set.end_of(5), 5U);
+  EXPECT_EQ(set.end_of(10), 25U);
+  EXPECT_EQ(set.end_of(24), 25U);
+  EXPECT_EQ(set.end_of(25), 25U);
+  EXPECT_EQ(set.end_of(30), 30U);
+}
+
 TEST(RangeSet, HoldsToTheLastNumber) {
   RangeSet set;
   EXPECT_TRUE(set.insert(UINT64_MAX - 1, UINT64_MAX));

@@ -31,7 +31,7 @@ inline void store(Upload& upload, std::string_view whole, ByteRange range, bool 
   for (std::uint64_t offset = range.offset; !rest.empty();) {
     const auto n = upload.file().write_at(offset, rest);
     ASSERT_TRUE(n) << n.error();
-    if (seen) upload.seen(offset, rest.first(*n));
+    upload.stored({offset, *n}, seen ? rest.first(*n) : Bytes{});
     offset += *n;
     rest = rest.subspan(*n);
   }

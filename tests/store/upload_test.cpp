@@ -120,6 +120,21 @@ TEST_F(Uploading, DigestsWhatTheKernelMoved) {
   EXPECT_EQ(text_of(path("new")), text_);
 }
 
+// Ten slices' worth, of which nothing is left to be read after the last byte.
+TEST_F(Uploading, DigestsInStepWithWhatTheKernelMoves) {
+  constexpr std::uint64_t kPart = 250'000, kParts = 160;
+  std::string large(kParts * kPart, '.');
+  for (std::size_t i = 0; i < large.size(); i += 997) large[i] = static_cast<char>('a' + i % 23);
+  auto upload = storage().upload({.name = "new", .size = large.size()});
+  ASSERT_TRUE(upload && (*upload)->take({0, large.size()}));
+  for (std::uint64_t i = 0; i < kParts; ++i)  // some come before their turn
+    store(**upload, large, {(i < 10 ? i + 10 : i < 20 ? i - 10 : i) * kPart, kPart}, false);
+  ASSERT_TRUE((*upload)->finish({0, large.size()}));
+  const auto check = (*upload)->check();
+  ASSERT_TRUE(check && check->digest) << "one slice is enough";
+  EXPECT_EQ(*check->digest, digest_of(large));
+}
+
 TEST_F(Uploading, NamesNoFileWithAnotherDigest) {
   UploadRequest wrong = request("new");
   wrong.digest = digest_of("other");

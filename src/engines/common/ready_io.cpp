@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "engines/common/file_io.hpp"
 
 namespace joust {
 namespace {
@@ -45,6 +46,8 @@ bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte
 }
 
 bool send_ready(int socket, StreamConnection& connection, Time now) {
+  if (const auto source = connection.source())
+    if (const auto done = send_file(socket, connection, *source, now)) return *done;
   std::array<iovec, kMostPieces> pieces;
   const std::size_t count = connection.output(pieces, now);
   if (count == 0) return true;  // a file that failed left nothing to send

@@ -17,7 +17,8 @@ namespace joust {
 bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte> buffer, bool end_is_near,
                    Time now);
 
-// One send() of as much output as the socket takes. False when the socket is full.
+// One send() of as much output as the socket takes, or sendfile() where a file comes first and says so. False
+// when the socket is full.
 bool send_ready(int socket, StreamConnection& connection, Time now);
 
 // shutdown(SHUT_WR): the peer reads the end of our stream; we may go on reading.

@@ -3,11 +3,17 @@
 
 #ifdef JOUST_HAVE_LIBURING
 
+#include <poll.h>
 #include <sys/socket.h>
+
+#include <cerrno>
+
+#include "engines/common/file_io.hpp"
 
 namespace joust {
 namespace {
 
+constexpr unsigned kFilesPerTurn = 4;  // sendfile() calls for one peer, before others get their turn
 constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
 
 }  // namespace
@@ -28,7 +34,8 @@ io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
   io_uring_sqe* const entry = ring.prepare(uring_tag(op, this));
   ++in_flight_;
   if (op == UringOp::receive) receiving = true;
-  if (op == UringOp::send) sending = true;
+  if (op == UringOp::send || op == UringOp::room) sending = true;
+  if (op == UringOp::room) awaits_room_ = true;
   if (op == UringOp::rest) resting = true;
   return entry;
 }
@@ -42,10 +49,31 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   if ((cqe.flags & IORING_CQE_F_MORE) != 0) return;
   --in_flight_;
   if (op == UringOp::receive) receiving = stopping = false;
-  if (op == UringOp::send) sending = false;
+  if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
   if (op == UringOp::rest) resting = false;
   // An operation that is just being carried out is not found; if it goes on, it is cancelled again.
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
+}
+
+void UringPeer::sent(int result, Time now) {
+  if (!live()) return;
+  if (result >= 0)
+    connection->sent(static_cast<std::size_t>(result), now);
+  else if (result != -EINTR && result != -EAGAIN)
+    connection->failed({Stage::send, -result, {}}, now);
+}
+
+// The ring has no sendfile, only a splice that needs a pipe and is carried out by another thread.
+bool UringPeer::send_file(Uring& ring, Time now) {
+  for (unsigned files = 0; files < kFilesPerTurn; ++files) {
+    const auto source = connection->source();
+    if (!source) return false;
+    const auto done = joust::send_file(socket.get(), *connection, *source, now);
+    if (!done) return false;
+    if (!*done) break;
+  }
+  io_uring_prep_poll_add(prepare(ring, UringOp::room), socket.get(), POLLOUT);
+  return true;
 }
 
 bool UringPeer::let_go(Uring& ring) {
@@ -54,7 +82,7 @@ bool UringPeer::let_go(Uring& ring) {
     ::shutdown(socket.get(), SHUT_RDWR);
     if (!connection) cancel(ring, UringOp::connect);
     if (receiving && !stopping) cancel(ring, UringOp::receive);
-    if (sending) cancel(ring, UringOp::send);
+    if (sending) cancel(ring, awaits_room_ ? UringOp::room : UringOp::send);
   }
   return false;
 }

@@ -13,7 +13,7 @@
 namespace joust {
 
 // What an operation in flight is. The first ones are a peer's, the others the loop's own.
-enum class UringOp : std::uint8_t { receive, send, connect, cancel, rest, accept, inbox, stop };
+enum class UringOp : std::uint8_t { receive, send, connect, cancel, rest, room, accept, inbox, stop };
 
 // A peer with operations in flight. The kernel has a hold on its memory and its socket until the last
 // completion of each has come; only then may it be destroyed.
@@ -25,6 +25,13 @@ struct alignas(16) UringPeer : LoopPeer {
 
   // Takes note of a completion, before anything else is done about it.
   void completed(UringOp op, const io_uring_cqe& cqe);
+
+  // The completion of a send.
+  void sent(int result, Time now);
+
+  // Where a file comes first in the output: sendfile() from here, as long as it goes, and then a wait for
+  // room in the socket. False when there is something else to send, or the plain way is left.
+  bool send_file(Uring& ring, Time now);
 
   // For a peer that leaves: cancels what is in flight. True when nothing is. close() alone would neither
   // cancel nor send the end of the stream while an operation holds the socket.
@@ -44,6 +51,7 @@ struct alignas(16) UringPeer : LoopPeer {
 
  private:
   unsigned in_flight_ = 0;
+  bool awaits_room_ = false;  // sending, but no more than that
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // in which it last received,
   std::size_t received_ = 0;  // and how many bytes
