@@ -115,7 +115,10 @@ void ClientSession::hear(const Stored& stored, Time now) {
     return fail(Stage::verify, 0, "another range was stored than was sent", now);
   if (stored.complete && stored.digest != errand_.facts()->digest)
     return fail(Stage::verify, 0, "what was stored has another digest than what was sent", now);
-  if (stored.complete && task_.recorded) ++errand_.digested;
+  if (stored.complete && task_.recorded) {
+    ++errand_.digested;
+    ++team_.stored;
+  }
   answered(task_.range.size, now);
 }
 

@@ -131,11 +131,19 @@ void ClientSession::on_source_failed(int error, Time now) {
 // The connection has done its part. The last one of a team sees whether all that came is right.
 void ClientSession::come_to_end(Time now) {
   if (verifying_) return verify(now);
-  if (leave_team() && worth_verifying()) {
+  const bool last = leave_team();
+  if (last && worth_verifying()) {
     verifying_ = true;
     return verify(now);
   }
-  finished_ = true;
+  const bool puts = errand_.orders().operation == Operation::put && !stopped_ && !team_.failed;
+  if (last && puts && errand_.run().plan().messages && team_.stored < team_.done / errand_.segments())
+    return fail(Stage::verify, 0, "the server has every range, and has not said that the file is complete",
+                now);
+  // The server keeps what has come of an upload for as long as somebody who brought some of it is there.
+  waiting_ = puts && team_.members > 0;
+  next_look_ = now + kLookForClose;
+  finished_ = !waiting_;
 }
 
 bool ClientSession::worth_verifying() const {
@@ -226,7 +234,7 @@ std::optional<Time> ClientSession::deadline() const {
   const bool requests = phase == Course::Phase::warming || phase == Course::Phase::measuring;
   if (busy()) also(last_progress_ + errand_.run().plan().request_timeout);
   if (!busy() && requests) also(next_begin_);
-  if (verifying_ && !busy()) also(next_look_);
+  if ((verifying_ || waiting_) && !busy()) also(next_look_);
   return due;
 }
 

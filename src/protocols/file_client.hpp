@@ -82,6 +82,7 @@ class ClientSession : public Session {
   std::uint64_t data_left_ = 0;  // of the data frame that is being read
   bool greeting_ = false;        // the query before the start is under way
   bool verifying_ = false;       // after the window
+  bool waiting_ = false;         // for the rest of the team
   bool refetching_ = false;      // what was not kept is fetched again, to be digested
   std::optional<FileDigest> digest_;
   std::unique_ptr<DigestedFile> refetched_;

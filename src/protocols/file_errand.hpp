@@ -38,6 +38,7 @@ struct Team {
   std::atomic<std::uint64_t> next{0}, next_unrecorded{0};  // range
   std::atomic<std::uint64_t> done{0};                      // ranges
   std::atomic<std::uint64_t> members{0};                   // that have not come to their end
+  std::atomic<std::uint64_t> stored{0};                    // whole files, as the server said
   std::atomic<bool> failed{false};
   std::mutex mutex{};
   std::unique_ptr<Sink> sink{};  // of a get; made when it is first needed
@@ -53,6 +54,7 @@ class Errand {
   TransferEnds& ends() { return ends_; }
   Team& team(std::uint64_t connection) { return teams_[connection / team_size_]; }
   bool first_team(const Team& team) const { return &team == &teams_.front(); }
+  std::uint64_t segments() const;  // of a transfer
   bool complete(const Team& team) const { return team.done >= segments(); }  // one transfer at least
 
   // What the server said of the file before the start, or what is to be sent. Set before any connection asks.
@@ -73,7 +75,6 @@ class Errand {
   std::uint64_t transfers() const;           // complete
 
  private:
-  std::uint64_t segments() const;
 
   const Orders orders_;
   LoadRun& run_;

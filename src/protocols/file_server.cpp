@@ -234,7 +234,10 @@ void ServerSession::answered() {
 }
 
 void ServerSession::conclude() {
-  const bool had_all = shop_.requests_per_connection > 0 && requests_ >= shop_.requests_per_connection;
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  // An upload that others are still bringing is kept by those who have brought some of it.
+  const bool had_all =
+      shop_.requests_per_connection > 0 && requests_ >= shop_.requests_per_connection && begun_.empty();
   if (state_ == State::idle && (ending_ || had_all)) over_ = true;
 }
 
