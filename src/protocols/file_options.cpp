@@ -66,7 +66,7 @@ std::vector<ProtocolOption> for_both() {
   return {
       {.name = "file-read",
        .summary = "how bytes get from a file to a socket, where the engine can",
-       .standard = "read",
+       .standard = "sendfile",
        .choices = {"read", "mmap", "sendfile"}},
       {.name = "file-write",
        .summary = "and from a socket into a file",
