@@ -7,7 +7,6 @@
 namespace joust::file {
 namespace {
 
-constexpr std::uint64_t kSendAhead = 2 * kLargestData;
 constexpr Duration kLookForClose = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -103,16 +102,11 @@ void ClientSession::bring(const Task& task, Time now) {
 }
 
 void ClientSession::send_more() {
-  while (sending_ && outgoing_.waiting() < kSendAhead) {
-    if (left_.size == 0) {
-      outgoing_.message({request_, End{task_.range.size, std::nullopt}});
-      sending_ = false;
-      return;
-    }
-    const std::uint64_t part = std::min<std::uint64_t>(left_.size, kLargestData);
-    outgoing_.data(request_, errand_.ends().source().file, {left_.offset, part});
-    left_ = {left_.offset + part, left_.size - part};
-  }
+  if (!sending_) return;
+  left_ = outgoing_.data_ahead(request_, errand_.ends().source().file, left_);
+  if (left_.size > 0 || !outgoing_.has_room()) return;
+  outgoing_.message({request_, End{task_.range.size, std::nullopt}});
+  sending_ = false;
 }
 
 void ClientSession::consumed(std::size_t n) {

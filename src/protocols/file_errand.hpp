@@ -54,7 +54,7 @@ class Errand {
   TransferEnds& ends() { return ends_; }
   Team& team(std::uint64_t connection) { return teams_[connection / team_size_]; }
   bool first_team(const Team& team) const { return &team == &teams_.front(); }
-  std::uint64_t segments() const;  // of a transfer
+  std::uint64_t segments() const;                                            // of a transfer
   bool complete(const Team& team) const { return team.done >= segments(); }  // one transfer at least
 
   // What the server said of the file before the start, or what is to be sent. Set before any connection asks.
@@ -75,7 +75,6 @@ class Errand {
   std::uint64_t transfers() const;           // complete
 
  private:
-
   const Orders orders_;
   LoadRun& run_;
   TransferEnds& ends_;

@@ -35,6 +35,15 @@ void Outgoing::data(std::uint32_t request, const std::shared_ptr<File>& file, By
   add({.file = file, .offset = range.offset, .size = range.size, .request = request});
 }
 
+ByteRange Outgoing::data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
+  while (range.size > 0 && has_room()) {
+    const std::uint64_t part = std::min<std::uint64_t>(range.size, kLargestData);
+    data(request, file, {range.offset, part});
+    range = {range.offset + part, range.size - part};
+  }
+  return range;
+}
+
 bool Outgoing::source_failed(const FileRefusal& refusal) {
   assert(first_ < pieces_.size() && pieces_[first_].file);
   Piece& failed = pieces_[first_];

@@ -22,6 +22,11 @@ class Outgoing {
   // A data frame: its head, and that range of the file, at most kLargestData bytes.
   void data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
 
+  // Data frames of the range as far as there is room; returns what is left of it.
+  ByteRange data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
+  // Frames are made as they go out, so that a large file costs no more memory than a small one.
+  bool has_room() const { return waiting_ < 2 * kLargestData; }
+
   // The file that the output begins with has failed. The frame was announced, so what is missing of it is
   // sent as zeros; then the answer ends with this error in place of what would follow of it. True when that
   // is the last answer here, so that nothing may be added to it.

@@ -9,7 +9,6 @@ namespace {
 
 // Bytes that wait for a peer that does not read, before it is not read either.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::uint64_t kSendAhead = 2 * kLargestData;
 constexpr std::size_t kMostBegun = 8;  // uploads of one connection
 constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
 
@@ -112,19 +111,14 @@ void ServerSession::begin(const Fragment& fragment) {
   send_more();
 }
 
-// Frames are made as they go out, so that a large file costs no more memory than a small one.
 void ServerSession::send_more() {
-  while (state_ == State::sending && outgoing_.waiting() < kSendAhead) {
-    if (left_.size == 0) {
-      const bool whole = range_.size == source_.version.size;
-      outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
-      return answered();
-    }
-    const std::uint64_t part = std::min<std::uint64_t>(left_.size, kLargestData);
-    outgoing_.data(request_, source_.file, {left_.offset, part});
-    shop_.bytes_sent.fetch_add(part, std::memory_order_relaxed);
-    left_ = {left_.offset + part, left_.size - part};
-  }
+  const std::uint64_t before = left_.size;
+  left_ = outgoing_.data_ahead(request_, source_.file, left_);
+  shop_.bytes_sent.fetch_add(before - left_.size, std::memory_order_relaxed);
+  if (left_.size > 0 || !outgoing_.has_room()) return;
+  const bool whole = range_.size == source_.version.size;
+  outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
+  answered();
 }
 
 void ServerSession::consumed(std::size_t n) {
