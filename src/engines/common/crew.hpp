@@ -94,8 +94,7 @@ class Crew {
 
   Time now_ = Clock::now();
   std::optional<Time> nudge_again_;     // while any are unanswered
-  std::uint64_t seen_ = 0;              // of the publications, and
-  std::atomic<std::uint64_t> told_{0};  // what of them everyone is told
+  std::atomic<std::uint64_t> told_{0};  // of the publications
   Gathering gathering_;
   std::list<CrewPeer> peers_;
 };

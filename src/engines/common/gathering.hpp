@@ -13,10 +13,10 @@ namespace joust {
 // doubles the time until the last one knows, and saves all the tellings that it makes one of.
 class Gathering {
  public:
-  // True while it pays to wait. `heard`: more has been published since the last turn.
-  bool keep_on(Time now, bool heard, std::size_t sessions) {
+  // True while it pays to wait. `count`: of the publications, now.
+  bool keep_on(Time now, std::uint64_t count, std::size_t sessions) {
     if (!std::exchange(under_way_, true)) began_ = heard_ = now;
-    if (heard) heard_ = now;
+    if (std::exchange(count_, count) != count) heard_ = now;
     const Duration telling = kTellOne * static_cast<std::int64_t>(sessions);
     under_way_ = now < began_ + telling && now < heard_ + telling / kQuiet;
     return under_way_;
@@ -28,7 +28,8 @@ class Gathering {
   static constexpr int kQuiet = 16;  // nothing for this part of it, and nothing more will come
 
   bool under_way_ = false;
-  Time began_{}, heard_{};
+  std::uint64_t count_ = 0;
+  Time began_{}, heard_{};  // when the count moved first, and last
 };
 
 }  // namespace joust

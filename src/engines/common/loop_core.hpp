@@ -189,8 +189,7 @@ class LoopCore {
   void pass_publications(Serve&& serve) {
     if (publications_ == nullptr || publications_->count() == seen_) return;
     const std::uint64_t count = publications_->count();
-    const bool heard = std::exchange(latest_, count) != count;
-    if (hosting_.listener != nullptr && gathering_.keep_on(now_, heard, peers_.size())) return;
+    if (hosting_.listener != nullptr && gathering_.keep_on(now_, count, peers_.size())) return;
     seen_ = count;
     telling_ = true;
     for (const auto& peer : peers_) {
@@ -279,8 +278,7 @@ class LoopCore {
   LoopGroup& group_;
   const std::size_t index_;
   Publications* const publications_;
-  std::uint64_t seen_ = 0;    // of publications_
-  std::uint64_t latest_ = 0;  // the count in the last turn
+  std::uint64_t seen_ = 0;  // of publications_
   bool telling_ = false;
   Gathering gathering_;
   Dials dials_;
