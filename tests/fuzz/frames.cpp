@@ -58,7 +58,8 @@ class FileFrames {
       return {};
     }
     if (step->message) {
-      heard_ += file::test::describe(*step->message) + "\n";
+      heard_ += file::test::describe(*step->message);
+      heard_ += '\n';
       if (const auto* data = std::get_if<file::Data>(&step->message->body)) data_left_ = data->size;
     }
     return piece.subspan(step->taken);
