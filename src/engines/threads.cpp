@@ -170,7 +170,7 @@ class Host {
   void live(CrewPeer& peer);
   bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.listener && undialled_ == 0)); }
   bool wait();
-  void accept_peers(std::size_t most);
+  void accept_peers();
   void start_dials();
   void begin_drain();
 
@@ -199,7 +199,7 @@ void Host::run() {
   for (start_dials(); !over(); start_dials()) {
     const bool knock = wait();
     crew_.attend(now_);
-    if (knock) accept_peers(hosting_.limits.accepts_per_turn);
+    if (knock) accept_peers();
     if (stop_.requested() && !drain_by_) begin_drain();
     if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
   }
@@ -222,8 +222,8 @@ bool Host::wait() {
   return events[2].revents != 0;
 }
 
-void Host::accept_peers(std::size_t most) {
-  for (std::size_t i = 0; i < most; ++i) {
+void Host::accept_peers() {
+  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
     const bool full = crew_.size() >= hosting_.limits.connections;
     // The listener does not block: who has connected may be gone again. What accept4 gives here does.
     Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener_->accept(0);
@@ -246,8 +246,8 @@ void Host::start_dials() {
 
 void Host::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
-  // Those who wait in the queue are served too.
-  if (listener_ != nullptr && !accept_again_) accept_peers(hosting_.limits.connections);
+  // A last turn for those who wait in the queue; more, and peers that keep coming would put off the end.
+  if (listener_ != nullptr && !accept_again_) accept_peers();
   if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
   crew_.drain();
 }
