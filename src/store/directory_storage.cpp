@@ -88,7 +88,7 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest&
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
   auto place = NewFile::create(directory_, request.name, existing);
   if (!place) return refuse(error_of(place.error()));
-  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &plain_});
+  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &plain_, &worker_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
   return std::shared_ptr<Upload>(*upload);

@@ -48,6 +48,7 @@ class DirectoryStorage : public Storage {
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
+  DigestWorker worker_;
 };
 
 // Which bytes an open file holds. Throws std::system_error.

@@ -13,6 +13,11 @@ constexpr std::size_t kMostPieces = 4096;
 // A mapping needs its room reserved before a byte has come: a claim alone must not cost more than this.
 constexpr std::uint64_t kLargestMapped = 1ULL << 30;
 
+// The worker has to be woken, so it is called for no less than this; and where it gets no further, or has no
+// core to itself, whoever stores takes over again.
+constexpr std::uint64_t kWorkersPart = 1 << 20;
+constexpr std::uint64_t kMostBehind = 3 << 20;
+
 std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
   return std::unexpected(FileRefusal{error, std::move(text)});
 }
@@ -41,7 +46,8 @@ DiskUpload::DiskUpload(NewFile place, const UploadRequest& request, const Upload
       rehearsal_(request.rehearsal),
       place_(std::move(place)),
       file_(std::move(place_.descriptor()), request.size, rules.how, rules.plain),
-      digest_(request.size) {}
+      digest_(request.size),
+      worker_(rules.worker) {}
 
 bool DiskUpload::same(const UploadRequest& request) const {
   return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_;
@@ -65,6 +71,7 @@ void DiskUpload::give_back(ByteRange range) {
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
   // What comes next time may be other bytes than those that were seen.
   if (range.offset < digest_.done()) digest_.forget();
+  digested_ = digest_.done();
 }
 
 std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
@@ -80,12 +87,40 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
     const std::lock_guard lock(mutex_);
     stored_.insert(part.offset, part.end());
   }
+  const std::uint64_t stored = stored_bytes_.fetch_add(part.size) + part.size;
+  if (seen.empty() && left_to_worker(stored)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);
   if (!digesting) return;
   digest_.seen(part.offset, seen);
   const std::uint64_t most = digest_.done() + 2 * part.size;
+  digest_up_to(std::min(most, stored_from(digest_.done())));
+}
+
+// One slice; false when there was nothing to do.
+bool DiskUpload::digest_up_to(std::uint64_t end) {
+  const std::uint64_t before = digest_.done();
   // What cannot be read now cannot be read in the end either, and is told then.
-  static_cast<void>(digest_.advance(file_, std::min(most, stored_from(digest_.done()))));
+  static_cast<void>(digest_.advance(file_, end));
+  digested_ = digest_.done();
+  return digested_ > before;
+}
+
+bool DiskUpload::left_to_worker(std::uint64_t stored) {
+  const std::uint64_t behind = stored - std::min<std::uint64_t>(stored, digested_);
+  if (worker_ == nullptr || behind > kMostBehind) return false;
+  if (behind < kWorkersPart || called_.exchange(true)) return true;
+  return worker_->take([upload = weak_from_this()] {
+    if (const auto self = upload.lock()) self->catch_up();
+  });
+}
+
+// With what is stored by now; in slices, because check() waits for the one under way, and then does the rest.
+void DiskUpload::catch_up() {
+  called_ = false;
+  for (bool more = true; more && !over_;) {
+    const std::lock_guard digesting(digesting_);
+    more = digest_up_to(stored_from(digest_.done()));
+  }
 }
 
 bool DiskUpload::finish(ByteRange range) {

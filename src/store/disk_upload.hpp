@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "session/file_digest.hpp"
 #include "session/storage.hpp"
+#include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
 #include "store/new_file.hpp"
 #include "store/range_set.hpp"
@@ -17,11 +19,12 @@ namespace joust {
 // What a directory does with uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  PlainBytes* plain = nullptr;  // borrowed
+  PlainBytes* plain = nullptr;     // borrowed, as is this:
+  DigestWorker* worker = nullptr;  // for what never was in our memory; else whoever stores does its work
 };
 
 // An upload into a file in the making.
-class DiskUpload : public Upload {
+class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
  public:
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(NewFile place, const UploadRequest& request,
                                                        const UploadRules& rules);
@@ -40,6 +43,9 @@ class DiskUpload : public Upload {
 
  private:
   std::uint64_t stored_from(std::uint64_t offset);
+  bool left_to_worker(std::uint64_t stored);
+  void catch_up();
+  bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
 
   const std::uint64_t size_;
@@ -49,11 +55,15 @@ class DiskUpload : public Upload {
   NewFile place_;
   TargetFile file_;
   RangeSet taken_;
-  RangeSet stored_;                // of what is taken
-  std::uint64_t there_ = 0;        // bytes of ranges that are finished
-  std::atomic<bool> over_{false};  // all is there: being checked, published or refused
-  std::mutex digesting_;           // before mutex_, where both are needed
-  FileDigest digest_;              // under it
+  RangeSet stored_;                             // of what is taken
+  std::uint64_t there_ = 0;                     // bytes of ranges that are finished
+  std::atomic<bool> over_{false};               // all is there: being checked, published or refused
+  std::mutex digesting_;                        // before mutex_, where both are needed
+  FileDigest digest_;                           // under it
+  std::atomic<std::uint64_t> digested_{0};      // as far as it has got, for those who do not want to wait
+  std::atomic<std::uint64_t> stored_bytes_{0};  // also what came again
+  DigestWorker* const worker_;
+  std::atomic<bool> called_{false};  // and has not begun yet
 };
 
 }  // namespace joust

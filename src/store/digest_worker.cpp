@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "store/digest_worker.hpp"
+
+#include <system_error>
+#include <utility>
+
+namespace joust {
+
+DigestWorker::~DigestWorker() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  more_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool DigestWorker::take(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    waiting_.push_back(std::move(work));
+  }
+  more_.notify_one();
+  return true;
+}
+
+void DigestWorker::run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    more_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (ending_) return;
+    const auto work = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    work();
+    lock.lock();
+  }
+}
+
+}  // namespace joust
