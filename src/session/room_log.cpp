@@ -18,10 +18,16 @@ static_assert(kChunk >= RoomLog::kLargest);
 // and `next` once `full` says so.
 struct RoomLog::Chunk {
   explicit Chunk(std::uint64_t beginning) : start(beginning) {}
-  // One after the other: a chunk that took its successor along would recurse through the whole log.
+  // One after the other: a chunk that took its successor along would recurse through the whole log. So only
+  // the first one to go lets go of the others; each of these leaves it the next one.
   ~Chunk() {
-    for (auto rest = std::move(next); rest && rest.use_count() == 1;)
-      rest = std::shared_ptr(std::move(rest->next));
+    thread_local std::shared_ptr<Chunk> rest;
+    thread_local bool going = false;
+    rest = std::move(next);
+    if (going) return;
+    going = true;
+    while (rest) std::exchange(rest, nullptr).reset();
+    going = false;
   }
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
