@@ -250,7 +250,8 @@ void UringLoop::stop_by_and_by() {
 }  // namespace
 
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup) {
-  setup.buffer_bytes = std::min(setup.buffer_bytes, hosting.limits.read_bytes);
+  for (std::size_t* const bytes : {&setup.buffer_bytes, &setup.filled_bytes})
+    *bytes = std::min(*bytes, hosting.limits.read_bytes);
   setup.kernel_submits = hosting.options.is("sqpoll", "on");
   setup.watched = hosting.options.wait != Wait::block && !setup.kernel_submits;
   LoopGroup group(hosting.options.threads);

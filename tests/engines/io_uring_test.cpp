@@ -33,8 +33,12 @@ std::ostream& operator<<(std::ostream& out, const Ring& ring) {
 }
 
 constexpr Ring kTwoBuffers{"two_buffers", [](const Hosting& hosting, Stop& stop) {
-                             run_io_uring(hosting, stop, {.buffers = 2, .buffer_bytes = 512});
+                             run_io_uring(hosting, stop, {.filled_buffers = 2, .filled_bytes = 512});
                            }};
+constexpr Ring kUnfilledBuffers{"unfilled_buffers", [](const Hosting& hosting, Stop& stop) {
+                                  run_io_uring(hosting, stop,
+                                               {.buffers = 2, .buffer_bytes = 512, .filled_buffers = 0});
+                                }};
 constexpr Ring kTinyQueues{"tiny_queues", [](const Hosting& hosting, Stop& stop) {
                              run_io_uring(hosting, stop, {.submissions = 2, .completions = 4});
                            }};
@@ -50,6 +54,7 @@ constexpr Ring kAllOfThese{"all_of_these", [](const Hosting& hosting, Stop& stop
                                            .completions = 2,
                                            .buffers = 2,
                                            .buffer_bytes = 4000,
+                                           .filled_buffers = 0,
                                            .deferred_work = false,
                                            .multishot_receive = false});
                            }};
@@ -66,7 +71,8 @@ class UringRings : public testing::TestWithParam<Ring> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Rings, UringRings,
-                         testing::Values(kTwoBuffers, kTinyQueues, kUndeferred, kSingleReceives, kAllOfThese),
+                         testing::Values(kTwoBuffers, kUnfilledBuffers, kTinyQueues, kUndeferred,
+                                         kSingleReceives, kAllOfThese),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 std::vector<Fd> connect_many(const RunningServer& server, std::size_t count) {

@@ -41,7 +41,7 @@ class UringRefusals : public testing::Test {
 
 TEST_F(UringRefusals, ThatPassAreWaitedFor) {
   for (const int error : {-EBUSY, -EAGAIN, -EINTR}) {
-    Uring ring({.submissions = 2, .completions = 64, .buffers = 1, .buffer_bytes = 64});
+    Uring ring({.submissions = 2, .completions = 64, .buffers = 1, .buffer_bytes = 64, .filled_buffers = 0});
     constexpr std::uint64_t kOperations = 20;
     refusal = error;
     for (std::uint64_t tag = 0; tag < kOperations; ++tag) {
@@ -60,7 +60,7 @@ TEST_F(UringRefusals, ThatPassAreWaitedFor) {
 }
 
 TEST_F(UringRefusals, ThatLastEndARunOnly) {
-  Uring ring({.submissions = 1, .completions = 4, .buffers = 1, .buffer_bytes = 64});
+  Uring ring({.submissions = 1, .completions = 4, .buffers = 1, .buffer_bytes = 64, .filled_buffers = 0});
   refusal = -ENOMEM;
   refusals = 1000;
   io_uring_prep_nop(ring.prepare(0));

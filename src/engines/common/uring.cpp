@@ -6,7 +6,9 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -28,6 +30,17 @@ constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
 constexpr Duration kMakeRoomAtMost = std::chrono::seconds(1);
 
 constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
+
+// What liburing 2.3 does not know yet (linux/io_uring.h of Linux 6.12).
+constexpr std::uint16_t kFilledBuffers = 2;  // IOU_PBUF_RING_INC
+constexpr unsigned kGoesOn = 1U << 4;        // IORING_CQE_F_BUF_MORE: the buffer is not full yet
+struct BufferRegistration {                  // io_uring_buf_reg, whose flags were padding once
+  std::uint64_t ring_address;
+  std::uint32_t entries;
+  std::uint16_t group;
+  std::uint16_t flags;
+  std::array<std::uint64_t, 3> reserved;
+};
 
 // liburing 2.3 has io_uring_register_buf_ring only; the mapping is ours to make.
 std::byte* map(std::size_t bytes) {
@@ -63,37 +76,55 @@ std::array<unsigned, 3> flag_sets(const UringSetup& setup) {
 
 }  // namespace
 
-ProvidedBuffers::ProvidedBuffers(io_uring& ring, unsigned count, std::size_t bytes)
-    : count_(count),
-      bytes_(bytes),
-      ring_bytes_(count * sizeof(io_uring_buf)),
-      memory_(map(ring_bytes_ + count * bytes)),
+ProvidedBuffers::ProvidedBuffers(io_uring& ring, const UringSetup& setup)
+    : ring_bytes_(std::max(setup.buffers, setup.filled_buffers) * sizeof(io_uring_buf)),
+      all_bytes_(ring_bytes_ +
+                 std::max(setup.buffers * setup.buffer_bytes, setup.filled_buffers * setup.filled_bytes)),
+      used_(std::max(setup.buffers, setup.filled_buffers)),
+      memory_(map(all_bytes_)),
       ring_(reinterpret_cast<io_uring_buf_ring*>(memory_)) {
-  io_uring_buf_reg registration{};
-  registration.ring_addr = reinterpret_cast<std::uintptr_t>(ring_);
-  registration.ring_entries = count;
-  registration.bgid = kGroup;
-  const int result = io_uring_register_buf_ring(&ring, &registration, 0);
-  if (result < 0) ::munmap(memory_, ring_bytes_ + count_ * bytes_);
+  int result = -EINVAL;
+  if (setup.filled_buffers > 0 && setup.multishot_receive && !setup.kernel_submits)
+    result = register_ring(ring, setup.filled_buffers, setup.filled_bytes, true);
+  if (result == -EINVAL) result = register_ring(ring, setup.buffers, setup.buffer_bytes, false);
+  if (result < 0) ::munmap(memory_, all_bytes_);
   check_ring(result, "io_uring_register_buf_ring()");
   io_uring_buf_ring_init(ring_);
-  for (unsigned id = 0; id < count; ++id) add(id);
+  for (unsigned id = 0; id < count_; ++id) add(id);
   publish();
 }
 
+int ProvidedBuffers::register_ring(io_uring& ring, unsigned count, std::size_t bytes, bool filled) {
+  count_ = count;
+  bytes_ = bytes;
+  auto registration = std::bit_cast<io_uring_buf_reg>(
+      BufferRegistration{.ring_address = reinterpret_cast<std::uintptr_t>(ring_),
+                         .entries = count,
+                         .group = kGroup,
+                         .flags = filled ? kFilledBuffers : std::uint16_t{0},
+                         .reserved = {}});
+  return io_uring_register_buf_ring(&ring, &registration, 0);
+}
+
 ProvidedBuffers::~ProvidedBuffers() {
-  ::munmap(memory_, ring_bytes_ + count_ * bytes_);
+  ::munmap(memory_, all_bytes_);
 }
 
 Bytes ProvidedBuffers::chunk(const io_uring_cqe& cqe) const {
-  return {buffer(cqe.flags >> IORING_CQE_BUFFER_SHIFT), static_cast<std::size_t>(cqe.res)};
+  const unsigned id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
+  return {buffer(id) + used_[id], static_cast<std::size_t>(cqe.res)};
 }
 
 void ProvidedBuffers::give_back(const io_uring_cqe& cqe) {
-  add(cqe.flags >> IORING_CQE_BUFFER_SHIFT);
+  const unsigned id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
+  if ((cqe.flags & kGoesOn) != 0)
+    used_[id] += static_cast<std::size_t>(std::max(cqe.res, 0));
+  else
+    add(id);
 }
 
 void ProvidedBuffers::add(unsigned id) {
+  used_[id] = 0;
   io_uring_buf_ring_add(ring_, buffer(id), static_cast<unsigned>(bytes_), static_cast<unsigned short>(id),
                         io_uring_buf_ring_mask(count_), unpublished_++);
 }
@@ -105,7 +136,7 @@ void ProvidedBuffers::publish() {
 Uring::Uring(const UringSetup& setup) : setup_(setup) {
   set_up();
   try {
-    buffers_.emplace(ring_, setup_.buffers, setup_.buffer_bytes);
+    buffers_.emplace(ring_, setup_);
   } catch (...) {
     io_uring_queue_exit(&ring_);
     throw;
@@ -212,7 +243,8 @@ std::string uring_unavailable() {
   // that made it, and those with a time limit answer EINTR to that.
   std::jthread([&reason] {
     try {
-      const Uring probe({.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64});
+      const Uring probe(
+          {.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64, .filled_buffers = 0});
     } catch (const std::system_error& error) {
       reason = error.what();
     }

@@ -27,35 +27,45 @@ struct UringSetup {
   unsigned completions = 4096;          // beyond it the kernel keeps them in a list, and ends multishots
   unsigned buffers = 256;               // provided for receiving; a power of two
   std::size_t buffer_bytes = 16 << 10;  // the most one completion brings
-  bool deferred_work = true;            // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
-  bool multishot_receive = true;        // Linux 6.0
-  bool kernel_submits = false;          // SQPOLL
-  bool watched = false;  // for a loop that spins: the kernel says in shared memory when to enter
+  unsigned filled_buffers = 16;         // instead, where they are filled up, Linux 6.12; 0: nowhere
+  std::size_t filled_bytes = 64 << 10;
+  bool deferred_work = true;      // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
+  bool multishot_receive = true;  // Linux 6.0
+  bool kernel_submits = false;    // SQPOLL
+  bool watched = false;           // for a loop that spins: the kernel says in shared memory when to enter
 };
 
 #ifdef JOUST_HAVE_LIBURING
 
 // Memory the kernel picks from when something has arrived, so that ten thousand idle connections hold none.
+// Where it can (Linux 6.12) a receive goes on in the buffer in which the one before has ended: small messages
+// then lie close together, and buffers can be large enough for large ones. How far a buffer is filled shows
+// only in the order of the completions. So it is done without where that order is not certain: with receives
+// that complete in batches, and with a kernel thread that submits while we take completions.
 class ProvidedBuffers {
  public:
   static constexpr unsigned short kGroup = 0;
 
-  ProvidedBuffers(io_uring& ring, unsigned count, std::size_t bytes);
+  // Throws std::system_error where the kernel refuses.
+  ProvidedBuffers(io_uring& ring, const UringSetup& setup);
   ~ProvidedBuffers();
   ProvidedBuffers(const ProvidedBuffers&) = delete;
   ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
 
   Bytes chunk(const io_uring_cqe& cqe) const;  // what a receive has brought, until given back
-  void give_back(const io_uring_cqe& cqe);     // the kernel sees it with the next publish()
+  void give_back(const io_uring_cqe& cqe);     // in order; the kernel sees it with the next publish()
   void publish();
 
  private:
   std::byte* buffer(unsigned id) const { return memory_ + ring_bytes_ + id * bytes_; }
+  int register_ring(io_uring& ring, unsigned count, std::size_t bytes, bool filled);
   void add(unsigned id);
 
-  unsigned count_;
-  std::size_t bytes_;
+  unsigned count_ = 0;
+  std::size_t bytes_ = 0;  // of one
   std::size_t ring_bytes_;
+  std::size_t all_bytes_;
+  std::vector<std::size_t> used_;  // of each, bytes that have been given back
   std::byte* memory_;
   io_uring_buf_ring* ring_;
   int unpublished_ = 0;
