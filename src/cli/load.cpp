@@ -105,13 +105,14 @@ Usage Load::watch(LoadRun& run) {
 
 LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                          const Target* target) {
-  Stop stop;
-  const Signals signals(stop);
   LoadRun run(plan);
+  // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_client(parameters, run);
   const auto answering = chosen.in_process
                              ? chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve))
                              : nullptr;
+  Stop stop;
+  const Signals signals(stop);
   Usage used;
   {
     const std::jthread watcher([&] { used = watch(run); });

@@ -113,13 +113,14 @@ void Serve::run() {
   socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
+  const Endpoint where = endpoint();
+  // May take long, and can be interrupted: signals still end the program at once.
+  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Stop stop;
   const Signals signals(stop, [this] { print_usage(); });
-  const Endpoint where = endpoint();
   Tally tally;
   socket.settle_congestion(where, tally);
   Listener listener(where, socket.options);
-  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   print(listening(chosen, options, listener, tally));
   chosen.run(
       {.service = *service, .options = options, .limits = limits, .tally = tally, .listener = &listener},

@@ -111,7 +111,7 @@ void RequestSession::fill(Time now) {
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
-  if (in_window(now)) run_.recorder().bytes_received(chunk.size());
+  const bool counts = in_window(now);
   last_heard_ = now;
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
@@ -126,6 +126,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
       fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
     if (step.status == Deframer::Status::message) check(step.message, now);
   }
+  if (counts) run_.recorder().bytes_received(taken);  // what is left comes again
   fill(now);
   conclude(now);
   return failed_ ? chunk.size() : taken;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What the client side makes of the server's frames.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -16,13 +18,15 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string words_of(const FileRefusal& refusal) {
-  std::string words = "the server says: " + std::string(error_name(refusal.error));
+}  // namespace
+
+std::string ClientSession::words_of(const FileRefusal& refusal) const {
+  const Orders& orders = errand_.orders();
+  std::string words = fmt::format("the server says of '{}': {}", orders.name, error_name(refusal.error));
   if (!refusal.text.empty()) words += " (" + harmless(refusal.text) + ")";
+  if (refusal.error == FileError::exists) words += "; with --overwrite it would replace files";
   return words;
 }
-
-}  // namespace
 
 std::size_t ClientSession::output(std::span<Segment> into) const {
   return failed_ ? 0 : outgoing_.segments(into);
@@ -36,7 +40,6 @@ Want ClientSession::want() const {
 std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
   last_progress_ = now;
   course_.advance(now);
-  course_.moved(0, chunk.size(), now);
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
@@ -47,6 +50,7 @@ std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
     taken += step->taken;
     if (step->message) take(*step->message, now);
   }
+  course_.moved(0, taken, now);  // what is left comes again
   go_on(now);
   return failed_ ? chunk.size() : taken;
 }

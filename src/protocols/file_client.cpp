@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/file_client.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -194,12 +196,26 @@ void ClientSession::on_drain(Time now) {
   if (greeting_) return fail(Stage::receive, 0, "stopped before the start", now);
   verifying_ = refetching_ = false;
   course_.leave_window(now);
+  const bool brought = errand_.orders().operation == Operation::put && !sending_ && outgoing_.waiting() == 0;
+  if (busy() && !brought) return break_off();
   go_on(now);
+}
+
+// A server that has not got all of an upload keeps nothing of it.
+void ClientSession::break_off() {
+  failed_ = finished_ = true;
+  team_.failed = true;
+  leave_team();
 }
 
 void ClientSession::on_peer_finished(Time now) {
   const bool done = course_.phase() == Course::Phase::over && !busy();
-  if (!done) fail(Stage::receive, 0, "the server closed the connection early", now);
+  if (done || failed_) return;
+  std::string detail = "the server closed the connection early";
+  if (requests_ > 0 && errand_.orders().requests_per_connection == 0)
+    detail +=
+        fmt::format(", after request {}: if it has --requests-per-connection, say the same here", requests_);
+  fail(Stage::receive, 0, std::move(detail), now);
 }
 
 void ClientSession::on_failure(const Failure& failure, Time now) {

@@ -64,6 +64,8 @@ class ClientSession : public Session {
   void judge(const Digest& digest, Time now);
   void fail(Stage stage, int error, std::string detail, Time now);
   void fail(const Failure& failure, Time now);
+  std::string words_of(const FileRefusal& refusal) const;
+  void break_off();
   bool leave_team();  // true: the last one
 
   Errand& errand_;

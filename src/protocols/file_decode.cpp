@@ -135,7 +135,8 @@ std::expected<Decoder::Step, Decoder::Violation> Decoder::next(Bytes chunk) {
   auto body = body_of(head, fields);
   if (!body) return violation(head.request, FileError::malformed, "no such kind of frame");
   if (fields.bad())
-    return violation(head.request, FileError::malformed, "the frame's fields do not fit in it");
+    return violation(head.request, FileError::malformed,
+                     "the frame's fields do not fit in it, or its range in a file");
   held_.clear();
   return Step{taken, Message{head.request, std::move(*body)}};
 }

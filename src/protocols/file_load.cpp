@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The client side of file: a load that carries transfers.
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
@@ -45,6 +47,10 @@ Orders orders_of(const Parameters& parameters, const LoadPlan& plan) {
     throw std::invalid_argument(
         "--requests-per-connection: too few connections for so many ranges; say more with -c, or fewer with "
         "-m or --segments");
+  if (orders.operation != Operation::info && at_most > 0 && !plan.messages)
+    throw std::invalid_argument(
+        "--requests-per-connection: connections would end before the time does; say how many transfers with "
+        "-m");
   return orders;
 }
 
@@ -59,8 +65,9 @@ EndsRules ends_of(const Parameters& parameters, const Orders& orders, const Load
   const bool puts = orders.operation == Operation::put;
   if ((rules.sink == SinkKind::file) != !rules.output.empty())
     throw std::invalid_argument("--sink file and --output FILE belong together");
-  if (rules.sink == SinkKind::file &&
-      (orders.operation != Operation::get || plan.connections > orders.segments))
+  if (orders.operation != Operation::get && (!sink.empty() || !rules.output.empty()))
+    throw std::invalid_argument("--sink and --output are for --op get");
+  if (rules.sink == SinkKind::file && plan.connections > orders.segments)
     throw std::invalid_argument("--output is for one get: say -c 1, or as many --segments as connections");
   if (rules.sink == SinkKind::file && !plan.messages)
     throw std::invalid_argument(
@@ -70,6 +77,10 @@ EndsRules ends_of(const Parameters& parameters, const Orders& orders, const Load
     throw std::invalid_argument("--op put goes with --file LOCALFILE or --bytes N");
   if (!rules.source.empty() && rules.bytes) throw std::invalid_argument("--file or --bytes: one of them");
   return rules;
+}
+
+std::string time_of(std::int64_t since_1970_ns) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(since_1970_ns / 1'000'000'000));
 }
 
 class ErrandService : public Service {
@@ -86,6 +97,7 @@ class ErrandService : public Service {
 
  private:
   std::string way() const;
+  std::vector<ResultGroup> described() const;
 
   const Parameters parameters_;
   LoadRun& run_;
@@ -94,9 +106,11 @@ class ErrandService : public Service {
 };
 
 std::vector<ResultGroup> ErrandService::results() const {
-  if (errand_.orders().operation == Operation::info) return {};
+  if (errand_.orders().operation == Operation::info) return described();
   const auto opens = run_.opens(), closes = run_.closes();
-  const double seconds = opens && closes ? std::chrono::duration<double>(*closes - *opens).count() : 0;
+  // A load that fails ends before its window would.
+  const double seconds =
+      opens && closes ? std::chrono::duration<double>(std::min(*closes, Clock::now()) - *opens).count() : 0;
   const auto bytes = static_cast<double>(errand_.bytes.load());
   const Facts* const facts = errand_.facts();
   const bool digested = errand_.digested > 0 && facts != nullptr && facts->digest;
@@ -107,6 +121,18 @@ std::vector<ResultGroup> ErrandService::results() const {
             {"transfers", errand_.transfers()},
             {"digest", digested ? to_hex(*facts->digest) : std::string("not verified")},
             {"way", way()}}}};
+}
+
+// What the queries were about.
+std::vector<ResultGroup> ErrandService::described() const {
+  const Facts* const facts = errand_.facts();
+  if (facts == nullptr) return {};
+  return {
+      {"file",
+       {{"name", errand_.orders().name},
+        {"bytes", facts->size},
+        {"modified", time_of(facts->modified_ns)},
+        {"digest", facts->digest ? to_hex(*facts->digest) : std::string("not known to the server yet")}}}};
 }
 
 std::string ErrandService::way() const {
@@ -126,7 +152,9 @@ std::unique_ptr<Service> make_errand(const Parameters& parameters, LoadRun& run)
   try {
     return std::make_unique<ErrandService>(parameters, orders, rules, run);
   } catch (const std::system_error& error) {
-    throw std::invalid_argument(std::string("--file, --output: ") + error.what());
+    throw std::invalid_argument(std::string("--bytes: ") + error.what());
+  } catch (const UnfitFile& error) {
+    throw std::invalid_argument((rules.output.empty() ? "--file " : "--output ") + std::string(error.what()));
   }
 }
 

@@ -32,7 +32,10 @@ std::vector<ProtocolOption> for_the_server() {
        .choices = {"no", "yes"},
        .loads = false},
       {.name = "max-file-bytes", .summary = "of one uploaded file", .standard = "64GiB", .loads = false},
-      {.name = "max-uploads", .summary = "in the making at once", .standard = "256", .loads = false},
+      {.name = "max-uploads",
+       .summary = "in the making at once; 0: none are taken",
+       .standard = "256",
+       .loads = false},
   };
 }
 
@@ -53,7 +56,10 @@ std::vector<ProtocolOption> for_the_client() {
        .choices = {"", "null", "memory", "file"},
        .serves = false},
       {.name = "output", .summary = "the file that --sink file writes", .standard = "", .serves = false},
-      {.name = "file", .summary = "the local file to put", .standard = "", .serves = false},
+      {.name = "file",
+       .summary = "the local file to put; it is read once before, for its digest",
+       .standard = "",
+       .serves = false},
       {.name = "bytes", .summary = "put as many bytes of generated data", .standard = "", .serves = false},
       {.name = "segments",
        .summary = "ranges that one transfer is cut into, carried by as many connections",
@@ -69,7 +75,7 @@ std::vector<ProtocolOption> for_both() {
        .standard = "sendfile",
        .choices = {"read", "mmap", "sendfile"}},
       {.name = "file-write",
-       .summary = "and from a socket into a file",
+       .summary = "and from a socket into a file (mmap: up to 1GiB)",
        .standard = "write",
        .choices = {"write", "splice", "mmap"}},
       {.name = "requests-per-connection",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The server side of file: a directory, and what its sessions share.
+#include <fmt/format.h>
+
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -15,15 +17,44 @@
 namespace joust::file {
 namespace {
 
+// A file in memory that is offered.
+struct Sample {
+  std::string name;
+  Fd contents;
+};
+
+std::optional<Sample> sample_of(const Parameters& parameters) {
+  std::string sample = parameters.option("sample");
+  if (sample.empty()) {
+    if (!parameters.option("root").empty()) return std::nullopt;
+    sample = std::string(kSampleName) + "=" + kSampleBytes;
+  }
+  const auto refuse = [&](std::string_view why) {
+    return std::invalid_argument(fmt::format("--sample {}: {}", sample, why));
+  };
+  const std::size_t sign = sample.find('=');
+  if (sign == std::string::npos) throw refuse("say NAME=BYTES, such as sample=1GiB");
+  const std::string name = sample.substr(0, sign);
+  if (const auto objection = objection_to(name); !objection.empty()) throw refuse(objection);
+  const auto bytes = parse_bytes(sample.substr(sign + 1));
+  if (!bytes) throw refuse(bytes.error());
+  try {
+    return Sample{name, generated_file(*bytes)};
+  } catch (const std::system_error& error) {
+    throw refuse(error.what());
+  }
+}
+
 class ShopService : public Service {
  public:
   ShopService(const Parameters& parameters, const StorageRules& rules)
       : parameters_(parameters),
+        sample_(sample_of(parameters)),
         own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
         storage_(own_ ? own_->path() : parameters.option("root"), rules),
         shop_{.storage = storage_,
               .requests_per_connection = count_of(parameters, "requests-per-connection")} {
-    add_sample();
+    if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
   std::unique_ptr<Session> open(Delivery /*delivery*/) override {
@@ -33,27 +64,13 @@ class ShopService : public Service {
 
  private:
   bool has_root() const { return !parameters_.option("root").empty(); }
-  void add_sample();
 
   const Parameters parameters_;
+  std::optional<Sample> sample_;                   // made first: who interrupts that leaves no directory
   const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
   DirectoryStorage storage_;
   Shop shop_;
 };
-
-void ShopService::add_sample() {
-  std::string sample = parameters_.option("sample");
-  if (sample.empty()) {
-    if (has_root()) return;
-    sample = std::string(kSampleName) + "=" + kSampleBytes;
-  }
-  const std::size_t sign = sample.find('=');
-  const std::string name = sample.substr(0, sign);
-  const auto bytes = parse_bytes(sign == std::string::npos ? "" : sample.substr(sign + 1));
-  if (!bytes || !objection_to(name).empty())
-    throw std::invalid_argument("--sample " + sample + ": say NAME=BYTES, such as sample=1GiB");
-  storage_.add_sample(name, *bytes);
-}
 
 std::vector<ResultGroup> ShopService::results() const {
   const PlainBytes& plain = storage_.plain_bytes();

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <utility>
 
 #include "session/delivery.hpp"
 
@@ -62,6 +64,7 @@ void StreamConnection::peer_finished(Time now) {
 }
 
 void StreamConnection::sent(std::size_t n, Time now) {
+  faulted_ = false;
   sent_ += n;
   last_progress_ = now;
   // What is read ahead is always what comes first.
@@ -89,6 +92,11 @@ void StreamConnection::failed(const Failure& failure, Time now) {
     tally_.failed(failure);
   }
   session_->on_failure(failure, now);
+}
+
+// Output that maps a file which has become shorter is not there any more: then there is other output now.
+void StreamConnection::send_failed(int error, Time now) {
+  if (error != EFAULT || std::exchange(faulted_, true)) failed({Stage::send, error, {}}, now);
 }
 
 void StreamConnection::on_time(Time now) {

@@ -46,6 +46,7 @@ class StreamConnection {
   void received(Bytes chunk, Time now);
   void peer_finished(Time now);
   void sent(std::size_t n, Time now);  // the first n bytes of output() are gone and no longer referred to
+  void send_failed(int error, Time now);
   void shut_down(Time now);
   void failed(const Failure& failure, Time now);
   void on_time(Time now);  // no harm if nothing was due
@@ -96,6 +97,7 @@ class StreamConnection {
   bool told_finished_ = false;  // the session knows
   bool shut_ = false;
   bool ended_ = false;
+  bool faulted_ = false;  // the last send found no memory behind the output
   bool counted_ = false;  // as a failure
 };
 

@@ -36,10 +36,9 @@ FileVersion version_of(int fd) {
 DirectoryStorage::DirectoryStorage(const std::string& root, const StorageRules& rules)
     : rules_(rules), directory_(root) {}
 
-void DirectoryStorage::add_sample(const std::string& name, std::uint64_t size) {
-  Fd fd = generated_file(size);
-  OpenFile file{.file = nullptr, .version = version_of(fd.get())};
-  file.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
+void DirectoryStorage::add_sample(const std::string& name, Fd contents) {
+  OpenFile file{.file = nullptr, .version = version_of(contents.get())};
+  file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &plain_);
   samples_.insert_or_assign(name, std::move(file));
 }
 
@@ -87,7 +86,10 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest&
   // A rehearsal is thrown away, so that nothing of that name is in its way.
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
   auto place = NewFile::create(directory_, request.name, existing);
-  if (!place) return refuse(error_of(place.error()));
+  if (!place) {
+    const FileError error = error_of(place.error());
+    return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
+  }
   auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &plain_, &worker_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);

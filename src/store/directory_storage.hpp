@@ -28,7 +28,7 @@ class DirectoryStorage : public Storage {
   DirectoryStorage(const std::string& root, const StorageRules& rules);
 
   // Offers a file in memory of that name; before the first use.
-  void add_sample(const std::string& name, std::uint64_t size);
+  void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;

@@ -40,8 +40,8 @@ class Mapping {
 //
 // By mmap: a mapping reaches beyond the end of a file that shrinks, and who touches a byte there is ended by
 // SIGBUS. So mapped() looks at the size first and shows nothing beyond it. The gap between that look and the
-// send remains, and is harmless where the kernel does the touching: send() then answers EFAULT, and one
-// connection is lost. Only the `null` engine touches such bytes itself: do not shrink files under it.
+// send remains, and is harmless where the kernel does the touching: send() then answers EFAULT, and we look
+// again. Only the `null` engine touches such bytes itself: do not shrink files under it.
 class SourceFile : public File {
  public:
   // `plain` is borrowed; may be null.

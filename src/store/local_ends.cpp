@@ -3,9 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "base/check.hpp"
 #include "session/file_digest.hpp"
@@ -17,6 +20,16 @@ namespace {
 
 std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
   return std::unexpected(FileRefusal{error_of(error), what + ": " + std::strerror(error)});
+}
+
+// O_NONBLOCK: a FIFO that nobody writes must not hold us up.
+Fd open_regular(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.is_open()) throw UnfitFile(path, std::strerror(errno));
+  struct stat facts {};
+  checked(::fstat(fd.get(), &facts), "fstat({})", path);
+  if (!S_ISREG(facts.st_mode)) throw UnfitFile(path, "is no regular file");
+  return fd;
 }
 
 class NullSink : public Sink {
@@ -59,25 +72,37 @@ class OutputSink : public KeepingSink {
 }  // namespace
 
 LocalEnds::LocalEnds(const EndsRules& rules) : rules_(rules) {
-  if (rules_.sink == SinkKind::file) {
-    const std::filesystem::path path(rules_.output);
-    into_.emplace(path.has_parent_path() ? path.parent_path().string() : ".");
-    output_ = path.filename().string();
-  }
+  if (rules_.sink == SinkKind::file) open_output();
   if (!rules_.source.empty() || rules_.bytes) open_source();
 }
 
+void LocalEnds::open_output() {
+  const std::filesystem::path path(rules_.output);
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
+    throw UnfitFile(rules_.output, "is there, and is no regular file");
+  output_ = path.filename().string();
+  try {
+    into_.emplace(path.has_parent_path() ? path.parent_path().string() : ".");
+  } catch (const std::system_error& error) {
+    throw UnfitFile(rules_.output, error.what());
+  }
+}
+
 void LocalEnds::open_source() {
-  const bool local = !rules_.source.empty();
-  Fd fd = local ? Fd(checked(::open(rules_.source.c_str(), O_RDONLY | O_CLOEXEC), "open({})", rules_.source))
-                : generated_file(*rules_.bytes);
+  Fd fd = rules_.source.empty() ? generated_file(*rules_.bytes) : open_regular(rules_.source);
   source_.version = version_of(fd.get());
   const std::uint64_t size = source_.version.size;
   FileDigest digest(size);
   const SourceFile once(Fd(checked(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD)")), size,
                         FileRead::read);
   for (auto through = digest.advance(once); !through || !*through; through = digest.advance(once))
-    if (!through) checked_number(through.error() == 0 ? EIO : through.error(), "read({})", rules_.source);
+    if (!through)
+      throw UnfitFile(rules_.source, through.error() == 0 ? "became shorter while it was read"
+                                                          : std::strerror(through.error()));
+  std::byte beyond{};
+  if (once.read_at(size, {&beyond, 1}).value_or(0) > 0)
+    throw UnfitFile(rules_.source, "holds more than its size says: it grows, or is none that is stored");
   source_.digest = digest.value();
   source_.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "session/storage.hpp"
@@ -22,10 +23,16 @@ struct EndsRules {
   FileWrite write = FileWrite::write;
 };
 
+// A file of this machine that is not what is needed.
+class UnfitFile : public std::runtime_error {
+ public:
+  UnfitFile(const std::string& path, const std::string& reason) : runtime_error(path + ": " + reason) {}
+};
+
 // The client's own machine: files, memory, or nowhere.
 class LocalEnds : public TransferEnds {
  public:
-  // Opens the source and digests it. Throws std::system_error.
+  // Opens the source and digests it. Throws UnfitFile, and std::system_error.
   explicit LocalEnds(const EndsRules& rules);
 
   const OpenFile& source() const override { return source_; }
@@ -33,6 +40,7 @@ class LocalEnds : public TransferEnds {
   const PlainBytes& plain_bytes() const { return plain_; }
 
  private:
+  void open_output();
   void open_source();
 
   const EndsRules rules_;

@@ -21,7 +21,7 @@ namespace {
 std::string unguessable_name() {
   std::array<std::uint64_t, 2> random{};
   checked(retry_interrupted([&] { return ::getrandom(random.data(), sizeof random, 0); }), "getrandom()");
-  return fmt::format("{}upload-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
+  return fmt::format("{}partial-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST_P(FilePeerOn, CarriesTheRangesOfOneUploadOverSeveralConnections) {
 
 // It becomes shorter while it is sent: its reader hears of it, and others are served as before.
 TEST_P(FilePeerOn, SurvivesAFileThatShrinksWhileItIsSent) {
-  for (const char* way : {"read", "sendfile"}) {
+  for (const char* way : {"read", "mmap", "sendfile"}) {
     std::ofstream(path("shrinking"), std::ios::binary) << pattern(20'000'000);
     const auto service = serve({{"file-read", way}});
     Server server(GetParam(), *service);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sys/stat.h>
+
 #include "protocols/file_carrying.hpp"
 
 namespace joust::file {
@@ -18,6 +20,7 @@ TEST_F(FileLoad, GetsAFileIntoAnother) {
   EXPECT_EQ(text_of(folder_.file("got")), text);
   EXPECT_EQ(outcome.of("bytes"), "100000");
   EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(text)));
+  EXPECT_EQ(outcome.counts.bytes_received, 100'092U) << "with the heads of three frames and two bodies";
 }
 
 TEST_F(FileLoad, GetsAFileInRangesOverSeveralConnections) {
@@ -106,6 +109,9 @@ TEST_F(FileLoad, GoesOnForATime) {
 TEST_F(FileLoad, AsksAboutAFile) {
   const Outcome outcome = carry({.connections = 2, .messages = 5}, {{"op", "info"}, {"name", "old"}});
   expect_clean(outcome, 10);
+  EXPECT_EQ(outcome.of("name"), "old");
+  EXPECT_EQ(outcome.of("bytes"), "3");
+  EXPECT_TRUE(outcome.of("modified").starts_with("20")) << outcome.of("modified");
   EXPECT_EQ(test::figure(outcome.server, "queries"), "11") << "one before the start";
 }
 
@@ -125,16 +131,51 @@ TEST_F(FileLoad, UsesAConnectionForOneRequestOnly) {
   expect_clean(carry({.connections = 4, .messages = 1}, once, {{"requests-per-connection", "1"}}), 4);
 }
 
+TEST_F(FileLoad, AnInterruptedUploadIsBrokenOff) {
+  LoadRun run(LoadPlan{.messages = 1});
+  const auto server = make_shop(test::with(Role::serve, {{"root", folder_.file("root")}}));
+  const auto client = make_errand(test::with(Role::dial, {{"op", "put"}, {"bytes", "9MiB"}}), run);
+  std::optional<Pair> pair;
+  std::size_t sent = 0;
+  pair.emplace(client->open({}), server->open({}), [&](std::size_t available) {
+    const std::size_t part = std::min<std::size_t>(available, 100'000);
+    sent += part;
+    if (sent > 5'000'000) pair->hold(true);
+    return part;
+  });
+  pair->settle();
+  EXPECT_EQ(entries(), 3U) << "it is under way";
+  pair->left().on_drain(pair->now());
+  EXPECT_TRUE(pair->left().finished());
+  pair->hold(false);
+  sent = 0;
+  pair->pass(std::chrono::seconds(1));
+  EXPECT_TRUE(pair->over());
+  pair.reset();
+  EXPECT_EQ(entries(), 2U);
+  EXPECT_EQ(test::figure(client->results(), "transfers"), "0");
+}
+
+TEST_F(FileLoad, SaysThatConnectionsEndedByTheServersLimit) {
+  std::ofstream(path("text")) << content(1000);
+  const Outcome outcome = carry({.messages = 3}, {{"name", "text"}}, {{"requests-per-connection", "2"}});
+  ASSERT_EQ(outcome.complaints.size(), 1U);
+  EXPECT_NE(outcome.complaints[0].find("--requests-per-connection"), std::string::npos)
+      << outcome.complaints[0];
+}
+
 TEST_F(FileLoad, FailsWithTheServersWords) {
   const Outcome missing = carry({.messages = 1}, {{"name", "nothing"}});
   EXPECT_EQ(missing.failed, 1U);
   ASSERT_EQ(missing.complaints.size(), 1U);
-  EXPECT_NE(missing.complaints[0].find("not found"), std::string::npos);
+  EXPECT_NE(missing.complaints[0].find("'nothing': not found"), std::string::npos);
   const Outcome exists =
       carry({.connections = 2, .messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "old"}});
   EXPECT_EQ(exists.failed, 2U);
   EXPECT_EQ(exists.counts.failed, 2U);
-  EXPECT_NE(exists.complaints.at(0).find("exists"), std::string::npos);
+  EXPECT_NE(exists.complaints.at(0).find("exists; with --overwrite"), std::string::npos);
+  const Outcome nowhere = carry({.messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "no/where"}});
+  EXPECT_NE(nowhere.complaints.at(0).find("no such directory"), std::string::npos);
   EXPECT_EQ(text_of(path("old")), "old");
 }
 
@@ -153,9 +194,22 @@ TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
   refused({{"segments", "0"}});
   refused({{"segments", "many"}});
   refused({{"segments", "4"}, {"requests-per-connection", "1"}});
+  refused({{"op", "put"}, {"bytes", "10"}, {"sink", "null"}});
+  refused({{"op", "put"}, {"bytes", "60PiB"}});
+  refused({{"op", "put"}, {"file", folder_.file("root")}});
+  refused({{"op", "put"}, {"file", "/dev/zero"}});
+  refused({{"op", "put"}, {"file", "/proc/self/status"}});  // its size is said to be 0
+  ASSERT_EQ(::mkfifo(folder_.file("fifo").c_str(), 0600), 0);
+  refused({{"op", "put"}, {"file", folder_.file("fifo")}});
+  refused({{"output", folder_.file("root")}, {"segments", "2"}});
+  refused({{"output", "/nonexistent/got"}, {"segments", "2"}});
+  LoadRun timed(LoadPlan{.duration = std::chrono::seconds(1)});
+  EXPECT_THROW(make_errand(test::with(Role::dial, {{"requests-per-connection", "1"}}), timed),
+               std::invalid_argument);
   EXPECT_THROW(make_shop(test::with(Role::serve, {{"root", "/nonexistent"}})), std::invalid_argument);
   EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "name"}})), std::invalid_argument);
   EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "../x=1k"}})), std::invalid_argument);
+  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "x=60PiB"}})), std::invalid_argument);
   EXPECT_THROW(make_shop(test::with(Role::serve, {{"max-file-bytes", "much"}})), std::invalid_argument);
 }
 

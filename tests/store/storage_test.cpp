@@ -39,7 +39,7 @@ TEST_F(Serving, OpensFiles) {
 }
 
 TEST_F(Serving, OffersSamplesThatNobodyReplaces) {
-  storage({.existing = Existing::replace}).add_sample("gift", 1'000'000);
+  storage({.existing = Existing::replace}).add_sample("gift", generated_file(1'000'000));
   const auto file = storage().open("gift");
   ASSERT_TRUE(file);
   EXPECT_EQ(file->version.size, 1'000'000U);
@@ -142,7 +142,7 @@ TEST_F(Ends, KnowsTheDigestOfItsSource) {
   const LocalEnds generated({.bytes = 100'000}), again({.bytes = 100'000});
   EXPECT_EQ(generated.source().version.size, 100'000U);
   EXPECT_EQ(generated.source().digest, again.source().digest);
-  EXPECT_THROW(LocalEnds({.source = path("nothing")}), std::system_error);
+  EXPECT_THROW(LocalEnds({.source = path("nothing")}), UnfitFile);
 }
 
 }  // namespace

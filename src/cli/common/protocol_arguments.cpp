@@ -37,6 +37,7 @@ void ProtocolArguments::add_options_to(CLI::App& app, const Program& program) {
       CLI::Option* added = app.add_option_function<std::string>(
           "--" + option.name,
           [this, which = option.name, is_switch = is_switch(option)](const std::string& value) {
+            if (value.empty() && !is_switch) throw UsageError(fmt::format("--{}: the value is empty", which));
             given[which] = is_switch && value.empty() ? "yes" : value;
           },
           help_of(option, protocol));

@@ -60,7 +60,7 @@ void UringPeer::sent(int result, Time now) {
   if (result >= 0)
     connection->sent(static_cast<std::size_t>(result), now);
   else if (result != -EINTR && result != -EAGAIN)
-    connection->failed({Stage::send, -result, {}}, now);
+    connection->send_failed(-result, now);
 }
 
 // The ring has no sendfile, only a splice that needs a pipe and is carried out by another thread.
