@@ -108,6 +108,10 @@ class Refusals(Case):
         self.refused(run("serve", "--listen", "::1:80"), "brackets")
         self.refused(run("serve", "--listen", "unix:" + "x" * 200), "path")
 
+    def test_options_of_a_protocol_that_are_empty(self):
+        self.refused(run("serve", "-p", "file", "--root", ""), "--root", "empty")
+        self.refused(run("load", "-p", "file", "--connect", "127.0.0.1:1", "--name", ""), "--name", "empty")
+
     def test_what_means_nothing_is_said(self):
         done = run("load", "-e", "null", "--wait", "spin", "-t", "4", "-c", "1", "-m", "1")
         self.assertEqual(done.returncode, 0)
