@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "joust/bytes.hpp"
 #include "joust/framing.hpp"
@@ -67,6 +68,9 @@ class Exchange {
   [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
     return verify(number, message) ? Heard::reply : Heard::wrong;
   }
+
+  // What was wrong with the last message that was not right, for people.
+  virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
   // No request will follow. Once.
   virtual void on_last_request() {}

@@ -137,7 +137,7 @@ void RequestSession::check(Bytes message, Time now) {
   const bool fits = heard == Heard::reply      ? !intended_.empty()
                     : heard == Heard::greeting ? greets_ && !greeted_
                                                : heard == Heard::other;
-  if (!fits) return fail({Stage::verify, 0, "a reply is not the right one"}, now);
+  if (!fits) return fail({Stage::verify, 0, std::string(exchange_->complaint())}, now);
   if (heard == Heard::reply) answered(now);
   if (heard == Heard::greeting) ready(now);
 }

@@ -47,6 +47,7 @@ class MemberExchange : public Exchange {
   }
   Heard hear(std::uint64_t number, Bytes message) override;
   bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
+  std::string_view complaint() const override { return complaint_; }
   void on_last_request() override {
     if (meeting_->sending.fetch_sub(1) == 1) meeting_->run.publications().announce();
   }
@@ -60,6 +61,7 @@ class MemberExchange : public Exchange {
 
  private:
   Heard welcomed();
+  Heard wrong(std::string_view why);
   bool in_order(const Frame& frame);
 
   const std::shared_ptr<Meeting> meeting_;
@@ -67,16 +69,26 @@ class MemberExchange : public Exchange {
   const std::shared_ptr<const Pattern> pattern_;
   std::vector<std::uint32_t> next_;  // message expected of each member
   std::uint64_t received_ = 0;
+  std::string_view complaint_ = "what came is not of this protocol";
 };
 
 Heard MemberExchange::hear(std::uint64_t /*number*/, Bytes message) {
   const auto frame = parse(message);
   if (!frame) return Heard::wrong;
   if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
-  if (frame->kind != Kind::message || frame->member >= next_.size() || !in_order(*frame)) return Heard::wrong;
-  if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number))) return Heard::wrong;
+  if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
+  if (frame->kind != Kind::message) return Heard::wrong;
+  if (frame->member >= next_.size()) return wrong("a message of somebody who is not of this load");
+  if (!in_order(*frame)) return wrong("a message came twice, or another before its turn");
+  if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
+    return wrong("a message does not have the bytes its sender gave it");
   ++received_;
   return frame->member == member_ ? Heard::reply : Heard::other;
+}
+
+Heard MemberExchange::wrong(std::string_view why) {
+  complaint_ = why;
+  return Heard::wrong;
 }
 
 Heard MemberExchange::welcomed() {

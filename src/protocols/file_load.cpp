@@ -152,9 +152,10 @@ std::unique_ptr<Service> make_errand(const Parameters& parameters, LoadRun& run)
   try {
     return std::make_unique<ErrandService>(parameters, orders, rules, run);
   } catch (const std::system_error& error) {
-    throw std::invalid_argument(std::string("--bytes: ") + error.what());
+    throw std::invalid_argument(fmt::format("--bytes: {}", error.what()));
   } catch (const UnfitFile& error) {
-    throw std::invalid_argument((rules.output.empty() ? "--file " : "--output ") + std::string(error.what()));
+    throw std::invalid_argument(
+        fmt::format("--{} {}", rules.output.empty() ? "file" : "output", error.what()));
   }
 }
 

@@ -51,6 +51,16 @@ class OneLine(Case):
         self.expect(lambda peer, _: peer.sendall(b"x" * len(peer.recv(32))),
                     "verify: a reply is not the right one")
 
+    def test_a_room_that_another_load_is_in(self):
+        with Server("-p", "broadcast") as server:
+            port = int(server.address.rsplit(":", 1)[1])
+            with socket.create_connection(("127.0.0.1", port)) as first:
+                first.sendall(bytes([0, 0, 0, 13, 1]) + bytes(12))  # member 0 joins
+                self.assertEqual(first.recv(17), bytes([0, 0, 0, 13, 2]) + bytes(12))
+                done, _ = self.load("--connect", server.address, "-p", "broadcast", "-m", 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("another load is in the room", done.stderr)
+
     def test_a_server_that_answers_nothing(self):
         self.expect(lambda peer, _: None, "timeout: no reply within the request timeout",
                     "--request-timeout", "200ms")
