@@ -99,6 +99,7 @@ struct Trial {
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // what went wrong, in words; empty: nothing did
   std::vector<std::string> last_words{};                 // the end of what a failed child wrote on stderr
+  bool refused = false;                                  // a child called it wrong usage: nobody can run it
   bool interrupted = false;                              // by the user; not the contestant's fault
 
   // A result that statistics may use: figures per message need a message.
@@ -188,6 +189,7 @@ struct RaceResult {
   std::uint64_t rounds_again = 0;
   bool complete = false;
   std::string incomplete{};  // why
+  std::string refused{};     // what a child said of arguments that cannot be: there is nothing to report
   Environment environment{};
   CpuPlan cpus{};  // where the children ran
   std::vector<CaseResult> cases{};

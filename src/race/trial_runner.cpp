@@ -27,6 +27,9 @@ using nlohmann::json;
 // How much longer or shorter than the timed window the time between our looks at its ends may be.
 constexpr double kMostLateness = 0.10;
 
+// With which `joust serve` and `joust load` say that what was asked of them cannot be.
+constexpr int kUsageExit = 2;
+
 // A file that is there to be written to, and gone with its owner.
 class ResultFile {
  public:
@@ -91,6 +94,8 @@ class OneTrial {
   bool fail(std::string what, const Part& part) {
     trial_.failure = std::move(what);
     if (part.child) trial_.last_words = part.child->last_words();
+    const bool ours = &part == &load_ || !external();
+    trial_.refused = ours && part.child && part.child->exit_code() == kUsageExit;
     return false;
   }
 

@@ -29,6 +29,9 @@ def serve(engine):
     if engine == "dies-at-start":
         print("first words\n\nlast words", file=sys.stderr)
         sys.exit(1)
+    if engine == "refuses":
+        print("joust: --root: no such directory", file=sys.stderr)
+        sys.exit(2)
     if engine == "never-listens":
         time.sleep(60)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -75,6 +78,9 @@ def load(engine):
     if value("--connect"):
         host, port = value("--connect").rsplit(":", 1)
         connection = socket.create_connection((host, int(port)))
+    if engine == "refuses":
+        print("joust: --output is for one get", file=sys.stderr)
+        sys.exit(2)
     if engine == "gives-up":
         print("cannot go on", file=sys.stderr)
         sys.exit(1)

@@ -163,6 +163,15 @@ TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {
   EXPECT_TRUE(run("good", "garbles").failure.starts_with("the load's result cannot be read"));
 }
 
+TEST_F(Trials, ArgumentsThatAChildRefusesAreNoFailureLikeAnother) {
+  const Trial load = run("good", "refuses");
+  EXPECT_TRUE(load.refused);
+  EXPECT_EQ(load.last_words, (std::vector<std::string>{"joust: --output is for one get"}));
+  EXPECT_TRUE(run("refuses").refused);
+  EXPECT_FALSE(run("dies-at-start").refused);
+  EXPECT_FALSE(run("good", "gives-up").refused);
+}
+
 TEST_F(Trials, ALoadThatHadErrorsStillHasAResult) {
   EXPECT_TRUE(run("good", "had-errors").measured());
 }
@@ -222,6 +231,11 @@ TEST_F(ExternalTrials, OneThatCannotStartLeavesItsLastWords) {
   EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 3");
   ASSERT_EQ(trial.last_words.size(), 1U);
   EXPECT_TRUE(trial.last_words.front().starts_with("no such thing "));
+}
+
+TEST_F(ExternalTrials, WhatItsExitCodeMeansIsItsOwnAffair) {
+  entry.contestant.command = "exit 2 # {port}";
+  EXPECT_FALSE(run_entry().refused);
 }
 
 TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {
