@@ -77,8 +77,8 @@ class OneTrial {
       : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
 
   Trial run() {
-    const bool measured = start_server() && run_load() && read_result();
-    if (measured) stop_server();
+    const bool in_order = start_server() && run_load() && read_result() && stop_server();
+    if (!in_order) processes_.end(setup_.server_stop);
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }

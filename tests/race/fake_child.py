@@ -47,9 +47,13 @@ def serve(engine):
     def stop(*_):
         if engine == "never-stops":
             return
+        if engine.startswith("tidies-up/"):  # and leaves word of it
+            open(engine[len("tidies-up"):], "w").close()
         say(event="stopped", **stopped)
         sys.exit(0)
     signal.signal(signal.SIGTERM, stop)
+    if engine.startswith("tidies-up/"):
+        open(engine[len("tidies-up"):] + ".begun", "w").close()
     say(event="listening", address="127.0.0.1:%d" % listener.getsockname()[1], engine=engine, protocol="echo",
         pid=os.getpid(), threads=1, wait="block", knobs={"trigger": "edge"}, socket={"nodelay": True},
         missing=["a feature"] if engine == "lacks" else [],

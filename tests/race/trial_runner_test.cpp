@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -170,6 +171,25 @@ TEST_F(Trials, ArgumentsThatAChildRefusesAreNoFailureLikeAnother) {
   EXPECT_TRUE(run("refuses").refused);
   EXPECT_FALSE(run("dies-at-start").refused);
   EXPECT_FALSE(run("good", "gives-up").refused);
+}
+
+TEST_F(Trials, AServerMayTidyUpHoweverItsTrialEnds) {
+  const test::TemporaryFolder folder;
+  const auto tidied = [&](const char* name) { return std::filesystem::exists(folder.file(name)); };
+  run("tidies-up" + folder.file("measured"));
+  EXPECT_TRUE(tidied("measured"));
+  run("tidies-up" + folder.file("failed"), "gives-up");
+  EXPECT_TRUE(tidied("failed"));
+  scenario.limits.trial_timeout = seconds(2);
+  run("tidies-up" + folder.file("hung"), "hangs");
+  EXPECT_TRUE(tidied("hung"));
+  scenario.limits.trial_timeout = seconds(20);
+  const std::jthread user([&] {
+    while (!tidied("interrupted.begun")) std::this_thread::sleep_for(milliseconds(5));
+    stop.request();
+  });
+  EXPECT_TRUE(run("tidies-up" + folder.file("interrupted"), "hangs").interrupted);
+  EXPECT_TRUE(tidied("interrupted"));
 }
 
 TEST_F(Trials, ALoadThatHadErrorsStillHasAResult) {
