@@ -49,6 +49,7 @@ struct LoadResult {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
   double duration_s = 0, throughput_per_s = 0;
+  std::optional<double> mb_per_s{};  // of protocols that carry files: millions of their bytes a second
   std::optional<TimedWindow> window_ns{};
   Latency latency_ns{};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latencies and how often; may lack
@@ -62,7 +63,7 @@ struct LoadResult {
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
   std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, the whole run's: expected, lost ...
-  std::vector<std::string> missing{};  // kernel features the engine had to do without
+  std::vector<std::string> missing{};                 // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
 
@@ -127,6 +128,7 @@ struct Sides {
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};
+  std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   Latency latency_ns{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};

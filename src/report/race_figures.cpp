@@ -116,39 +116,56 @@ std::string legend(const std::vector<const Entry*>& rows, const Terminal& termin
          "\n";
 }
 
+// Where files are carried, their bytes say more than how many there were.
+bool carries_files(const CaseResult& one) {
+  return std::ranges::any_of(one.entries,
+                             [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });
+}
+
+std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::vector<const Entry*>& rows) {
+  const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
+  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
+                                         {.title = "contestant", .text = true, .gap = 1},
+                                         {.title = "messages/s", .gap = 3}};
+  if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
+  columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
+                                 {.title = "median", .gap = 2, .group = ratio_group},
+                                 {.title = interval_title(rows), .gap = 2, .group = ratio_group},
+                                 {.title = "p50", .gap = 3, .group = "latency"},
+                                 {.title = "p99", .group = "latency"},
+                                 {.title = "max", .group = "latency"}});
+  return columns;
+}
+
+std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry, double greatest) {
+  const race::Summary& summary = entry.summary;
+  std::vector<std::string> cells{place_text(one, entry), entry.contestant.name, rate_text(entry)};
+  if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
+  const auto& rate = summary.throughput_per_s;
+  cells.insert(cells.end(),
+               {left(rate ? bar(rate->median / greatest) : "", kBarColumns),
+                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
+                interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+                percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
+                latency_text(summary.latency_ns.max)});
+  return cells;
+}
+
 }  // namespace
 
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
   const std::vector<const Entry*> rows = rows_of(one);
-  const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
-  TextTable table({{.title = " ", .text = true, .gap = 1},
-                   {.title = "contestant", .text = true, .gap = 1},
-                   {.title = "messages/s", .gap = 3},
-                   {.title = "", .text = true, .gap = 1, .decoration = true},
-                   {.title = "median", .gap = 2, .group = ratio_group},
-                   {.title = interval_title(rows), .gap = 2, .group = ratio_group},
-                   {.title = "p50", .gap = 3, .group = "latency"},
-                   {.title = "p99", .group = "latency"},
-                   {.title = "max", .group = "latency"}},
-                  2);
+  TextTable table(result_columns(one, rows), 2);
   const double greatest = greatest_rate(rows);
   for (const Entry* entry : rows) {
-    const race::Summary& summary = entry->summary;
-    if (summary.trials == 0) {
+    if (entry->summary.trials == 0) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
       continue;
     }
     const Paint paint = entry->tie_group == 1 && leads(rows, *entry) ? Paint::bold
                         : entry->ranked                              ? Paint::plain
                                                                      : Paint::dim;
-    const auto& rate = summary.throughput_per_s;
-    table.row({place_text(one, *entry), entry->contestant.name, rate_text(*entry),
-               left(rate ? bar(rate->median / greatest) : "", kBarColumns),
-               summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-               interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
-               percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
-               latency_text(summary.latency_ns.max)},
-              paint);
+    table.row(result_cells(one, *entry, greatest), paint);
   }
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
