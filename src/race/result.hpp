@@ -177,6 +177,7 @@ struct CaseResult {
   Case plan{};
   std::string verified = "byte for byte";  // how the protocol's replies are checked
   std::string reference{};  // the contestant the ratios are to; empty when none could be measured
+  std::string no_ceiling{};  // why the generator's is not measured; empty when it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   double least_difference = 0;  // of ratios, that can be told here: 0.02 is 2 %
