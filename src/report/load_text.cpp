@@ -3,13 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace joust {
 namespace {
+
+std::string time_text(double seconds) {
+  return format_duration(Duration(std::llround(seconds * 1e9)));
+}
 
 std::string latency_lines(const Histogram& latency) {
   static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
@@ -36,6 +42,22 @@ std::string unanswered_line(const LoadResult& result) {
   return text + "\n";
 }
 
+// CPU time is told from look to look. What lies between those of a shorter window is rather the looks
+// themselves, and a thread that was late to take them.
+constexpr double kLeastForCpu_s = 0.010;
+
+std::string client_line(const LoadResult& result) {
+  const std::string memory =
+      format_bytes(static_cast<double>(result.usage.peak_memory_bytes)) + " peak memory";
+  if (std::min(result.usage_s, result.duration_s) < kLeastForCpu_s)
+    return fmt::format("  this client  {}; its CPU time cannot be told in less than {:.0f} ms\n", memory,
+                       kLeastForCpu_s * 1e3);
+  const double cpu_s = result.usage.user_s + result.usage.system_s;
+  return fmt::format("  this client  {:.2f} us CPU per message, {:.0f} % of a core, {}\n",
+                     cpu_s * 1e6 / static_cast<double>(result.messages.verified),
+                     100 * cpu_s / result.usage_s, memory);
+}
+
 // "  deliveries   expected 1000000   received 1000000   lost 0"
 std::string group_line(const ResultGroup& group) {
   std::string text = fmt::format("  {:<12}", group.name);
@@ -54,16 +76,12 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format("  messages     {} verified, {} failed, {} in flight at the end ({} sent)\n",
                       m.verified, m.failed, m.in_flight, m.sent);
   text += fmt::format(
-      "  throughput   {} messages/s over {:.3f} s   {}/s out, {}/s in\n",
-      format_count(result.throughput_per_s), result.duration_s,
+      "  throughput   {} messages/s over {}   {}/s out, {}/s in\n", format_count(result.throughput_per_s),
+      time_text(result.duration_s),
       format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_sent) / result.duration_s : 0),
       format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_received) / result.duration_s : 0));
   if (m.verified > 0) text += latency_lines(result.latency);
-  const double cpu_s = result.usage.user_s + result.usage.system_s;
-  if (m.verified > 0)
-    text += fmt::format("  this client  {:.2f} us CPU per message, {:.0f} % of a core, {} peak memory\n",
-                        cpu_s * 1e6 / static_cast<double>(m.verified), 100 * cpu_s / result.duration_s,
-                        format_bytes(static_cast<double>(result.usage.peak_memory_bytes)));
+  if (m.verified > 0) text += client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)
       text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],
