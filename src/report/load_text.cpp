@@ -64,6 +64,7 @@ std::string group_line(const ResultGroup& group) {
   for (const auto& [name, figure] : group.figures)
     text += std::visit([&](const auto& value) { return fmt::format(" {} {}  ", name, value); }, figure);
   text.erase(text.find_last_not_of(' ') + 1);
+  if (!group.about.empty()) text += fmt::format("   ({})", group.about);
   return text + '\n';
 }
 

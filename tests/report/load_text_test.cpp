@@ -44,5 +44,12 @@ TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
   EXPECT_TRUE(has(load_text(result_of(2)), " over 2.00 s "));
 }
 
+TEST(LoadText, AGroupSaysWhatItIsOf) {
+  LoadResult result = result_of(1);
+  result.groups = {{"deliveries", {{"expected", std::uint64_t{5}}}, "of the whole run, warm-up included"}};
+  EXPECT_TRUE(has(load_text(result), "expected 5   (of the whole run, warm-up included)\n"))
+      << load_text(result);
+}
+
 }  // namespace
 }  // namespace joust
