@@ -44,6 +44,30 @@ TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
   EXPECT_TRUE(has(load_text(result_of(2)), " over 2.00 s "));
 }
 
+TEST(LoadText, CpuTimeHasTheUnitThatFitsIt) {
+  LoadResult result = result_of(1);
+  EXPECT_TRUE(has(load_text(result), "this client  400 us CPU per message, ")) << load_text(result);
+  result.messages.verified = 4;
+  EXPECT_TRUE(has(load_text(result), "this client  100 ms CPU per message, ")) << load_text(result);
+}
+
+TEST(LoadText, FiguresOfAGroupAreForReaders) {
+  LoadResult result = result_of(1);
+  result.groups = {{"transfer",
+                    {{"bytes", std::uint64_t{268435456}},
+                     {"seconds", 0.173379832},
+                     {"mb_per_s", 1548.2507561779155},
+                     {"transfers", std::uint64_t{1}},
+                     {"way", std::string("sendfile")}}},
+                   {"deliveries", {{"expected", std::uint64_t{1000000}}, {"out_of_order", std::uint64_t{0}}}},
+                   {"own", {{"share", 0.123456}, {"wait_seconds", 2e-6}, {"bytes", std::string("many")}}}};
+  const std::string text = load_text(result);
+  EXPECT_TRUE(has(text, "\n  transfer     256 MiB   173 ms   1,548 MB/s   transfers 1   way sendfile\n"))
+      << text;
+  EXPECT_TRUE(has(text, "\n  deliveries   expected 1,000,000   out of order 0\n")) << text;
+  EXPECT_TRUE(has(text, "\n  own          share 0.123   wait 2.00 us   bytes many\n")) << text;
+}
+
 TEST(LoadText, AGroupSaysWhatItIsOf) {
   LoadResult result = result_of(1);
   result.groups = {{"deliveries", {{"expected", std::uint64_t{5}}}, "of the whole run, warm-up included"}};

@@ -123,6 +123,13 @@ TEST(Text, WidthsAreThoseOfCharactersNotOfBytes) {
   EXPECT_EQ(right("–", 3), "  –");
 }
 
+TEST(Text, ThousandsStandApart) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(268435456), "268,435,456");
+}
+
 TEST(Text, FiguresKeepThreeDigits) {
   EXPECT_EQ(short_number(0), "0");
   EXPECT_EQ(short_number(0.0001), "<0.001");
