@@ -109,7 +109,7 @@ class Members : public RequestService {
               {"lost", expected - std::min(expected, received)},
               {"duplicated", meeting_->duplicated.load()},
               {"out_of_order", meeting_->out_of_order.load()}},
-             "of the whole run, warm-up included"}};
+             "of the whole run"}};
   }
 
  private:
