@@ -54,6 +54,7 @@ struct ResultGroup {
   using Figure = std::variant<std::uint64_t, double, std::string>;
   std::string name;
   std::vector<std::pair<std::string, Figure>> figures;
+  std::string about{};  // what all of them are of, for people, where it is not the timed window
 };
 
 // What a program shares between the sessions of one protocol (a room, a directory, a load's schedule). Makes

@@ -55,7 +55,11 @@ struct Load {
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
-  Usage watch(LoadRun& run);
+  struct Watched {
+    Usage used;
+    Duration over{};  // from look to look
+  };
+  Watched watch(LoadRun& run);
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
@@ -87,20 +91,22 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
 }
 
 // Waits for the ends of the timed window beside the engine, and takes what this process used between them.
-Usage Load::watch(LoadRun& run) {
+Load::Watched Load::watch(LoadRun& run) {
   if (!run.wait_for(&LoadRun::start, Time::max())) return {};
   emit("connected");
   const auto opens = run.wait_for(&LoadRun::opens, Time::max());
   if (!opens) return {};
   run.wait_until(*opens);
+  const Time from = Clock::now();
   const Usage before = own_usage();
   emit("measuring");
   // With messages to count the end is not known before it has come.
   const auto closes = run.wait_for(&LoadRun::closes, Time::max());
   if (closes) run.wait_until(*closes);
+  const Time to = Clock::now();
   const Usage used = own_usage() - before;
   emit("measured");
-  return used;
+  return {used, to - from};
 }
 
 LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
@@ -113,9 +119,9 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
                              : nullptr;
   Stop stop;
   const Signals signals(stop);
-  Usage used;
+  Watched watched;
   {
-    const std::jthread watcher([&] { used = watch(run); });
+    const std::jthread watcher([&] { watched = watch(run); });
     try {
       chosen.run({.service = *service,
                   .options = options,
@@ -131,7 +137,8 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
     }
     run.abandon();
   }
-  LoadResult result = conclude(run, used, stop.requested(), Clock::now());
+  LoadResult result = conclude(run, watched.used, stop.requested(), Clock::now());
+  result.usage_s = std::chrono::duration<double>(watched.over).count();
   result.total_bytes_sent = tally.sent;
   result.total_bytes_received = tally.received;
   result.notes = tally.notes();

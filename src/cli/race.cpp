@@ -204,6 +204,12 @@ void require_contestant(const race::Plan& plan) {
   throw std::runtime_error("no contestant can run here:" + reasons);
 }
 
+// A child complains under the program's name, and so shall we.
+std::string without_name(std::string words, const Program& program) {
+  const std::string name = program.name + ": ";
+  return words.starts_with(name) ? words.substr(name.size()) : words;
+}
+
 int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
   const bool keeps = !json.empty() && json != "-";
   if (keeps) ensure_writable(json);
@@ -216,6 +222,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
         {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
     result = race::run_race(scenario, std::move(plan), runner, progress, stop);
   }
+  if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();
   result.cpus = cpus;

@@ -34,6 +34,7 @@ struct LoadResult {
   Histogram latency;
   std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
   Usage usage;                        // of this process, in the window
+  double usage_s = 0;                 // between the looks at it, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // what the protocol has counted

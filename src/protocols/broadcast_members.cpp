@@ -120,7 +120,8 @@ class Members : public RequestService {
               {"received", received},
               {"lost", expected - std::min(expected, received)},
               {"duplicated", meeting_->duplicated.load()},
-              {"out_of_order", meeting_->out_of_order.load()}}}};
+              {"out_of_order", meeting_->out_of_order.load()}},
+             "of the whole run"}};
   }
 
  private:

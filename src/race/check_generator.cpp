@@ -70,7 +70,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   const double rate = entry.summary.throughput_per_s->median;
   const Entry* ceiling = ceiling_of(one, entry.contestant.client);
   const double schedule = schedule_ceiling(one.plan.load);
-  if (ceiling == nullptr) findings.warn("{}: the generator's ceiling was not measured", name);
+  if (ceiling == nullptr && one.no_ceiling.empty())
+    findings.warn("{}: the generator's ceiling was not measured", name);
   // The ceiling has one thread, so it says nothing of a client that has several.
   const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
   const double measured =
@@ -109,6 +110,11 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
+  const bool wanted = std::ranges::any_of(contestants_of(one), [](const Entry* entry) {
+    return !entry->in_process && entry->summary.throughput_per_s;
+  });
+  if (wanted && !one.no_ceiling.empty())
+    findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
   for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
   return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
 }

@@ -98,6 +98,7 @@ std::expected<LoadResult, std::string> parse_load(const std::string& text) {
     read_traffic(document, load);
     load.duration_s = document.at("duration_s");
     load.throughput_per_s = document.at("throughput_per_s");
+    load.mb_per_s = number_or_none(document.value("transfer", json::object()), "mb_per_s");
     if (const json window = document.value("window_ns", json()); window.is_object())
       load.window_ns = TimedWindow{.from = window.at("from"), .to = window.at("to")};
     load.latency_ns = latency_from(document.at("latency_ns"));

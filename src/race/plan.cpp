@@ -45,12 +45,22 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
   return found == catalogue.engines.end() ? nullptr : &*found;
 }
 
+std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
+  if (in_process_engine(catalogue) == nullptr) return "no engine that answers in process can run here";
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  if (protocol == nullptr || protocol->has_ceiling) return {};
+  return fmt::format(
+      "of '{}' the server's own work is the larger part, which would slow down a client in the "
+      "same process",
+      one.protocol);
+}
+
 // The generator's own ceiling depends on how many threads it has and how they wait, not on the client's
 // engine: in process there is no socket to drive.
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
+  result.no_ceiling = why_no_ceiling(result.plan, catalogue);
+  if (!result.no_ceiling.empty()) return;
   const EngineRow* engine = in_process_engine(catalogue);
-  const ProtocolRow* protocol = catalogue.protocol(result.plan.protocol);
-  if (engine == nullptr || (protocol != nullptr && !protocol->has_ceiling)) return;
   std::set<std::pair<std::uint64_t, std::string>> setups;
   for (const Entry& entry : std::vector<Entry>(result.entries)) {
     const EngineChoice& client = entry.contestant.client;

@@ -2,6 +2,7 @@
 #include "race/race.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -15,6 +16,13 @@ namespace {
 // How often a counting trial is run again whose counters were read too late.
 constexpr int kLateTrials = 2;
 
+// Of a trial that was not measured. One without a failure has a result, with not a reply in it.
+std::string what_failed(const Trial& trial) {
+  if (!trial.failure.empty()) return trial.failure;
+  const bool told = trial.load && !trial.load->messages_of_errors.empty();
+  return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
+}
+
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
@@ -27,8 +35,9 @@ class Running {
     RaceResult result{.scenario = scenario_, .seed = plan_.seed};
     while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
     count_calls();
+    result.refused = refused_;
     result.rounds_again = rounds_again_;
-    result.complete = !stop_.requested();
+    result.complete = !stop_.requested() && refused_.empty();
     if (stop_.requested())
       result.incomplete = fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
     result.cases = std::move(plan_.cases);
@@ -36,6 +45,8 @@ class Running {
   }
 
  private:
+  bool over() const { return stop_.requested() || !refused_.empty(); }
+
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
 
   // False when the race was interrupted before the round was over. Its trials so far are kept.
@@ -57,10 +68,11 @@ class Running {
       observer_.note(fmt::format("round {} {}: it is run again", round, worst->what));
     }
     keep_attempt(round, best);
-    return !stop_.requested();
+    return !over();
   }
 
-  // That of its most disturbed trial, as a pair is only as good as its worse half; nothing when interrupted.
+  // That of its most disturbed trial, as a pair is only as good as its worse half; nothing when interrupted
+  // or refused.
   std::optional<Disturbance> run_attempt(std::uint64_t round, std::uint64_t attempt) {
     Disturbance worst;
     std::uint64_t position = 0;
@@ -71,7 +83,7 @@ class Running {
         continue;
       }
       Trial trial = run_trial(slot, round, false);
-      if (trial.interrupted) return std::nullopt;
+      if (trial.interrupted || trial.refused) return std::nullopt;
       trial.round = round;
       trial.attempt = attempt;
       trial.position = position;
@@ -95,6 +107,9 @@ class Running {
                                   .counting = counting};
     observer_.trial_starts(step);
     Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+    if (trial.refused && refused_.empty())
+      refused_ =
+          trial.last_words.empty() ? trial.failure : fmt::format("{}", fmt::join(trial.last_words, "\n"));
     if (!trial.interrupted) observer_.trial_ended(step, trial);
     return trial;
   }
@@ -131,7 +146,7 @@ class Running {
     std::string refused;
     for (const Slot& slot : counting_pass()) {
       Entry& who = entry(slot);
-      if (stop_.requested())
+      if (over())
         who.calls.reason = "the race was interrupted before they were counted";
       else if (refused.empty() && who.failures < kMostFailures)
         who.calls = count_calls_of(slot, refused);
@@ -157,7 +172,7 @@ class Running {
     for (int again = 0; trial.late && again < kLateTrials; ++again, ++trials_)
       trial = run_trial(slot, plan_.rounds, true);
     if (trial.interrupted) return {.reason = "interrupted"};
-    if (!trial.measured()) return {.reason = "the trial that counts them failed: " + trial.failure};
+    if (!trial.measured()) return {.reason = "the trial that counts them failed: " + what_failed(trial)};
     if (!trial.late && !trial.server_calls && !trial.client_calls) refused = trial.calls_reason;
     const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
       if (!calls || trial.load->verified == 0) return std::nullopt;
@@ -183,6 +198,7 @@ class Running {
   const Stop& stop_;
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
+  std::string refused_{};
 };
 
 }  // namespace

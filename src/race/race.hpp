@@ -13,8 +13,9 @@ inline constexpr double kMostRoundsAgain = 0.30;
 inline constexpr std::size_t kMostFailures = 2;
 
 // Runs the plan's rounds, then the counting pass. Once `stop` is requested it ends after the current trial
-// and keeps what it has: the result then is not complete. Neither summaries nor checks are made here: see
-// judge().
+// and keeps what it has: the result then is not complete. A trial that was refused ends it at once, with
+// nothing but `refused`: who asks for what cannot be is told so, not shown a report. Neither summaries nor
+// checks are made here: see judge().
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
                     const Stop& stop);
 

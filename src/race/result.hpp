@@ -49,6 +49,7 @@ struct LoadResult {
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run, warm-up included
   double duration_s = 0, throughput_per_s = 0;
+  std::optional<double> mb_per_s{};  // of protocols that carry files: millions of their bytes a second
   std::optional<TimedWindow> window_ns{};
   Latency latency_ns{};
   std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latencies and how often; may lack
@@ -62,7 +63,7 @@ struct LoadResult {
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
   std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, the whole run's: expected, lost ...
-  std::vector<std::string> missing{};  // kernel features the engine had to do without
+  std::vector<std::string> missing{};                 // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
 
@@ -99,6 +100,7 @@ struct Trial {
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // what went wrong, in words; empty: nothing did
   std::vector<std::string> last_words{};                 // the end of what a failed child wrote on stderr
+  bool refused = false;                                  // a child called it wrong usage: nobody can run it
   bool interrupted = false;                              // by the user; not the contestant's fault
 
   // A result that statistics may use: figures per message need a message.
@@ -126,6 +128,7 @@ struct Sides {
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};
+  std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   Latency latency_ns{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
@@ -174,6 +177,7 @@ struct CaseResult {
   Case plan{};
   std::string verified = "byte for byte";  // how the protocol's replies are checked
   std::string reference{};  // the contestant the ratios are to; empty when none could be measured
+  std::string no_ceiling{};  // why the generator's is not measured; empty when it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   double least_difference = 0;  // of ratios, that can be told here: 0.02 is 2 %
@@ -188,6 +192,7 @@ struct RaceResult {
   std::uint64_t rounds_again = 0;
   bool complete = false;
   std::string incomplete{};  // why
+  std::string refused{};     // what a child said of arguments that cannot be: there is nothing to report
   Environment environment{};
   CpuPlan cpus{};  // where the children ran
   std::vector<CaseResult> cases{};

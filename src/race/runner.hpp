@@ -16,8 +16,8 @@ struct TrialOrder {
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  // Whatever happens to the contestant is told in the trial (failure, last_words); only a bug or a machine
-  // that can start no process throws. Round, attempt and position are the caller's to fill in.
+  // Whatever happens to the contestant is told in the trial (failure, last_words, refused); only a bug or a
+  // machine that can start no process throws. Round, attempt and position are the caller's to fill in.
   virtual Trial run(const TrialOrder& order) = 0;
 };
 

@@ -111,6 +111,7 @@ Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
   summary.throughput_per_s = Estimate{.median = stats::median(rates),
                                       .interval = stats::median_interval(rates, bootstrap),
                                       .confidence = stats::true_confidence(rates.size(), bootstrap)};
+  summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });

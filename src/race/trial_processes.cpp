@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/trial_processes.hpp"
 
-#include <vector>
+#include <algorithm>
+#include <csignal>
 
 namespace joust::race {
 
@@ -11,6 +12,13 @@ std::string event_name(const json& said) {
   if (!said.is_object()) return {};
   const auto event = said.find("event");
   return event != said.end() && event->is_string() ? event->get<std::string>() : std::string();
+}
+
+std::vector<Child*> TrialProcesses::children() const {
+  std::vector<Child*> both;
+  for (const Part* part : {&server, &load})
+    if (part->child) both.push_back(part->child.get());
+  return both;
 }
 
 void TrialProcesses::start(Part& part, const ChildCommand& command) const {
@@ -26,14 +34,22 @@ void TrialProcesses::start(Part& part, const ChildCommand& command) const {
 }
 
 bool TrialProcesses::wait_until(Time deadline, const std::function<bool()>& done) const {
-  std::vector<Child*> children;
-  for (const Part* part : {&server, &load})
-    if (part->child) children.push_back(part->child.get());
+  const std::vector<Child*> both = children();
   while (!done()) {
     if (stop_.requested() || Clock::now() >= deadline) return false;
-    Child::wait_any(children, stop_.fd(), deadline);
+    Child::wait_any(both, stop_.fd(), deadline);
   }
   return true;
+}
+
+void TrialProcesses::end(Duration patience) const {
+  const std::vector<Child*> both = children();
+  const Time deadline = Clock::now() + patience;
+  for (const Child* child : both)
+    if (!child->ended()) child->send_group(SIGTERM);
+  const auto running = [](const Child* child) { return !child->ended(); };
+  while (std::ranges::any_of(both, running) && !stop_.at_once() && Clock::now() < deadline)
+    Child::wait_any(both, -1, deadline);
 }
 
 std::optional<json> TrialProcesses::next_event(Part& part, std::string_view name, Duration patience) const {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "measure/syscall_counter.hpp"
 #include "net/stop.hpp"
@@ -39,8 +40,13 @@ class TrialProcesses {
   // The next line of a child that is this event of the child protocol; earlier ones are skipped. Nothing when
   // it does not come in time, or the child has ended without it.
   std::optional<nlohmann::json> next_event(Part& part, std::string_view name, Duration patience) const;
+  // Asks what still runs to stop and waits for it, the user's interruption or not: who is killed cannot tidy
+  // up after itself. What does not end in time, or before the user insists, is killed by its owner.
+  void end(Duration patience) const;
 
  private:
+  std::vector<Child*> children() const;
+
   const Stop& stop_;
   bool count_calls_;
 };

@@ -27,6 +27,9 @@ using nlohmann::json;
 // How much longer or shorter than the timed window the time between our looks at its ends may be.
 constexpr double kMostLateness = 0.10;
 
+// With which `joust serve` and `joust load` say that what was asked of them cannot be.
+constexpr int kUsageExit = 2;
+
 // A file that is there to be written to, and gone with its owner.
 class ResultFile {
  public:
@@ -74,8 +77,8 @@ class OneTrial {
       : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
 
   Trial run() {
-    const bool measured = start_server() && run_load() && read_result();
-    if (measured) stop_server();
+    const bool in_order = start_server() && run_load() && read_result() && stop_server();
+    if (!in_order) processes_.end(setup_.server_stop);
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }
@@ -91,6 +94,8 @@ class OneTrial {
   bool fail(std::string what, const Part& part) {
     trial_.failure = std::move(what);
     if (part.child) trial_.last_words = part.child->last_words();
+    const bool ours = &part == &load_ || !external();
+    trial_.refused = ours && part.child && part.child->exit_code() == kUsageExit;
     return false;
   }
 

@@ -3,13 +3,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
+#include "report/text.hpp"
 
 namespace joust {
 namespace {
+
+std::string time_text(double seconds) {
+  return format_duration(Duration(std::llround(seconds * 1e9)));
+}
+
+// Three digits at least, thousands apart.
+std::string plain_text(double number) {
+  if (number < 1000) return report::short_number(number);
+  return report::grouped(static_cast<std::uint64_t>(std::llround(number)));
+}
 
 std::string latency_lines(const Histogram& latency) {
   static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
@@ -36,12 +51,67 @@ std::string unanswered_line(const LoadResult& result) {
   return text + "\n";
 }
 
-// "  deliveries   expected 1000000   received 1000000   lost 0"
+// CPU time is told from look to look. What lies between those of a shorter window is rather the looks
+// themselves, and a thread that was late to take them.
+constexpr double kLeastForCpu_s = 0.010;
+
+std::string client_line(const LoadResult& result) {
+  const std::string memory =
+      format_bytes(static_cast<double>(result.usage.peak_memory_bytes)) + " peak memory";
+  if (std::min(result.usage_s, result.duration_s) < kLeastForCpu_s)
+    return fmt::format("  this client  {}; its CPU time cannot be told in less than {:.0f} ms\n", memory,
+                       kLeastForCpu_s * 1e3);
+  const double cpu_s = result.usage.user_s + result.usage.system_s;
+  return fmt::format("  this client  {} CPU per message, {:.0f} % of a core, {}\n",
+                     time_text(cpu_s / static_cast<double>(result.messages.verified)),
+                     100 * cpu_s / result.usage_s, memory);
+}
+
+struct Quantity {
+  const char* unit;  // with which a figure's name ends
+  std::string (*text)(double);
+};
+
+constexpr std::array kQuantities{
+    Quantity{"bytes", [](double bytes) { return format_bytes(bytes); }},
+    Quantity{"seconds", [](double seconds) { return time_text(seconds); }},
+    Quantity{"mb_per_s", [](double rate) { return plain_text(rate) + " MB/s"; }},
+};
+
+std::string value_text(const ResultGroup::Figure& figure) {
+  if (const auto* count = std::get_if<std::uint64_t>(&figure)) return report::grouped(*count);
+  if (const auto* number = std::get_if<double>(&figure)) return plain_text(*number);
+  return std::get<std::string>(figure);
+}
+
+std::optional<double> number_in(const ResultGroup::Figure& figure) {
+  if (const auto* count = std::get_if<std::uint64_t>(&figure)) return static_cast<double>(*count);
+  if (const auto* number = std::get_if<double>(&figure)) return *number;
+  return std::nullopt;
+}
+
+// "out of order 5"; "173 ms" where the name is nothing but the unit.
+std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
+  std::string value = value_text(figure);
+  if (const auto number = number_in(figure))
+    for (const Quantity& quantity : kQuantities) {
+      if (name != quantity.unit && !name.ends_with(fmt::format("_{}", quantity.unit))) continue;
+      value = quantity.text(*number);
+      name.resize(name.size() - std::string_view(quantity.unit).size());
+    }
+  std::ranges::replace(name, '_', ' ');
+  if (!name.empty() && !name.ends_with(' ')) name += ' ';
+  return name + value;
+}
+
+// "  deliveries   expected 1,000,000   received 1,000,000   lost 0   (of the whole run)"
 std::string group_line(const ResultGroup& group) {
-  std::string text = fmt::format("  {:<12}", group.name);
-  for (const auto& [name, figure] : group.figures)
-    text += std::visit([&](const auto& value) { return fmt::format(" {} {}  ", name, value); }, figure);
-  text.erase(text.find_last_not_of(' ') + 1);
+  std::string text = fmt::format("  {:<11}", group.name);
+  for (const char* gap = "  "; const auto& [name, figure] : group.figures) {
+    text += gap + figure_text(name, figure);
+    gap = "   ";
+  }
+  if (!group.about.empty()) text += fmt::format("   ({})", group.about);
   return text + '\n';
 }
 
@@ -54,16 +124,12 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format("  messages     {} verified, {} failed, {} in flight at the end ({} sent)\n",
                       m.verified, m.failed, m.in_flight, m.sent);
   text += fmt::format(
-      "  throughput   {} messages/s over {:.3f} s   {}/s out, {}/s in\n",
-      format_count(result.throughput_per_s), result.duration_s,
+      "  throughput   {} messages/s over {}   {}/s out, {}/s in\n", format_count(result.throughput_per_s),
+      time_text(result.duration_s),
       format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_sent) / result.duration_s : 0),
       format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_received) / result.duration_s : 0));
   if (m.verified > 0) text += latency_lines(result.latency);
-  const double cpu_s = result.usage.user_s + result.usage.system_s;
-  if (m.verified > 0)
-    text += fmt::format("  this client  {:.2f} us CPU per message, {:.0f} % of a core, {} peak memory\n",
-                        cpu_s * 1e6 / static_cast<double>(m.verified), 100 * cpu_s / result.duration_s,
-                        format_bytes(static_cast<double>(result.usage.peak_memory_bytes)));
+  if (m.verified > 0) text += client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)
       text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],

@@ -60,6 +60,7 @@ ordered_json summary_json(const race::Summary& summary) {
   const race::Latency& latency = summary.latency_ns;
   return {{"trials", summary.trials},
           {"throughput_per_s", estimate_json(summary.throughput_per_s)},
+          {"mb_per_s", number(summary.mb_per_s)},
           {"ratio", estimate_json(summary.ratio)},
           {"latency_ns",
            {{"mean", number(latency.mean)},

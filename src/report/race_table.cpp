@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/text.hpp"
+#include "report/race_figures.hpp"
 
 namespace joust::report {
 namespace {
@@ -18,175 +18,8 @@ using race::Entry;
 using race::EntryKind;
 using race::Verdict;
 
-constexpr const char* kNone = "–";
-constexpr std::size_t kBarColumns = 20;
 // On narrower terminals what checks found stands below their titles.
 constexpr std::size_t kNarrow = 100;
-
-// "95 % interval": what the weakest of the rows can claim.
-std::string interval_title(const std::vector<const Entry*>& rows) {
-  double least = 1;
-  for (const Entry* entry : rows)
-    if (entry->summary.ratio && entry->summary.ratio->interval.is_known())
-      least = std::min(least, entry->summary.ratio->confidence);
-  return least < 1 ? fmt::format("{:.0f} % interval", least * 100) : "interval";
-}
-
-// "67.2k to 69.0k" only where two rounds or more can tell.
-std::string interval_text(const std::optional<race::Estimate>& ratio) {
-  if (!ratio || !ratio->interval.is_known()) return kNone;
-  return fmt::format("{:.2f} to {:.2f}", ratio->interval.low, ratio->interval.high);
-}
-
-std::string latency_text(const std::optional<double>& nanoseconds) {
-  return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
-}
-
-// "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
-                            const char* name) {
-  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
-                     latency_text(latency.*figure));
-}
-
-std::string number_text(const std::optional<double>& number) {
-  return number ? short_number(*number) : kNone;
-}
-
-std::string memory_text(const std::optional<double>& bytes) {
-  return bytes ? format_bytes(*bytes) : kNone;
-}
-
-// A bar in eighths of a column.
-std::string bar(double fraction) {
-  constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths =
-      static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * kBarColumns * 8));
-  std::string text;
-  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
-  return text + kEighths[eighths % 8];
-}
-
-// Contestants by rank, then those that are not ranked, by throughput; then those that did not run.
-std::vector<const Entry*> rows_of(const CaseResult& one) {
-  std::vector<const Entry*> rows;
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant()) rows.push_back(&entry);
-  const auto key = [](const Entry* entry) {
-    const auto& rate = entry->summary.throughput_per_s;
-    return std::tuple(!entry->ranked, !rate, entry->tie_group.value_or(0), rate ? -rate->median : 0.0);
-  };
-  std::ranges::stable_sort(rows, {}, key);
-  return rows;
-}
-
-// "1", or "2=" where several share the place.
-std::string place_text(const CaseResult& one, const Entry& entry) {
-  if (!entry.tie_group) return kNone;
-  const auto sharing = std::ranges::count_if(one.entries, [&](const Entry& other) {
-    return other.tie_group && *other.tie_group == *entry.tie_group;
-  });
-  return fmt::format("{}{}", *entry.tie_group, sharing > 1 ? "=" : " ");
-}
-
-std::string rate_text(const Entry& entry) {
-  const auto& rate = entry.summary.throughput_per_s;
-  return rate ? fmt::format("{}{}", entry.at_least ? "≥ " : "", format_count(rate->median)) : kNone;
-}
-
-double greatest_rate(const std::vector<const Entry*>& rows) {
-  double greatest = 0;
-  for (const Entry* entry : rows)
-    if (entry->summary.throughput_per_s)
-      greatest = std::max(greatest, entry->summary.throughput_per_s->median);
-  return greatest;
-}
-
-// Whether nobody was seen to be faster, ranked or not.
-bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
-  return std::ranges::none_of(rows, [&](const Entry* other) {
-    return !other->ranked && other->at_least &&
-           other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
-  });
-}
-
-std::string legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
-  const bool marked = std::ranges::any_of(rows, [](const Entry* entry) {
-    const auto& shaky = entry->summary.latency_ns.shaky;
-    return std::ranges::count(shaky, "p50") + std::ranges::count(shaky, "p99") > 0;
-  });
-  if (!marked) return {};
-  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
-                 terminal) +
-         "\n";
-}
-
-std::string results_table(const CaseResult& one, const Terminal& terminal) {
-  const std::vector<const Entry*> rows = rows_of(one);
-  const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
-  TextTable table({{.title = " ", .text = true, .gap = 1},
-                   {.title = "contestant", .text = true, .gap = 1},
-                   {.title = "messages/s", .gap = 3},
-                   {.title = "", .text = true, .gap = 1, .decoration = true},
-                   {.title = "median", .gap = 2, .group = ratio_group},
-                   {.title = interval_title(rows), .gap = 2, .group = ratio_group},
-                   {.title = "p50", .gap = 3, .group = "latency"},
-                   {.title = "p99", .group = "latency"},
-                   {.title = "max", .group = "latency"}},
-                  2);
-  const double greatest = greatest_rate(rows);
-  for (const Entry* entry : rows) {
-    const race::Summary& summary = entry->summary;
-    if (summary.trials == 0) {
-      table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
-      continue;
-    }
-    const Paint paint = entry->tie_group == 1 && leads(rows, *entry) ? Paint::bold
-                        : entry->ranked                              ? Paint::plain
-                                                                     : Paint::dim;
-    const auto& rate = summary.throughput_per_s;
-    table.row({place_text(one, *entry), entry->contestant.name, rate_text(*entry),
-               left(rate ? bar(rate->median / greatest) : "", kBarColumns),
-               summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-               interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
-               percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
-               latency_text(summary.latency_ns.max)},
-              paint);
-  }
-  for (const Entry& entry : one.entries)
-    if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
-      table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal) + legend(rows, terminal);
-}
-
-std::string costs_table(const CaseResult& one, const Terminal& terminal) {
-  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
-                                         {.title = "contestant", .text = true, .gap = 1}};
-  for (const char* group : {"CPU us/message", "switches/message", "system calls/message", "peak memory"}) {
-    columns.push_back({.title = "server", .gap = 3, .group = group});
-    columns.push_back({.title = "client", .gap = 2, .group = group});
-  }
-  TextTable table(std::move(columns), 2);
-  for (const Entry* entry : rows_of(one)) {
-    const race::Summary& s = entry->summary;
-    if (s.trials == 0) continue;
-    table.row({left(" ", 2), entry->contestant.name, number_text(s.cpu_us_per_message.server),
-               number_text(s.cpu_us_per_message.client), number_text(s.switches_per_message.server),
-               number_text(s.switches_per_message.client), number_text(s.system_calls_per_message.server),
-               number_text(s.system_calls_per_message.client), memory_text(s.peak_memory_bytes.server),
-               memory_text(s.peak_memory_bytes.client)},
-              entry->ranked ? Paint::plain : Paint::dim);
-  }
-  std::string text = table.render(terminal);
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant() && entry.summary.trials > 0 && !entry.calls.reason.empty()) {
-      text += painted(wrapped(fmt::format("    system calls: {}", entry.calls.reason), 4, terminal.columns),
-                      Paint::dim, terminal) +
-              "\n";
-      break;
-    }
-  return text;
-}
 
 // What servers and clients had to say, each note once, with all who said it.
 std::string notes_text(const CaseResult& one, const Terminal& terminal) {

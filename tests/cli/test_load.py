@@ -42,6 +42,14 @@ class Load(Case):
         self.assertEqual(result["messages"]["verified"], 350)
         self.assertGreater(result["bytes"]["total_sent"], result["bytes"]["sent"])
 
+    def test_deliveries_are_those_of_the_whole_run_and_it_says_so(self):
+        with Server("-e", "epoll", "-p", "broadcast") as server:
+            plan = ("-p", "broadcast", "--connect", server.address, "-c", 5, "-m", 5, "-w", "50ms")
+            done, result = self.load(*plan)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(result["deliveries"]["expected"], 5 * 25)
+        self.assertRegex(done.stdout, r"deliveries .*\(of the whole run\)\n")
+
     def test_a_duration_is_kept_and_the_books_balance(self):
         with Server("-e", "epoll", "-p", "uppercase") as server:
             plan = ("-c", 20, "-d", "300ms", "-w", "50ms", "--depth", 4)

@@ -27,6 +27,13 @@ class Race(Case):
             self.skipTest(checked.stdout)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
 
+    def test_a_load_that_cannot_be_ends_it_at_once_in_its_own_words(self):
+        race = ("race", "--server", "epoll", "--rounds", 1, "-p", "file")
+        done = run(*race, "--output", self.path("out"))
+        self.refused(done, "joust: --output is for one get")
+        self.assertEqual(done.stderr.count("joust: "), 1)
+        self.refused(run(*race, "--root", self.path("none"), "--name", "x"), "--root " + self.path("none"))
+
 
 if __name__ == "__main__":
     unittest.main()

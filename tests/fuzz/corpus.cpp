@@ -50,7 +50,7 @@ std::vector<std::string> broadcast_corpus() {
   return {
       "a" + join + frame(Kind::message, 1, 0, "hello") + frame(Kind::message, 1, 1, std::string(500, 'x')),
       "b" + join + join,
-      "c" + frame(Kind::message, 1, 0, "not joined"),
+      std::string("c") + frame(Kind::message, 1, 0, "not joined"),
       "d" + join + std::string("\0\0\0\0", 4),
       "e" + join + "\xff\xff\xff\xff",
   };

@@ -49,6 +49,16 @@ TEST_F(Checks, AContestantNearTheGeneratorsCeilingIsNotRanked) {
   EXPECT_FALSE(entry(judged, "io-uring").tie_group);
 }
 
+TEST_F(Checks, AProtocolWithoutACeilingHasItsReasonOnce) {
+  scenario.cases.front().protocol = "disk";
+  const CheckResult found = check(1);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_EQ(found.detail,
+            "the generator's ceiling is not measured: of 'disk' the server's own work is the larger part, "
+            "which would slow down a client in the same process");
+  EXPECT_TRUE(entry(judged, "io-uring").ranked);
+}
+
 TEST_F(Checks, OneDisturbedTrialDoesNotLowerTheCeiling) {
   runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
     if (order.entry.kind == EntryKind::ceiling && nth == 0) trial = flawless_trial(order, 110e3);

@@ -29,6 +29,9 @@ def serve(engine):
     if engine == "dies-at-start":
         print("first words\n\nlast words", file=sys.stderr)
         sys.exit(1)
+    if engine == "refuses":
+        print("joust: --root: no such directory", file=sys.stderr)
+        sys.exit(2)
     if engine == "never-listens":
         time.sleep(60)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -44,9 +47,13 @@ def serve(engine):
     def stop(*_):
         if engine == "never-stops":
             return
+        if engine.startswith("tidies-up/"):  # and leaves word of it
+            open(engine[len("tidies-up"):], "w").close()
         say(event="stopped", **stopped)
         sys.exit(0)
     signal.signal(signal.SIGTERM, stop)
+    if engine.startswith("tidies-up/"):
+        open(engine[len("tidies-up"):] + ".begun", "w").close()
     say(event="listening", address="127.0.0.1:%d" % listener.getsockname()[1], engine=engine, protocol="echo",
         pid=os.getpid(), threads=1, wait="block", knobs={"trigger": "edge"}, socket={"nodelay": True},
         missing=["a feature"] if engine == "lacks" else [],
@@ -75,6 +82,9 @@ def load(engine):
     if value("--connect"):
         host, port = value("--connect").rsplit(":", 1)
         connection = socket.create_connection((host, int(port)))
+    if engine == "refuses":
+        print("joust: --output is for one get", file=sys.stderr)
+        sys.exit(2)
     if engine == "gives-up":
         print("cannot go on", file=sys.stderr)
         sys.exit(1)

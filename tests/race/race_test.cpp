@@ -102,6 +102,33 @@ TEST_F(Race, ACrashDoesNotSpoilTheOthers) {
   EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 0);
 }
 
+TEST_F(Race, ARefusalEndsItAtOnceInTheChildsOwnWords) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.contestant.name != "epoll") return;
+    trial.load.reset();
+    trial.refused = true;
+    trial.failure = "the load has no result: exit code 2";
+    trial.last_words = {"joust: --sink: no such thing"};
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(result.refused, "joust: --sink: no such thing");
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(runner.ran.back(), "epoll") << "nothing after it";
+  EXPECT_EQ(std::ranges::count(runner.ran, "epoll"), 1);
+}
+
+TEST_F(Race, ATrialWithoutAReplySaysWhyItsCallsAreNotCounted) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.count_calls) return;
+    trial.load->verified = 0;
+    if (order.entry.contestant.name == "epoll") trial.load->messages_of_errors = {"verify: it exists"};
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(entry(result, "epoll").calls.reason, "the trial that counts them failed: verify: it exists");
+  EXPECT_EQ(entry(result, "threads").calls.reason,
+            "the trial that counts them failed: not one reply in its timed window");
+}
+
 TEST_F(Race, OneFailureIsForgivenByTheRace) {
   runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
     if (order.entry.contestant.name == "epoll" && nth == 1) trial.failure = "the load hung";

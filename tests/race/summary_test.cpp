@@ -33,6 +33,23 @@ class LatencySummary : public testing::Test {
   CaseResult one{.reference = "epoll"};
 };
 
+TEST_F(LatencySummary, WhatFilesTheLoadCarriedIsTheMedianOfTrials) {
+  for (const double mb_per_s : {100.0, 900.0, 300.0}) {
+    add_trial({{1000, 10000}}, 1000, 1000);
+    nlohmann::json document = nlohmann::json::parse(one.entries.front().trials.back().load->document);
+    document["transfer"] = {{"mb_per_s", mb_per_s}, {"way", "sendfile"}};
+    one.entries.front().trials.back().load = parse_load(document.dump()).value();
+  }
+  summarize(one, 1);
+  EXPECT_EQ(one.entries.front().summary.mb_per_s, 300.0);
+}
+
+TEST_F(LatencySummary, WhatCarriesNoFilesHasNoBytesOfThem) {
+  add_trial({{1000, 10000}}, 1000, 1000);
+  summarize(one, 1);
+  EXPECT_FALSE(one.entries.front().summary.mb_per_s);
+}
+
 TEST_F(LatencySummary, PercentilesAreThoseOfAllTrialsSamples) {
   add_trial({{1000, 9900}, {1500, 100}}, 1500, 1005);
   add_trial({{1000, 10000}}, 1000, 1000);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -163,6 +164,34 @@ TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {
   EXPECT_TRUE(run("good", "garbles").failure.starts_with("the load's result cannot be read"));
 }
 
+TEST_F(Trials, ArgumentsThatAChildRefusesAreNoFailureLikeAnother) {
+  const Trial load = run("good", "refuses");
+  EXPECT_TRUE(load.refused);
+  EXPECT_EQ(load.last_words, (std::vector<std::string>{"joust: --output is for one get"}));
+  EXPECT_TRUE(run("refuses").refused);
+  EXPECT_FALSE(run("dies-at-start").refused);
+  EXPECT_FALSE(run("good", "gives-up").refused);
+}
+
+TEST_F(Trials, AServerMayTidyUpHoweverItsTrialEnds) {
+  const test::TemporaryFolder folder;
+  const auto tidied = [&](const char* name) { return std::filesystem::exists(folder.file(name)); };
+  run("tidies-up" + folder.file("measured"));
+  EXPECT_TRUE(tidied("measured"));
+  run("tidies-up" + folder.file("failed"), "gives-up");
+  EXPECT_TRUE(tidied("failed"));
+  scenario.limits.trial_timeout = seconds(2);
+  run("tidies-up" + folder.file("hung"), "hangs");
+  EXPECT_TRUE(tidied("hung"));
+  scenario.limits.trial_timeout = seconds(20);
+  const std::jthread user([&] {
+    while (!tidied("interrupted.begun")) std::this_thread::sleep_for(milliseconds(5));
+    stop.request();
+  });
+  EXPECT_TRUE(run("tidies-up" + folder.file("interrupted"), "hangs").interrupted);
+  EXPECT_TRUE(tidied("interrupted"));
+}
+
 TEST_F(Trials, ALoadThatHadErrorsStillHasAResult) {
   EXPECT_TRUE(run("good", "had-errors").measured());
 }
@@ -222,6 +251,11 @@ TEST_F(ExternalTrials, OneThatCannotStartLeavesItsLastWords) {
   EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 3");
   ASSERT_EQ(trial.last_words.size(), 1U);
   EXPECT_TRUE(trial.last_words.front().starts_with("no such thing "));
+}
+
+TEST_F(ExternalTrials, WhatItsExitCodeMeansIsItsOwnAffair) {
+  entry.contestant.command = "exit 2 # {port}";
+  EXPECT_FALSE(run_entry().refused);
 }
 
 TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {

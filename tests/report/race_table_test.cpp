@@ -31,6 +31,20 @@ TEST(RaceTable, ATroubledRaceOfTwoCases) {
   EXPECT_LE(widest_line(text), 120U);
 }
 
+TEST(RaceTable, WhereFilesAreCarriedTheirBytesHaveAColumn) {
+  race::RaceResult result = plain_race();
+  EXPECT_EQ(race_table(result, {}).find("MB/s"), std::string::npos);
+  for (race::Entry& entry : result.cases[0].entries)
+    if (entry.is_contestant()) entry.summary.mb_per_s = 1548.2507561779155;
+  expect_golden(race_table(result, {}).substr(0, race_table(result, {}).find("  PASS")), "race_files.txt");
+  for (const std::size_t columns : {110U, 80U, 48U}) {
+    const std::string text = race_table(result, {.columns = columns});
+    EXPECT_LE(widest_line(text), columns) << text;
+    for (const char* figure : {"MB/s", " 1548", " 106k", " 9.70 ms"})
+      EXPECT_NE(text.find(figure), std::string::npos) << figure << " in " << columns << "\n" << text;
+  }
+}
+
 TEST(RaceTable, AnIntervalClaimsNoMoreThanItsRoundsAllow) {
   const auto table_of = [](std::uint64_t rounds) {
     race::FakeRunner runner;
@@ -107,6 +121,13 @@ TEST(Text, WrapsAtBlanksBehindAnIndent) {
 TEST(Text, WidthsAreThoseOfCharactersNotOfBytes) {
   EXPECT_EQ(width_of("█▌–"), 3U);
   EXPECT_EQ(right("–", 3), "  –");
+}
+
+TEST(Text, ThousandsStandApart) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(268435456), "268,435,456");
 }
 
 TEST(Text, FiguresKeepThreeDigits) {

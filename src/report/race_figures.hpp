@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "race/result.hpp"
+#include "report/text.hpp"
+
+// The two tables of figures in a race's report.
+namespace joust::report {
+
+// Who came where, with what throughput and latency.
+std::string results_table(const race::CaseResult& one, const Terminal& terminal);
+
+// What a message costs on either side.
+std::string costs_table(const race::CaseResult& one, const Terminal& terminal);
+
+}  // namespace joust::report

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "report/load_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace joust {
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A thousand replies in a window of this length.
+LoadResult result_of(double duration_s) {
+  LoadResult result;
+  result.connections_ok = 1;
+  result.messages.sent = result.messages.verified = 1000;
+  result.messages.answered = 1;
+  result.duration_s = result.usage_s = duration_s;
+  result.throughput_per_s = 1000 / duration_s;
+  result.usage = {.user_s = 0.3, .system_s = 0.1};
+  return result;
+}
+
+TEST(LoadText, TheShareOfACoreIsOfTheTimeThatItsCpuTimeCovers) {
+  LoadResult result = result_of(0.5);
+  result.usage_s = 0.8;
+  EXPECT_TRUE(has(load_text(result), ", 50 % of a core, ")) << load_text(result);
+}
+
+TEST(LoadText, AShortWindowHasNoCpuTime) {
+  for (const double duration_s : {10e-6, 0.009}) {
+    const std::string text = load_text(result_of(duration_s));
+    EXPECT_FALSE(has(text, "%")) << text;
+    EXPECT_FALSE(has(text, "CPU per message")) << text;
+    EXPECT_TRUE(has(text, "peak memory; its CPU time cannot be told in less than 10 ms\n")) << text;
+  }
+}
+
+TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
+  EXPECT_TRUE(has(load_text(result_of(10.2e-6)), " messages/s over 10.2 us "))
+      << load_text(result_of(10.2e-6));
+  EXPECT_TRUE(has(load_text(result_of(0.061)), " over 61.0 ms "));
+  EXPECT_TRUE(has(load_text(result_of(2)), " over 2.00 s "));
+}
+
+TEST(LoadText, CpuTimeHasTheUnitThatFitsIt) {
+  LoadResult result = result_of(1);
+  EXPECT_TRUE(has(load_text(result), "this client  400 us CPU per message, ")) << load_text(result);
+  result.messages.verified = 4;
+  EXPECT_TRUE(has(load_text(result), "this client  100 ms CPU per message, ")) << load_text(result);
+}
+
+TEST(LoadText, FiguresOfAGroupAreForReaders) {
+  LoadResult result = result_of(1);
+  result.groups = {{"transfer",
+                    {{"bytes", std::uint64_t{268435456}},
+                     {"seconds", 0.173379832},
+                     {"mb_per_s", 1548.2507561779155},
+                     {"transfers", std::uint64_t{1}},
+                     {"way", std::string("sendfile")}}},
+                   {"deliveries", {{"expected", std::uint64_t{1000000}}, {"out_of_order", std::uint64_t{0}}}},
+                   {"own", {{"share", 0.123456}, {"wait_seconds", 2e-6}, {"bytes", std::string("many")}}}};
+  const std::string text = load_text(result);
+  EXPECT_TRUE(has(text, "\n  transfer     256 MiB   173 ms   1,548 MB/s   transfers 1   way sendfile\n"))
+      << text;
+  EXPECT_TRUE(has(text, "\n  deliveries   expected 1,000,000   out of order 0\n")) << text;
+  EXPECT_TRUE(has(text, "\n  own          share 0.123   wait 2.00 us   bytes many\n")) << text;
+}
+
+TEST(LoadText, AGroupSaysWhatItIsOf) {
+  LoadResult result = result_of(1);
+  result.groups = {{"deliveries", {{"expected", std::uint64_t{5}}}, "of the whole run"}};
+  EXPECT_TRUE(has(load_text(result), "expected 5   (of the whole run)\n")) << load_text(result);
+}
+
+}  // namespace
+}  // namespace joust
