@@ -203,7 +203,7 @@ std::string TextTable::render(const Terminal& terminal) const {
   const std::vector<std::size_t> wide = widths(all);
   std::string out;
   for (const Block& block : blocks(all, wide, terminal.columns))
-    out += (out.empty() ? "" : "\n") + render(block, wide, out.empty(), terminal);
+    out += std::string(out.empty() ? "" : "\n") + render(block, wide, out.empty(), terminal);
   return out;
 }
 
