@@ -212,7 +212,7 @@ void add_load(CLI::App& app, const Program& program, int& exit_code) {
   auto load = std::make_shared<Load>(program);
   CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
   load->engine.add_to(*command);
-  load->protocol.add_to(*command, program);
+  load->protocol.add_to(*command, program, Role::dial);
   command
       ->add_option("--connect", load->connect,
                    "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")

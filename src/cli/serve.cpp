@@ -136,7 +136,7 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   auto serve = std::make_shared<Serve>(program);
   CLI::App* command = app.add_subcommand("serve", "Serve a protocol with an engine until told to stop");
   serve->engine.add_to(*command);
-  serve->protocol.add_to(*command, program);
+  serve->protocol.add_to(*command, program, Role::serve);
   command
       ->add_option("--listen", serve->listen,
                    "where: 127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")

@@ -39,6 +39,12 @@ class Lists(Case):
                 self.assertEqual(done.returncode, 0)
                 self.assertIn("Examples:", done.stdout)
 
+    def test_the_help_of_a_side_shows_its_options(self):
+        serve, load, race = (run(command, "--help").stdout for command in ("serve", "load", "race"))
+        for option, has in (("--root", (True, False, True)), ("--segments", (False, True, True))):
+            self.assertEqual((option in serve, option in load, option in race), has, option)
+        self.refused(run("serve", "-p", "file", "--segments", "2"), "--segments is for the client")
+
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
         self.assertRegex(

@@ -22,14 +22,14 @@ bool is_switch(const ProtocolOption& option) {
 
 }  // namespace
 
-void ProtocolArguments::add_to(CLI::App& app, const Program& program) {
+void ProtocolArguments::add_to(CLI::App& app, const Program& program, Role side) {
   name = program.protocols.front().name;
   app.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
       ->capture_default_str();
-  add_options_to(app, program);
+  add_options_to(app, program, side);
 }
 
-void ProtocolArguments::add_options_to(CLI::App& app, const Program& program) {
+void ProtocolArguments::add_options_to(CLI::App& app, const Program& program, std::optional<Role> side) {
   std::set<std::string> known;
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {
@@ -41,7 +41,8 @@ void ProtocolArguments::add_options_to(CLI::App& app, const Program& program) {
             given[which] = is_switch && value.empty() ? "yes" : value;
           },
           help_of(option, protocol));
-      added->group("Protocol options");
+      const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
+      added->group(shown ? "Protocol options" : "");
       if (is_switch(option))
         added->expected(0, 1)->check(CLI::IsMember({"", "no", "yes"}))->type_name("[no|yes]");
       else if (!option.choices.empty())

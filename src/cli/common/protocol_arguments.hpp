@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "cli/common/command.hpp"
@@ -14,8 +15,9 @@ struct ProtocolArguments {
   std::string name;                          // as given
   std::map<std::string, std::string> given;  // options
 
-  void add_to(CLI::App& app, const Program& program);
-  void add_options_to(CLI::App& app, const Program& program);  // without -p
+  // The help shows those of one side, or of both; the others are known too, to be refused with a reason.
+  void add_to(CLI::App& app, const Program& program, Role side);
+  void add_options_to(CLI::App& app, const Program& program, std::optional<Role> side = {});  // without -p
 
   // Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;
