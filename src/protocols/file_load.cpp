@@ -152,7 +152,7 @@ std::unique_ptr<Service> make_errand(const Parameters& parameters, LoadRun& run)
   try {
     return std::make_unique<ErrandService>(parameters, orders, rules, run);
   } catch (const std::system_error& error) {
-    throw std::invalid_argument(fmt::format("--bytes: {}", error.what()));
+    throw std::invalid_argument(fmt::format("--{}: {}", rules.bytes ? "bytes" : "file", error.what()));
   } catch (const UnfitFile& error) {
     throw std::invalid_argument(
         fmt::format("--{} {}", rules.output.empty() ? "file" : "output", error.what()));

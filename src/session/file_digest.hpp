@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <expected>
 
@@ -24,12 +25,12 @@ class FileDigest {
   // The same, and no further than `end`.
   std::expected<bool, int> advance(const File& file, std::uint64_t end);
 
-  std::uint64_t done() const { return done_; }  // bytes
+  std::uint64_t done() const { return done_; }  // bytes; any thread
   Digest value() const { return digester_.value(); }
 
  private:
   std::uint64_t size_;
-  std::uint64_t done_ = 0;
+  std::atomic<std::uint64_t> done_{0};
   Digester digester_;
 };
 

@@ -48,7 +48,7 @@ class DirectoryStorage : public Storage {
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
-  DigestWorker worker_;
+  DigestWorker worker_;  // ends first: what it has in hand may be the last to hold an upload
 };
 
 // Which bytes an open file holds. Throws std::system_error.

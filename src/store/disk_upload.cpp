@@ -71,7 +71,6 @@ void DiskUpload::give_back(ByteRange range) {
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
   // What comes next time may be other bytes than those that were seen.
   if (range.offset < digest_.done()) digest_.forget();
-  digested_ = digest_.done();
 }
 
 std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
@@ -101,12 +100,11 @@ bool DiskUpload::digest_up_to(std::uint64_t end) {
   const std::uint64_t before = digest_.done();
   // What cannot be read now cannot be read in the end either, and is told then.
   static_cast<void>(digest_.advance(file_, end));
-  digested_ = digest_.done();
-  return digested_ > before;
+  return digest_.done() > before;
 }
 
 bool DiskUpload::left_to_worker(std::uint64_t stored) {
-  const std::uint64_t behind = stored - std::min<std::uint64_t>(stored, digested_);
+  const std::uint64_t behind = stored - std::min(stored, digest_.done());
   if (worker_ == nullptr || behind > kMostBehind) return false;
   if (behind < kWorkersPart || called_.exchange(true)) return true;
   return worker_->take([upload = weak_from_this()] {

@@ -59,8 +59,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   std::uint64_t there_ = 0;                     // bytes of ranges that are finished
   std::atomic<bool> over_{false};               // all is there: being checked, published or refused
   std::mutex digesting_;                        // before mutex_, where both are needed
-  FileDigest digest_;                           // under it
-  std::atomic<std::uint64_t> digested_{0};      // as far as it has got, for those who do not want to wait
+  FileDigest digest_;                           // under it, but for done()
   std::atomic<std::uint64_t> stored_bytes_{0};  // also what came again
   DigestWorker* const worker_;
   std::atomic<bool> called_{false};  // and has not begun yet
