@@ -44,10 +44,6 @@ TEST(DigestWorker, FinishesWhatItHasBegunAndDropsTheRest) {
   EXPECT_TRUE(dropped);
 }
 
-TEST(DigestWorker, IsNeverStartedForNothing) {
-  DigestWorker worker;
-}
-
 class DigestingBeside : public test::Storing {
  protected:
   static constexpr std::size_t kBytes = 24 << 20;
