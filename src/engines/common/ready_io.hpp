@@ -18,7 +18,7 @@ bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte
                    Time now);
 
 // One send() of as much output as the socket takes, or sendfile() where a file comes first and says so. False
-// when the socket is full.
+// when the socket is full: it took nothing. To have taken less than there was does not say so.
 bool send_ready(int socket, StreamConnection& connection, Time now);
 
 // shutdown(SHUT_WR): the peer reads the end of our stream; we may go on reading.
