@@ -17,7 +17,7 @@ namespace joust {
 class Listener;  // net/listener.hpp
 class Target;    // net/target.hpp
 class Stop;      // net/stop.hpp
-class Tally;     // session/tally.hpp
+class Tally;     // connection/tally.hpp
 
 // How a thread waits when nothing is ready. Adaptive spins for a while, then blocks.
 enum class Wait : std::uint8_t { block, spin, adaptive };

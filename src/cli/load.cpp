@@ -15,7 +15,7 @@
 #include "report/facts_json.hpp"
 #include "report/load_json.hpp"
 #include "report/load_text.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {

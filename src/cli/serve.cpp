@@ -10,7 +10,7 @@
 #include "measure/usage.hpp"
 #include "net/listener.hpp"
 #include "report/facts_json.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {

@@ -12,7 +12,7 @@
 // remember what it was told until recv or send has said that it is over. Level-triggered, the kernel repeats
 // itself, so the loop must ask only for what it can use, and pays an epoll_ctl whenever that changes. Left
 // out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE. A socket belongs to one loop for life. Where a file asks
-// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
+// for it, sendfile and splice take the place of send and recv: files/file_io.hpp.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -21,10 +21,10 @@
 #include <cerrno>
 
 #include "base/check.hpp"
-#include "engines/common/file_io.hpp"
-#include "engines/common/loop_core.hpp"
-#include "engines/common/patience.hpp"
-#include "engines/common/ready_io.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/loop_core.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust {
 namespace {

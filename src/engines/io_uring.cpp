@@ -13,7 +13,7 @@
 // the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Files
 // are sent by sendfile(), from the loop. Left out on purpose: splice, because what a multishot receive has
 // taken is in memory; fixed files, registered buffers and zero-copy, which win nothing for small messages.
-#include "engines/common/uring.hpp"
+#include "engines/io_uring/ring.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,10 +24,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "engines/common/patience.hpp"
-#include "engines/common/ready_io.hpp"
-#include "engines/common/uring_acceptor.hpp"
-#include "engines/common/uring_peer.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/peer.hpp"
 
 namespace joust {
 namespace {

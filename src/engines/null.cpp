@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "engines/common/patience.hpp"
+#include "engines/loop/patience.hpp"
 #include "joust/engine.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
-#include "session/delivery.hpp"
-#include "session/tally.hpp"
-#include "session/timer_queue.hpp"
+#include "connection/delivery.hpp"
+#include "connection/tally.hpp"
+#include "connection/timer_queue.hpp"
 
 namespace joust {
 namespace {

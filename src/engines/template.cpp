@@ -17,9 +17,9 @@
 
 #include <cerrno>
 
-#include "engines/common/loop_core.hpp"
-#include "engines/common/patience.hpp"
-#include "engines/common/ready_io.hpp"
+#include "engines/loop/loop_core.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust {
 namespace {

@@ -13,9 +13,9 @@
 // recv blocks, send does not: two peers that both wait until the other one reads wait for ever. When a socket
 // is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
 // at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
-// ticks. How sleeping threads are told something, and how they all speak at once, is in common/crew.hpp. Left
+// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. Left
 // out on purpose: a pool of threads, and a second thread per connection that only writes. Where a file asks
-// for it, sendfile and splice take the place of send and recv: common/file_io.hpp.
+// for it, sendfile and splice take the place of send and recv: files/file_io.hpp.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -26,10 +26,10 @@
 #include <cerrno>
 
 #include "base/check.hpp"
-#include "engines/common/blocking_dial.hpp"
-#include "engines/common/crew.hpp"
-#include "engines/common/file_io.hpp"
-#include "engines/common/patience.hpp"
+#include "engines/threads/blocking_dial.hpp"
+#include "engines/threads/crew.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/patience.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {

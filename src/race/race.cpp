@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "race/disturbance.hpp"
+#include "race/trial/disturbance.hpp"
 
 namespace joust::race {
 namespace {

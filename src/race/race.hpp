@@ -3,7 +3,7 @@
 
 #include "net/stop.hpp"
 #include "race/plan.hpp"
-#include "race/runner.hpp"
+#include "race/trial/runner.hpp"
 
 namespace joust::race {
 

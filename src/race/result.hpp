@@ -12,7 +12,7 @@
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
 #include "measure/usage.hpp"
-#include "race/scenario.hpp"
+#include "race/scenario/scenario.hpp"
 #include "stats/bootstrap.hpp"
 
 // What a race has recorded and what follows from it. Checks, tables and documents are functions of these.

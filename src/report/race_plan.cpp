@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "race/commands.hpp"
+#include "race/trial/commands.hpp"
 #include "report/race_table.hpp"
 
 namespace joust::report {

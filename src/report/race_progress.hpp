@@ -4,7 +4,7 @@
 #include <string>
 
 #include "joust/time.hpp"
-#include "race/runner.hpp"
+#include "race/trial/runner.hpp"
 #include "report/text.hpp"
 
 namespace joust::report {

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "session/storage.hpp"
+#include "store/storage.hpp"
 #include "store/directory.hpp"
 #include "store/disk_upload.hpp"
 

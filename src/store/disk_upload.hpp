@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "session/file_digest.hpp"
-#include "session/storage.hpp"
+#include "store/file_digest.hpp"
+#include "store/storage.hpp"
 #include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
 #include "store/new_file.hpp"

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "base/check.hpp"
-#include "session/file_digest.hpp"
+#include "store/file_digest.hpp"
 #include "store/directory_storage.hpp"
 #include "store/new_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "session/storage.hpp"
+#include "store/storage.hpp"
 #include "store/directory.hpp"
 #include "store/disk_file.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "conformance/running.hpp"
 #include "load/run.hpp"
-#include "protocols/file_wire.hpp"
+#include "protocols/file/wire.hpp"
 #include "protocols/table.hpp"
 #include "temporary_folder.hpp"
 

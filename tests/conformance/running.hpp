@@ -11,7 +11,7 @@
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust::conformance {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "engines/common/uring.hpp"
+#include "engines/io_uring/ring.hpp"
 #include "engines/forbidding.hpp"
 #include "engines/running.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Output that lies in a mapping of a file which has become shorter since it was shown.
-#include "engines/common/ready_io.hpp"
+#include "engines/loop/ready_io.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "net/listener.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {

@@ -19,7 +19,7 @@
 #include "net/stop.hpp"
 #include "net/target.hpp"
 #include "session/handler_session.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust::test {
 

@@ -4,7 +4,7 @@
 // liburing's.
 #include <gtest/gtest.h>
 
-#include "engines/common/uring.hpp"
+#include "engines/io_uring/ring.hpp"
 
 #ifdef JOUST_HAVE_LIBURING
 

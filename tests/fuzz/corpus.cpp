@@ -2,7 +2,7 @@
 #include "fuzz/corpus.hpp"
 
 #include "base/endian.hpp"
-#include "protocols/broadcast.hpp"
+#include "protocols/broadcast/wire.hpp"
 #include "protocols/file_talk.hpp"
 
 namespace joust::fuzz {

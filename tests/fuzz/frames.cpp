@@ -8,7 +8,7 @@
 
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
-#include "protocols/broadcast.hpp"
+#include "protocols/broadcast/wire.hpp"
 #include "protocols/file_talk.hpp"
 #include "session/allocations.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
-#include "protocols/broadcast.hpp"
-#include "protocols/file_server.hpp"
-#include "session/delivery.hpp"
+#include "protocols/broadcast/wire.hpp"
+#include "protocols/file/server.hpp"
+#include "connection/delivery.hpp"
 #include "store/name.hpp"
 
 namespace joust::fuzz {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "protocols/file_server.hpp"
+#include "protocols/file/server.hpp"
 #include "protocols/file_talk.hpp"
-#include "session/delivery.hpp"
+#include "connection/delivery.hpp"
 #include "session/pair.hpp"
 #include "store/storing.hpp"
 

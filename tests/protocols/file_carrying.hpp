@@ -13,7 +13,7 @@
 
 #include "joust/engine.hpp"
 #include "load/run.hpp"
-#include "protocols/file_services.hpp"
+#include "protocols/file/options.hpp"
 #include "protocols/table.hpp"
 #include "session/pair.hpp"
 #include "store/storing.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "protocols/file_wire.hpp"
+#include "protocols/file/wire.hpp"
 
 // The file protocol as tests speak it.
 namespace joust::file::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "protocols/file_wire.hpp"
+#include "protocols/file/wire.hpp"
 
 #include <gtest/gtest.h>
 

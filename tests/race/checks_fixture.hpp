@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "race/checks.hpp"
+#include "race/checks/checks.hpp"
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
 #include "race/race.hpp"

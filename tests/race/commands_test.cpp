@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "race/commands.hpp"
+#include "race/trial/commands.hpp"
 
 #include <gtest/gtest.h>
 
-#include "race/cpu_list.hpp"
+#include "race/scenario/cpu_list.hpp"
 #include "race/fake_catalogue.hpp"
 
 namespace joust::race {

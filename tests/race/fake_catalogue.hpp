@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/scenario.hpp"
+#include "race/scenario/scenario.hpp"
 
 namespace joust::race {
 

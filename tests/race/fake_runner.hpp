@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "race/runner.hpp"
+#include "race/trial/runner.hpp"
 
 namespace joust::race {
 

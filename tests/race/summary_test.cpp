@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/summary.hpp"
+#include "race/judgement/summary.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/trial_runner.hpp"
+#include "race/trial/trial_runner.hpp"
 
 #include <dirent.h>
 #include <gtest/gtest.h>

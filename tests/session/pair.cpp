@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "session/delivery.hpp"
+#include "connection/delivery.hpp"
 
 namespace joust {
 

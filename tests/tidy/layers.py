@@ -5,32 +5,34 @@ import cpp
 from tree import Finding
 
 # Each layer may include itself, what is listed here, and the public headers (joust/...).
-_MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "session", "net",
-             "base"}
+_MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "connection", "session",
+             "net", "base"}
 LAYERS = {
     "cli": {"race", "report", "transfer"} | _MEASURED,
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "race": _MEASURED,
     "transfer": _MEASURED,
-    "engines": {"session", "net", "base"},
+    "engines": {"connection", "session", "net", "base"},
     "protocols": {"load", "store", "session", "base"},
-    "load": {"measure", "session", "base"},
+    "load": {"measure", "connection", "session", "base"},
     "measure": {"base"},
     "stats": {"base"},
     "store": {"session", "base"},
+    "connection": {"session", "base"},
     "session": {"base"},
     "net": {"base"},
     "base": set(),
 }
 
-# Folders where one file is one engine, protocol or sub-command: what their files may share.
+# Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
+# variant are NAME.cpp, NAME.hpp and those in NAME/; the folders listed here are for all of them.
 SIBLINGS = {
-    "engines": {"engines/table.hpp", "engines/common/"},
-    "protocols": {"protocols/table.hpp", "protocols/common/"},
+    "engines": {"engines/loop/", "engines/files/"},
+    "protocols": set(),
     "cli": {"cli/common/"},
 }
 
-PURE = ("src/session/", "src/protocols/", "src/stats/")
+PURE = ("src/session/", "src/connection/", "src/protocols/", "src/stats/")
 IO_HEADERS = {"unistd.h", "fcntl.h", "poll.h", "netdb.h", "stdio.h", "cstdio", "fstream", "iostream",
               "filesystem", "thread", "liburing.h"}
 IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")
@@ -38,7 +40,7 @@ IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")
 
 # (file, header): why this one is right.
 IO_EXCEPTIONS = {
-    ("src/session/stream_connection.hpp", "sys/uio.h"): "iovec, the shape of its output; no call",
+    ("src/connection/stream_connection.hpp", "sys/uio.h"): "iovec, the shape of its output; no call",
 }
 
 
@@ -66,8 +68,9 @@ def include_law(tree):
                           "Move what both need to a lower layer, or pass it in from above.")
 
 
-def _family(path):
-    return path.rsplit("/", 1)[-1].split(".")[0].split("_")[0]
+def _variant(path):
+    """The variant a path below src/ belongs to: engines/epoll.cpp and engines/epoll/x.hpp to epoll."""
+    return path.split("/")[1].split(".")[0]
 
 
 def siblings(tree):
@@ -75,12 +78,11 @@ def siblings(tree):
         folder = file.path.split("/")[1]
         if kind == "<" or folder not in SIBLINGS or path.split("/")[0] != folder:
             continue
-        own = "src/" + path.rsplit(".", 1)[0] == file.path.rsplit(".", 1)[0]
-        if folder == "protocols":  # the files of one protocol: broadcast.hpp, broadcast_room.cpp
-            own = own or _family(path) == _family(file.path)
-        if not own and path not in SIBLINGS[folder] and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
+        own = _variant(path) == _variant(file.path.removeprefix("src/"))
+        if not own and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
+            shared = ", ".join(f"src/{one}" for one in sorted(SIBLINGS[folder])) or "a lower layer"
             yield Finding(file.path, line, f'includes its sibling "{path}"',
-                          f"What several {folder} need belongs into src/{folder}/common/.")
+                          f"What several {folder} need belongs into {shared}.")
 
 
 def no_io(tree):

@@ -97,7 +97,9 @@ class Layers(unittest.TestCase):
                 shared += "b.hpp" if shared.endswith("/") else ""
                 self.assertFalse(self.fires(layers.siblings, f"src/{folder}/a.cpp", f'"{shared}"'))
 
-        self.assertFalse(self.fires(layers.siblings, "src/protocols/a_b.cpp", '"protocols/a_c.hpp"'))
+        self.assertFalse(self.fires(layers.siblings, "src/protocols/a/b.cpp", '"protocols/a/c.hpp"'))
+        self.assertFalse(self.fires(layers.siblings, "src/engines/a.cpp", '"engines/a/c.hpp"'))
+        self.assertTrue(self.fires(layers.siblings, "src/engines/b.cpp", '"engines/a/c.hpp"'))
         self.assertTrue(self.fires(layers.siblings, "src/engines/a_b.cpp", '"engines/a_c.hpp"'))
 
     def test_no_io(self):

@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/text.hpp"
 #include "measure/affinity.hpp"
-#include "session/tally.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {

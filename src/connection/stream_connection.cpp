@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "connection/stream_connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "connection/delivery.hpp"
+
+namespace joust {
+namespace {
+
+// One read of a file: large enough that the system calls cost nothing beside the copying, and small enough to
+// stay in the cache until it is sent.
+constexpr std::size_t kReadAhead = 256 << 10;
+
+}  // namespace
+
+StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
+                                   Time now)
+    : session_(std::move(session)), limits_(limits), tally_(tally), last_progress_(now) {
+  tally_.opened.fetch_add(1, std::memory_order_relaxed);
+  session_->on_open(now);
+}
+
+StreamConnection::~StreamConnection() {
+  tally_.received.fetch_add(received_, std::memory_order_relaxed);
+  tally_.sent.fetch_add(sent_, std::memory_order_relaxed);
+  if (!counted_ && !session_->complaint().empty())
+    tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
+}
+
+// Gives the session as much of `chunk` as it wants.
+std::size_t StreamConnection::offer(Bytes chunk, Time now) {
+  const std::size_t taken = deliver(chunk, *session_, now);
+  // A session that has ended and wants no more is not given the rest: it is read only to be thrown away.
+  return shut_ ? chunk.size() : taken;
+}
+
+void StreamConnection::received(Bytes chunk, Time now) {
+  received_ += chunk.size();
+  last_progress_ = now;
+  offer_held(now);
+  const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
+  held_.insert(held_.end(), chunk.begin() + static_cast<std::ptrdiff_t>(taken), chunk.end());
+}
+
+void StreamConnection::offer_held(Time now) {
+  if (!held_.empty()) {
+    const std::size_t taken = offer(held_, now);
+    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(taken));
+  }
+  if (held_.empty() && peer_finished_ && !told_finished_) {
+    told_finished_ = true;
+    session_->on_peer_finished(now);
+  }
+}
+
+void StreamConnection::peer_finished(Time now) {
+  peer_finished_ = true;
+  last_progress_ = now;
+  offer_held(now);
+}
+
+void StreamConnection::sent(std::size_t n, Time now) {
+  faulted_ = false;
+  sent_ += n;
+  last_progress_ = now;
+  // What is read ahead is always what comes first.
+  const std::size_t from_file = std::min(n, ahead_.size);
+  ahead_.offset += from_file;
+  ahead_.begin += from_file;
+  ahead_.size -= from_file;
+  session_->consumed(n);
+  session_->released(n);
+  if (!held_.empty()) offer_held(now);
+}
+
+void StreamConnection::shut_down(Time now) {
+  shut_ = true;
+  shut_at_ = now;
+  offer_held(now);
+}
+
+void StreamConnection::failed(const Failure& failure, Time now) {
+  if (ended_) return;
+  ended_ = true;
+  // Of a peer that broke the protocol and then the connection, the first is what matters.
+  if (session_->complaint().empty()) {
+    counted_ = true;
+    tally_.failed(failure);
+  }
+  session_->on_failure(failure, now);
+}
+
+// Output that maps a file which has become shorter is not there any more: then there is other output now.
+void StreamConnection::send_failed(int error, Time now) {
+  if (error != EFAULT || std::exchange(faulted_, true)) failed({Stage::send, error, {}}, now);
+}
+
+void StreamConnection::on_time(Time now) {
+  if (ended_) return;
+  if (const auto due = session_->deadline(); due && now >= *due) {
+    session_->on_deadline(now);
+    last_progress_ = now;  // it works by its own clock: that is not idle
+    offer_held(now);
+  }
+  if (shut_) {
+    // The peer had its time to end too; it was told all we had to say, so this is no failure.
+    if (now >= shut_at_ + limits_.linger) ended_ = true;
+  } else if (now >= last_progress_ + limits_.idle) {
+    failed({Stage::timeout, 0, "no byte moved for the idle limit"}, now);
+  }
+}
+
+void StreamConnection::drain(Time now) {
+  if (ended_) return;
+  session_->on_drain(now);
+  offer_held(now);
+}
+
+void StreamConnection::refresh(Time now) {
+  if (!ended_) offer_held(now);
+}
+
+void StreamConnection::stored(std::size_t n, Time now) {
+  received_ += n;
+  last_progress_ = now;
+  session_->on_stored(n, {}, now);
+}
+
+void StreamConnection::store_failed(int error, Time now) {
+  session_->on_store_failed(error, now);
+}
+
+void StreamConnection::source_failed(int error, Time now) {
+  session_->on_source_failed(error, now);
+}
+
+bool StreamConnection::wants_input() const {
+  if (over() || peer_finished_) return false;
+  return shut_ || (held_.empty() && session_->want() != Want::nothing);
+}
+
+std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
+  static constexpr std::size_t kMost = 16;
+  if (over() || shut_) return 0;
+  std::array<Segment, kMost> segments;
+  const std::size_t count = session_->output(std::span(segments).first(std::min(into.size(), kMost)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool in_file = segments[i].in_file();
+    if (in_file && i > 0) return i;  // it comes first the next time
+    const Bytes bytes = in_file ? read_ahead(segments[i].file, now) : segments[i].bytes;
+    if (in_file && bytes.empty()) return output(into, now);  // it has failed: there is something else now
+    into[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    if (in_file) return 1;
+  }
+  return count;
+}
+
+// The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be
+// read.
+Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
+  const bool known = ahead_.size > 0 && ahead_.file == range.file && ahead_.offset == range.offset;
+  if (!known) {
+    if (!ahead_.bytes) ahead_.bytes = std::make_unique_for_overwrite<std::byte[]>(kReadAhead);
+    const std::size_t most = std::min<std::uint64_t>(range.size, kReadAhead);
+    const auto read = range.file->read_at(range.offset, {ahead_.bytes.get(), most});
+    ahead_.file = range.file;
+    ahead_.offset = range.offset;
+    ahead_.begin = 0;
+    ahead_.size = read.value_or(0);
+    if (ahead_.size == 0) {
+      source_failed(read ? 0 : read.error(), now);
+      return {};
+    }
+  }
+  return {ahead_.bytes.get() + ahead_.begin, std::min<std::uint64_t>(range.size, ahead_.size)};
+}
+
+bool StreamConnection::has_output() const {
+  Segment first;
+  return !over() && !shut_ && session_->output({&first, 1}) > 0;
+}
+
+std::optional<FileRange> StreamConnection::source() const {
+  Segment first;
+  if (over() || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
+  if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
+  return first.file;
+}
+
+std::optional<FileRange> StreamConnection::store() const {
+  if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
+    return std::nullopt;
+  const FileRange range = session_->store();
+  return range.file->descriptor() < 0 ? std::nullopt : std::optional(range);
+}
+
+bool StreamConnection::wants_shutdown() const {
+  return !over() && !shut_ && !peer_finished_ && session_->finished() && !has_output();
+}
+
+// Nothing is read or written any more.
+bool StreamConnection::over() const {
+  return ended_ || session_->gives_up();
+}
+
+bool StreamConnection::ended() const {
+  if (over()) return true;
+  if (!peer_finished_) return false;
+  return shut_ || (session_->finished() && !has_output());
+}
+
+std::optional<Time> StreamConnection::deadline() const {
+  if (shut_) return shut_at_ + limits_.linger;
+  const Time idle = last_progress_ + limits_.idle;
+  const auto due = session_->deadline();
+  return due ? std::min(*due, idle) : idle;
+}
+
+}  // namespace joust

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "joust/engine.hpp"
+#include "joust/session.hpp"
+#include "connection/tally.hpp"
+
+namespace joust {
+
+// A session at the end of a byte stream: what every stream engine would otherwise repeat. It makes no system
+// call; the engine reads, writes and waits in its own way, reports here what happened, and asks here what to
+// do next:
+//
+//   wants_input()      may I read?                     then received() or peer_finished()
+//   output()           what shall I send?              then sent()
+//   wants_shutdown()   shall I end our direction?      then shut_down(), after shutdown(fd, SHUT_WR)
+//   ended()            is it over? then close
+//   deadline()         when to call on_time()
+//
+// Files cost an engine nothing: what is to be sent from one is read into memory here, and what is to be
+// stored is written. An engine whose kernel moves the bytes by itself asks first:
+//
+//   source()           a file's range to be sent?      then sent() or source_failed()
+//   store()            a file's range to be filled?    then stored() or store_failed()
+//
+// The end of a connection is always the same: the session is finished, its output is sent, our direction is
+// shut down, and what the peer still sends is read until it ends too (or limits.linger has passed), because
+// closing with bytes unread makes TCP reset the connection and take back replies already sent. One thread at
+// a time.
+class StreamConnection {
+ public:
+  StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now);
+  ~StreamConnection();
+  StreamConnection(const StreamConnection&) = delete;
+  StreamConnection& operator=(const StreamConnection&) = delete;
+
+  // Inputs
+  void received(Bytes chunk, Time now);
+  void peer_finished(Time now);
+  void sent(std::size_t n, Time now);  // the first n bytes of output() are gone and no longer referred to
+  void send_failed(int error, Time now);
+  void shut_down(Time now);
+  void failed(const Failure& failure, Time now);
+  void on_time(Time now);  // no harm if nothing was due
+  void drain(Time now);
+  void refresh(Time now);  // the service's publication count has moved
+  void stored(std::size_t n, Time now);
+  void store_failed(int error, Time now);
+  void source_failed(int error, Time now);
+
+  // Questions
+  bool wants_input() const;
+  // How many were filled. What comes from a file is read now, which may fail it.
+  std::size_t output(std::span<iovec> into, Time now);
+  bool has_output() const;
+  std::optional<FileRange> source() const;  // with a descriptor
+  std::optional<FileRange> store() const;   // likewise
+  bool wants_shutdown() const;
+  bool ended() const;
+  std::optional<Time> deadline() const;
+
+ private:
+  bool over() const;
+
+  // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
+  // another one lie at its address.
+  struct ReadAhead {
+    const File* file = nullptr;
+    std::uint64_t offset = 0;
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t begin = 0;  // in bytes
+    std::size_t size = 0;
+  };
+
+  void offer_held(Time now);
+  std::size_t offer(Bytes chunk, Time now);
+  Bytes read_ahead(const FileRange& range, Time now);
+
+  std::unique_ptr<Session> session_;
+  const Limits& limits_;
+  Tally& tally_;
+  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
+  Time last_progress_;
+  Time shut_at_{};
+  ReadAhead ahead_;
+  std::uint64_t received_ = 0;
+  std::uint64_t sent_ = 0;
+  bool peer_finished_ = false;
+  bool told_finished_ = false;  // the session knows
+  bool shut_ = false;
+  bool ended_ = false;
+  bool faulted_ = false;  // the last send found no memory behind the output
+  bool counted_ = false;  // as a failure
+};
+
+}  // namespace joust

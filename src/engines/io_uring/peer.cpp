@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "engines/io_uring/peer.hpp"
+
+#ifdef JOUST_HAVE_LIBURING
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+#include "engines/files/file_io.hpp"
+
+namespace joust {
+namespace {
+
+constexpr unsigned kFilesPerTurn = 4;  // sendfile() calls for one peer, before others get their turn
+constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
+
+}  // namespace
+
+std::uint64_t uring_tag(UringOp op, const UringPeer* peer) {
+  return reinterpret_cast<std::uintptr_t>(peer) | static_cast<std::uint64_t>(op);
+}
+
+UringOp op_of(const io_uring_cqe& cqe) {
+  return static_cast<UringOp>(cqe.user_data & kOpMask);
+}
+
+UringPeer* peer_of(const io_uring_cqe& cqe) {
+  return reinterpret_cast<UringPeer*>(cqe.user_data & ~kOpMask);
+}
+
+io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
+  io_uring_sqe* const entry = ring.prepare(uring_tag(op, this));
+  ++in_flight_;
+  if (op == UringOp::receive) receiving = true;
+  if (op == UringOp::send || op == UringOp::room) sending = true;
+  if (op == UringOp::room) awaits_room_ = true;
+  if (op == UringOp::rest) resting = true;
+  return entry;
+}
+
+void UringPeer::cancel(Uring& ring, UringOp op) {
+  if (op == UringOp::receive) stopping = true;
+  io_uring_prep_cancel64(prepare(ring, UringOp::cancel), uring_tag(op, this), 0);
+}
+
+void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
+  if ((cqe.flags & IORING_CQE_F_MORE) != 0) return;
+  --in_flight_;
+  if (op == UringOp::receive) receiving = stopping = false;
+  if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
+  if (op == UringOp::rest) resting = false;
+  // An operation that is just being carried out is not found; if it goes on, it is cancelled again.
+  if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
+}
+
+void UringPeer::sent(int result, Time now) {
+  if (!live()) return;
+  if (result >= 0)
+    connection->sent(static_cast<std::size_t>(result), now);
+  else if (result != -EINTR && result != -EAGAIN)
+    connection->send_failed(-result, now);
+}
+
+// The ring has no sendfile, only a splice that needs a pipe and is carried out by another thread.
+bool UringPeer::send_file(Uring& ring, Time now) {
+  for (unsigned files = 0; files < kFilesPerTurn; ++files) {
+    const auto source = connection->source();
+    if (!source) return false;
+    const auto done = joust::send_file(socket.get(), *connection, *source, now);
+    if (!done) return false;
+    if (!*done) break;
+  }
+  io_uring_prep_poll_add(prepare(ring, UringOp::room), socket.get(), POLLOUT);
+  return true;
+}
+
+bool UringPeer::let_go(Uring& ring) {
+  if (in_flight_ == 0) return true;
+  if (!std::exchange(letting_go_, true)) {
+    ::shutdown(socket.get(), SHUT_RDWR);
+    if (!connection) cancel(ring, UringOp::connect);
+    if (receiving && !stopping) cancel(ring, UringOp::receive);
+    if (sending) cancel(ring, awaits_room_ ? UringOp::room : UringOp::send);
+  }
+  return false;
+}
+
+void UringPeer::count(std::size_t bytes, std::uint64_t turn) {
+  received_ = received_in(turn) + bytes;
+  turn_ = turn;
+}
+
+}  // namespace joust
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#include "engines/loop/dials.hpp"
+
+#include "connection/tally.hpp"
+
+namespace joust {
+
+std::optional<Dial> Dials::start() {
+  if (in_progress_ >= hosting_.limits.dials_at_once) return std::nullopt;
+  if (!retries_.empty()) {
+    const Dial dial = retries_.back();
+    retries_.pop_back();
+    ++in_progress_;
+    return dial;
+  }
+  if (unstarted_ == 0) return std::nullopt;
+  --unstarted_;
+  ++in_progress_;
+  return Dial{};
+}
+
+void Dials::failed(Dial dial, int error, Time now) {
+  failed(dial, hosting_.target->connect_failure(dial.endpoint, error), now);
+}
+
+void Dials::failed(Dial dial, const Failure& failure, Time now) {
+  --in_progress_;
+  if (dial.endpoint + 1 < hosting_.target->endpoints()) {
+    retries_.push_back({dial.endpoint + 1});
+    return;
+  }
+  hosting_.tally.failed(failure);
+  hosting_.service.not_opened(failure, now);
+}
+
+}  // namespace joust

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "engines/loop/ready_io.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "engines/files/file_io.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kMostPieces = 16;
+
+bool would_block(int error) {
+  return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+ssize_t send_pieces(int socket, std::span<iovec> pieces) {
+  // send() where one piece is all there is: the kernel then has no message header to fetch and check.
+  if (pieces.size() == 1)
+    return ::send(socket, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
+bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte> buffer, bool end_is_near,
+                   Time now) {
+  const ssize_t n =
+      retry_interrupted([&] { return ::recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT); });
+  if (n > 0) {
+    connection.received(buffer.first(static_cast<std::size_t>(n)), now);
+    return end_is_near || static_cast<std::size_t>(n) == buffer.size();
+  }
+  if (n == 0)
+    connection.peer_finished(now);
+  else if (!would_block(errno))
+    connection.failed({Stage::receive, errno, {}}, now);
+  return false;
+}
+
+bool send_ready(int socket, StreamConnection& connection, Time now) {
+  if (const auto source = connection.source())
+    if (const auto done = send_file(socket, connection, *source, now)) return *done;
+  std::array<iovec, kMostPieces> pieces;
+  const std::size_t count = connection.output(pieces, now);
+  if (count == 0) return true;  // a file that failed left nothing to send
+  const ssize_t n = retry_interrupted([&] { return send_pieces(socket, std::span(pieces).first(count)); });
+  if (n < 0) {
+    if (would_block(errno)) return false;
+    connection.send_failed(errno, now);
+    return true;
+  }
+  connection.sent(static_cast<std::size_t>(n), now);
+  return true;  // fewer than offered say nothing of the socket: memory that maps a file may have ended
+}
+
+void end_stream(int socket, StreamConnection& connection, Time now) {
+  // ENOTCONN: the peer has reset the connection meanwhile; reading will tell.
+  ::shutdown(socket, SHUT_WR);
+  connection.shut_down(now);
+}
+
+int connect_result(int socket) {
+  int error = 0;
+  socklen_t size = sizeof error;
+  checked(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size), "getsockopt(SO_ERROR)");
+  return error;
+}
+
+}  // namespace joust

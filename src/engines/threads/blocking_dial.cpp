@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "engines/threads/blocking_dial.hpp"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/check.hpp"
+#include "net/target.hpp"
+#include "connection/tally.hpp"
+
+namespace joust {
+namespace {
+
+// 0, or the errno. On Linux the send timeout bounds connect too, and connect called again after a signal goes
+// on waiting for the same connection.
+int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, const Crew& crew) {
+  set_timeout(socket, SO_SNDTIMEO, hosting.limits.connect);
+  while (!crew.draining()) {
+    if (::connect(socket, endpoint.raw(), endpoint.size) == 0) return 0;
+    if (errno == EINPROGRESS || errno == EALREADY || errno == EAGAIN) return ETIMEDOUT;
+    if (errno != EINTR) return errno;
+  }
+  return ECANCELED;
+}
+
+}  // namespace
+
+void set_timeout(int socket, int option, Duration time) {
+  const timeval value{.tv_sec = time / std::chrono::seconds(1),
+                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
+  checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
+}
+
+Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
+  const Target& target = *hosting.target;
+  Failure failure;
+  Fd connected;
+  for (std::size_t i = 0; i < target.endpoints() && !connected.is_open(); ++i) {
+    try {
+      Fd socket = target.make_socket(i, 0);
+      const int error = connect_to(socket.get(), target.endpoint(i), hosting, crew);
+      failure = target.connect_failure(i, error);
+      if (error == 0) connected = std::move(socket);
+    } catch (const std::system_error& error) {
+      failure = {Stage::connect, error.code().value(), target.name()};
+    }
+  }
+  if (crew.draining()) return {};
+  if (connected.is_open()) {
+    target.note_facts(connected.get());
+  } else {
+    hosting.tally.failed(failure);
+    hosting.service.not_opened(failure, Clock::now());
+  }
+  return connected;
+}
+
+}  // namespace joust

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// The client side of broadcast: members that know of each other only how many there are, and how many
+// messages they have written together.
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "load/pattern.hpp"
+#include "load/request_service.hpp"
+#include "load/run.hpp"
+#include "protocols/broadcast/wire.hpp"
+
+namespace joust::broadcast {
+namespace {
+
+// What the members of one load know of each other.
+struct Meeting {
+  explicit Meeting(LoadRun& load) : run(load), members(load.plan().connections) {}
+
+  LoadRun& run;
+  const std::size_t members;
+  std::atomic<std::uint64_t> joined{0}, sending{0};  // members
+  std::atomic<bool> broken{false};                   // a member has failed
+  std::atomic<std::uint64_t> published{0};           // messages written, and
+  std::atomic<std::uint64_t> received{0}, duplicated{0},
+      out_of_order{0};  // what came of them to all together
+};
+
+class MemberExchange : public Exchange {
+ public:
+  MemberExchange(const Parameters& parameters, std::shared_ptr<Meeting> meeting)
+      : meeting_(std::move(meeting)),
+        member_(static_cast<std::uint32_t>(parameters.connection)),
+        pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {}
+  ~MemberExchange() override { meeting_->received += received_; }
+  MemberExchange(const MemberExchange&) = delete;
+  MemberExchange& operator=(const MemberExchange&) = delete;
+
+  bool write_greeting(Writer& greeting) override {
+    write({.kind = Kind::join, .member = member_, .payload = {}}, greeting);
+    return true;
+  }
+  void write_request(std::uint64_t number, Writer& request) override {
+    write({Kind::message, member_, number, pattern_->message(member_, number)}, request);
+    meeting_->published.fetch_add(1);
+  }
+  Heard hear(std::uint64_t number, Bytes message) override;
+  bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
+  std::string_view complaint() const override { return complaint_; }
+  void on_last_request() override {
+    if (meeting_->sending.fetch_sub(1) == 1) meeting_->run.publications().announce();
+  }
+  void on_withdrawn(std::uint64_t requests) override { meeting_->published.fetch_sub(requests); }
+  // What it has written may never have been sent: nobody can know for how many messages to wait.
+  void on_failure() override { meeting_->broken = true; }
+  bool complete() const override {
+    if (meeting_->sending.load() > 0) return false;
+    return meeting_->broken || received_ >= meeting_->published.load();
+  }
+
+ private:
+  Heard welcomed();
+  Heard wrong(std::string_view why);
+  bool in_order(const Frame& frame);
+
+  const std::shared_ptr<Meeting> meeting_;
+  const std::uint32_t member_;
+  const std::shared_ptr<const Pattern> pattern_;
+  std::vector<std::uint32_t> next_;  // message expected of each member
+  std::uint64_t received_ = 0;
+  std::string_view complaint_ = "what came is not of this protocol";
+};
+
+Heard MemberExchange::hear(std::uint64_t /*number*/, Bytes message) {
+  const auto frame = parse(message);
+  if (!frame) return Heard::wrong;
+  if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
+  if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
+  if (frame->kind != Kind::message) return Heard::wrong;
+  if (frame->member >= next_.size()) return wrong("a message of somebody who is not of this load");
+  if (!in_order(*frame)) return wrong("a message came twice, or another before its turn");
+  if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
+    return wrong("a message does not have the bytes its sender gave it");
+  ++received_;
+  return frame->member == member_ ? Heard::reply : Heard::other;
+}
+
+Heard MemberExchange::wrong(std::string_view why) {
+  complaint_ = why;
+  return Heard::wrong;
+}
+
+Heard MemberExchange::welcomed() {
+  next_.resize(meeting_->members);
+  meeting_->joined.fetch_add(1);
+  meeting_->sending.fetch_add(1);
+  return Heard::greeting;
+}
+
+bool MemberExchange::in_order(const Frame& frame) {
+  if (frame.number == next_[frame.member]++) return true;
+  ++(frame.number < next_[frame.member] ? meeting_->duplicated : meeting_->out_of_order);
+  return false;
+}
+
+class Members : public RequestService {
+ public:
+  Members(const Parameters& parameters, const std::shared_ptr<Meeting>& meeting, LoadRun& run)
+      : RequestService(
+            kFraming, parameters,
+            [meeting](const Parameters& own) { return std::make_unique<MemberExchange>(own, meeting); }, run),
+        meeting_(meeting) {}
+
+  std::vector<ResultGroup> results() const override {
+    const std::uint64_t expected = meeting_->published * meeting_->joined;
+    const std::uint64_t received = meeting_->received;
+    return {{"deliveries",
+             {{"expected", expected},
+              {"received", received},
+              {"lost", expected - std::min(expected, received)},
+              {"duplicated", meeting_->duplicated.load()},
+              {"out_of_order", meeting_->out_of_order.load()}},
+             "of the whole run"}};
+  }
+
+ private:
+  const std::shared_ptr<Meeting> meeting_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_members(const Parameters& parameters, LoadRun& run) {
+  return std::make_unique<Members>(parameters, std::make_shared<Meeting>(run), run);
+}
+
+}  // namespace joust::broadcast

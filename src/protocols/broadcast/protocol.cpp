@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// broadcast: a room. Who joins is welcomed, and from then on gets every message that anybody sends, its own
+// included, in the same order as everybody else.
+//
+//     member --> join --> welcome          once
+//     member --> message --> log --> all members, the sender included
+//
+// A frame is a length (4 bytes), a kind (1), the member's number (4), the number of the message among that
+// member's (8), and for messages the payload; numbers are big endian. The server passes frames on as they
+// came. Each client measures the round trip of its own messages, and checks all others: of every member each
+// message exactly once, in order, byte for byte.
+#include "protocols/broadcast/wire.hpp"
+
+namespace joust {
+
+Protocol broadcast_protocol() {
+  Protocol protocol;
+  protocol.name = "broadcast";
+  protocol.summary = "a room: every member gets every message, its own included";
+  protocol.over_message = false;  // the log is a stream
+  protocol.largest_payload = broadcast::kLargestPayload;
+  protocol.options = {
+      {.name = "flush",
+       .summary = "send all that is waiting in one go (batch), or every message to every member alone (each)",
+       .standard = "batch",
+       .choices = {"batch", "each"},
+       .loads = false},
+      {.name = "room-bytes",
+       .summary = "kept for slow members; who falls further behind is disconnected",
+       .standard = "64MiB",
+       .loads = false}};
+  protocol.make_server = broadcast::make_room;
+  protocol.make_client = broadcast::make_members;
+  return protocol;
+}
+
+}  // namespace joust

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/broadcast/room_log.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kChunk = 256 << 10;
+static_assert(kChunk >= RoomLog::kLargest);
+
+}  // namespace
+
+// Written once from the front to the back, by who holds the log's mutex. Readers see what `written` covers,
+// and `next` once `full` says so.
+struct RoomLog::Chunk {
+  explicit Chunk(std::uint64_t beginning) : start(beginning) {}
+  // One after the other: a chunk that took its successor along would recurse through the whole log. So only
+  // the first one to go lets go of the others; each of these leaves it the next one.
+  ~Chunk() {
+    thread_local std::shared_ptr<Chunk> rest;
+    thread_local bool going = false;
+    rest = std::move(next);
+    if (going) return;
+    going = true;
+    while (rest) std::exchange(rest, nullptr).reset();
+    going = false;
+  }
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+
+  const std::uint64_t start;  // of the log
+  std::atomic<std::size_t> written{0};
+  std::atomic<bool> full{false};
+  std::shared_ptr<Chunk> next;
+  std::unique_ptr<std::byte[]> bytes = std::make_unique_for_overwrite<std::byte[]>(kChunk);
+};
+
+RoomLog::RoomLog(std::uint64_t limit)
+    : limit_(limit), last_(std::make_shared<Chunk>(0)), look_again_(limit) {}
+
+RoomLog::~RoomLog() = default;
+
+void RoomLog::append(Bytes message) {
+  assert(message.size() <= kLargest);
+  const std::lock_guard lock(mutex_);
+  std::size_t written = last_->written.load(std::memory_order_relaxed);
+  if (kChunk - written < message.size()) {
+    last_->next = std::make_shared<Chunk>(end_);
+    last_->full.store(true, std::memory_order_release);
+    last_ = last_->next;
+    written = 0;
+  }
+  std::memcpy(last_->bytes.get() + written, message.data(), message.size());
+  last_->written.store(written + message.size(), std::memory_order_release);
+  end_ += message.size();
+  if (end_ >= look_again_) give_up_laggards(end_);
+}
+
+// Looks at all members, but only when the log has grown by as much as the slowest could then have had left.
+void RoomLog::give_up_laggards(std::uint64_t new_end) {
+  std::uint64_t slowest = new_end;
+  for (Reader* reader : readers_) {
+    const std::uint64_t oldest = reader->oldest_.load(std::memory_order_relaxed);
+    if (new_end - oldest <= limit_)
+      slowest = std::min(slowest, oldest);
+    else if (!reader->given_up_.exchange(true))
+      members_given_up_.fetch_add(1);
+  }
+  look_again_ = slowest + limit_ + 1;
+}
+
+RoomLog::Reader::Reader(RoomLog& log) : log_(log) {
+  const std::lock_guard lock(log.mutex_);
+  released_ = consumed_ = {log.last_, log.last_->written.load(std::memory_order_relaxed)};
+  oldest_ = log.end_;
+  log.readers_.push_back(this);
+}
+
+RoomLog::Reader::~Reader() {
+  const std::lock_guard lock(log_.mutex_);
+  std::erase(log_.readers_, this);
+}
+
+std::size_t RoomLog::Reader::segments(std::span<Segment> into) const {
+  std::size_t filled = 0;
+  std::size_t from = consumed_.at;
+  for (const Chunk* chunk = consumed_.chunk.get(); filled < into.size(); chunk = chunk->next.get()) {
+    const bool full = chunk->full.load(std::memory_order_acquire);  // first: `written` is then the last
+    std::size_t to = chunk->written.load(std::memory_order_acquire);
+    if (end_) to = std::min<std::uint64_t>(to, *end_ - std::min(*end_, chunk->start));
+    if (to > from) into[filled++].bytes = {chunk->bytes.get() + from, to - from};
+    if (!full) break;
+    from = 0;
+  }
+  return filled;
+}
+
+void RoomLog::Reader::Place::move(std::size_t n) {
+  for (;;) {
+    const std::size_t left = chunk->written.load(std::memory_order_acquire) - at;
+    at += std::min(left, n);
+    if (n <= left) return;
+    n -= left;
+    chunk = std::shared_ptr(chunk->next);  // there is one: more has been shown
+    at = 0;
+  }
+}
+
+void RoomLog::Reader::consumed(std::size_t n) {
+  consumed_.move(n);
+}
+
+void RoomLog::Reader::released(std::size_t n) {
+  released_.move(n);
+  oldest_.store(released_.chunk->start + released_.at, std::memory_order_relaxed);
+}
+
+void RoomLog::Reader::stop_here() {
+  const std::lock_guard lock(log_.mutex_);
+  if (!end_) end_ = log_.end_;
+}
+
+}  // namespace joust

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/endian.hpp"
+#include "joust/protocol.hpp"
+#include "protocols/broadcast/room_log.hpp"
+
+// What both sides of the broadcast protocol know of its frames.
+namespace joust::broadcast {
+
+enum class Kind : std::uint8_t { join = 1, welcome = 2, refused = 3, message = 4 };
+
+inline constexpr std::size_t kLengthBytes = 4;
+inline constexpr std::size_t kHeadBytes = 1 + 4 + 8;
+inline constexpr std::size_t kLargestPayload = 64 << 10;
+inline constexpr std::size_t kLargestFrame = kLengthBytes + kHeadBytes + kLargestPayload;
+inline const Framing kFraming = Length4{.largest = kLargestFrame - kLengthBytes};
+inline constexpr std::uint32_t kMostMembers = 1'000'000;
+static_assert(kLargestFrame <= RoomLog::kLargest);
+
+struct Frame {
+  Kind kind{};
+  std::uint32_t member = 0;
+  std::uint64_t number = 0;
+  Bytes payload;
+};
+
+// Nothing for what is too short to be a frame.
+inline std::optional<Frame> parse(Bytes message) {
+  if (message.size() < kHeadBytes) return std::nullopt;
+  return Frame{.kind = static_cast<Kind>(message[0]),
+               .member = read_big_endian<std::uint32_t>(message.data() + 1),
+               .number = read_big_endian<std::uint64_t>(message.data() + 5),
+               .payload = message.subspan(kHeadBytes)};
+}
+
+inline void write(const Frame& frame, Writer& into) {
+  thread_local std::vector<std::byte> message;
+  message.resize(kHeadBytes + frame.payload.size());
+  message[0] = static_cast<std::byte>(frame.kind);
+  write_big_endian(frame.member, message.data() + 1);
+  write_big_endian(frame.number, message.data() + 5);
+  std::ranges::copy(frame.payload, message.begin() + kHeadBytes);
+  into.send(message);
+}
+
+std::unique_ptr<Service> make_room(const Parameters& parameters);
+std::unique_ptr<Service> make_members(const Parameters& parameters, LoadRun& run);
+
+}  // namespace joust::broadcast

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "joust/session.hpp"
+#include "protocols/file/wire.hpp"
+
+namespace joust::file {
+
+// What a session has to send: messages, and stretches of files between them. Keeps a file until nobody refers
+// to its bytes any more.
+class Outgoing {
+ public:
+  void message(const Message& message);
+  // What follows answers another request.
+  void next_answer() { ++answer_; }
+  // A data frame: its head, and that range of the file, at most kLargestData bytes.
+  void data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
+
+  // Data frames of the range as far as there is room; returns what is left of it.
+  ByteRange data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
+  // Frames are made as they go out, so that a large file costs no more memory than a small one.
+  bool has_room() const { return waiting_ < 2 * kLargestData; }
+
+  // The file that the output begins with has failed. The frame was announced, so what is missing of it is
+  // sent as zeros; then the answer ends with this error in place of what would follow of it. True when that
+  // is the last answer here, so that nothing may be added to it.
+  bool source_failed(const FileRefusal& refusal);
+
+  std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
+  std::size_t files() const { return files_; }        // pieces of files that are not released yet
+
+  // The contract of Session::output, consumed and released.
+  std::size_t segments(std::span<Segment> into) const;
+  void consumed(std::size_t n);
+  void released(std::size_t n);
+
+ private:
+  struct Piece {
+    std::vector<std::byte> bytes{};
+    std::shared_ptr<File> file{};  // where there are no bytes; neither: zeros
+    std::uint64_t offset = 0;      // in the file
+    std::uint64_t size = 0;
+    std::uint64_t consumed = 0;
+    std::uint64_t released = 0;
+    std::uint32_t request = 0;
+    std::uint64_t answer = 0;
+
+    Segment rest() const;
+  };
+  void add(Piece piece);
+  static Piece piece_of(const Message& message);
+
+  std::deque<Piece> pieces_;
+  std::size_t first_ = 0;  // of pieces_ that is not wholly consumed
+  std::uint64_t waiting_ = 0;
+  std::size_t files_ = 0;
+  std::uint64_t answer_ = 0;
+};
+
+}  // namespace joust::file

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// file: files of one directory, whole or in ranges, over one binary protocol (docs/file-protocol.md).
+//
+//     query --> facts                                  size, time, digest
+//     fragment --> facts, data ..., end                a range is fetched
+//     upload, data ..., end --> stored                 a range is brought
+//
+// A server works beneath --root and nowhere else. Without one it has a directory of its own in memory, gone
+// when it ends, with something to fetch. A client cuts each transfer into --segments ranges.
+#include "joust/protocol.hpp"
+#include "protocols/file/options.hpp"
+
+namespace joust {
+
+Protocol file_protocol() {
+  Protocol protocol;
+  protocol.name = "file";
+  protocol.summary = "files of one directory: fetched, brought, asked about";
+  protocol.over_message = false;
+  protocol.standard_messages = 1;
+  protocol.has_ceiling = false;
+  protocol.verified = "by size and place, and a copy by its digest after the timed window";
+  protocol.options = file::options();
+  protocol.make_server = file::make_shop;
+  protocol.make_client = file::make_errand;
+  return protocol;
+}
+
+}  // namespace joust

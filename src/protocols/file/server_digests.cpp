@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+//
+// What takes the server more than a moment: digests of whole files, made in slices by deadlines.
+#include <utility>
+
+#include "protocols/file/server.hpp"
+
+namespace joust::file {
+namespace {
+
+constexpr unsigned kMostDigests = 4;  // made at a time: each costs its loop a millisecond a turn
+constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
+constexpr Duration kWorkingEvery = std::chrono::seconds(1);
+
+}  // namespace
+
+FileRefusal lost_source(int error) {
+  if (error == 0) return {FileError::shrunk, "the file has become shorter"};
+  return {error_of(error), "the file cannot be read"};
+}
+
+void ServerSession::on_deadline(Time now) {
+  if (state_ == State::digesting) digest_slice(now);
+  if (state_ == State::checking) check_slice(now);
+  conclude();
+}
+
+// Queries for digests wait for their turn, or a thousand of them would hold up everybody on their loop.
+bool ServerSession::has_turn() {
+  if (has_turn_) return true;
+  unsigned others = shop_.digests.load();
+  while (others < kMostDigests && !has_turn_)
+    has_turn_ = shop_.digests.compare_exchange_weak(others, others + 1);
+  return has_turn_;
+}
+
+void ServerSession::end_turn() {
+  if (std::exchange(has_turn_, false)) --shop_.digests;
+}
+
+void ServerSession::digest_slice(Time now) {
+  due_ = has_turn() ? now : now + kLookForTurn;
+  if (!has_turn_) return still_working(0, now);
+  const std::uint64_t before = digest_->done();
+  const auto through = digest_->advance(*source_.file);
+  shop_.bytes_digested += digest_->done() - before;
+  if (!through) {
+    refuse(lost_source(through.error()));
+    return answered();
+  }
+  if (!*through) return still_working(digest_->done(), now);
+  const Digest digest = digest_->value();
+  shop_.storage.remember(source_.version, digest);
+  outgoing_.message({request_, Facts{source_.version.size, source_.version.modified_ns, digest}});
+  answered();
+}
+
+void ServerSession::check_slice(Time now) {
+  const auto check = upload_->check();
+  if (!check) {
+    refuse(check.error());
+    return answered();
+  }
+  if (!check->digest) return still_working(check->checked, now);
+  outgoing_.message({request_, Stored{range_, true, check->digest}});
+  answered();
+}
+
+// A file takes its time; silence would look like a server that has died.
+void ServerSession::still_working(std::uint64_t done, Time now) {
+  if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
+  said_working_ = now;
+  outgoing_.message({request_, Working{done}});
+}
+
+}  // namespace joust::file

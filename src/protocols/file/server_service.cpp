@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// The server side of file: a directory, and what its sessions share.
+#include <fmt/format.h>
+
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "protocols/file/server.hpp"
+#include "protocols/file/options.hpp"
+#include "store/directory_storage.hpp"
+#include "store/name.hpp"
+#include "store/temporary_directory.hpp"
+
+namespace joust::file {
+namespace {
+
+// A file in memory that is offered.
+struct Sample {
+  std::string name;
+  Fd contents;
+};
+
+std::optional<Sample> sample_of(const Parameters& parameters) {
+  std::string sample = parameters.option("sample");
+  if (sample.empty()) {
+    if (!parameters.option("root").empty()) return std::nullopt;
+    sample = std::string(kSampleName) + "=" + kSampleBytes;
+  }
+  const auto refuse = [&](std::string_view why) {
+    return std::invalid_argument(fmt::format("--sample {}: {}", sample, why));
+  };
+  const std::size_t sign = sample.find('=');
+  if (sign == std::string::npos) throw refuse("say NAME=BYTES, such as sample=1GiB");
+  const std::string name = sample.substr(0, sign);
+  if (const auto objection = objection_to(name); !objection.empty()) throw refuse(objection);
+  const auto bytes = parse_bytes(sample.substr(sign + 1));
+  if (!bytes) throw refuse(bytes.error());
+  try {
+    return Sample{name, generated_file(*bytes)};
+  } catch (const std::system_error& error) {
+    throw refuse(error.what());
+  }
+}
+
+class ShopService : public Service {
+ public:
+  ShopService(const Parameters& parameters, const StorageRules& rules)
+      : parameters_(parameters),
+        sample_(sample_of(parameters)),
+        own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
+        storage_(own_ ? own_->path() : parameters.option("root"), rules),
+        shop_{.storage = storage_,
+              .requests_per_connection = count_of(parameters, "requests-per-connection")} {
+    if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
+  }
+
+  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+    return std::make_unique<ServerSession>(shop_);
+  }
+  std::vector<ResultGroup> results() const override;
+
+ private:
+  bool has_root() const { return !parameters_.option("root").empty(); }
+
+  const Parameters parameters_;
+  std::optional<Sample> sample_;                   // made first: who interrupts that leaves no directory
+  const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
+  DirectoryStorage storage_;
+  Shop shop_;
+};
+
+std::vector<ResultGroup> ShopService::results() const {
+  const PlainBytes& plain = storage_.plain_bytes();
+  // What arrives in one piece with the head before it is always written.
+  const bool written = file_write(parameters_) == FileWrite::splice
+                           ? plain.written > 0 && plain.written >= shop_.bytes_stored
+                           : plain.written > 0;
+  return {
+      {"files",
+       {{"queries", shop_.queries.load()},
+        {"fragments", shop_.fragments.load()},
+        {"uploads", shop_.uploads.load()},
+        {"refused", shop_.refused.load()},
+        {"abandoned", shop_.abandoned.load()},
+        {"bytes_sent", shop_.bytes_sent.load()},
+        {"bytes_stored", shop_.bytes_stored.load()},
+        {"file_read", way_used(parameters_.option("file-read"), "read", plain.read > shop_.bytes_digested)},
+        {"file_write", way_used(parameters_.option("file-write"), "write", written)}}}};
+}
+
+}  // namespace
+
+std::unique_ptr<Service> make_shop(const Parameters& parameters) {
+  const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
+                           .largest_file = bytes_of(parameters, "max-file-bytes"),
+                           .most_uploads = count_of(parameters, "max-uploads"),
+                           .read = file_read(parameters),
+                           .write = file_write(parameters)};
+  try {
+    return std::make_unique<ShopService>(parameters, rules);
+  } catch (const std::system_error& error) {
+    throw std::invalid_argument("--root " + parameters.option("root") + ": " + error.what());
+  }
+}
+
+}  // namespace joust::file

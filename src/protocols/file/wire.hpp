@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "joust/bytes.hpp"
+#include "store/storage.hpp"
+
+// The frames of the file protocol, byte by byte as in docs/file-protocol.md: what both sides know of them.
+namespace joust::file {
+
+inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::size_t kHeadBytes = 12;
+inline constexpr std::size_t kLargestBody = 2048;       // of frames other than data
+inline constexpr std::uint32_t kLargestData = 4 << 20;  // bytes in one data frame
+
+enum class Kind : std::uint8_t {
+  query = 1,
+  fragment = 2,
+  upload = 3,
+  facts = 16,
+  stored = 17,
+  working = 18,
+  data = 32,
+  end = 33,
+  error = 34,
+};
+
+struct Head {
+  std::uint8_t version = kVersion;
+  Kind kind{};
+  std::uint16_t flags = 0;
+  std::uint32_t request = 0;  // chosen by the client; every answer repeats it
+  std::uint32_t size = 0;     // of the body, bytes
+};
+
+// The bodies.
+struct Query {
+  std::string name{};
+  bool wants_digest = false;
+};
+struct Fragment {
+  ByteRange range{};
+  std::string name{};
+};
+struct UploadRange {
+  std::uint64_t file_size = 0;
+  ByteRange range{};
+  std::uint64_t id = 0;
+  std::optional<Digest> digest{};
+  bool rehearsal = false;
+  std::string name{};
+};
+struct Facts {
+  std::uint64_t size = 0;        // bytes
+  std::int64_t modified_ns = 0;  // since 1970
+  std::optional<Digest> digest{};
+};
+struct Stored {
+  ByteRange range{};
+  bool complete = false;           // the file has its name now
+  std::optional<Digest> digest{};  // of the file, once complete
+};
+struct Working {
+  std::uint64_t done = 0;  // bytes digested
+};
+struct Data {
+  std::uint32_t size = 0;  // bytes that follow, not part of the message
+};
+struct End {
+  std::uint64_t size = 0;          // bytes of all data frames of the request
+  std::optional<Digest> digest{};  // of those bytes, where it is known
+};
+struct Error {
+  FileRefusal refusal{};
+};
+using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, Data, End, Error>;
+
+struct Message {
+  std::uint32_t request = 0;
+  Body body{};
+};
+
+// A message with its head. Of Data only the head.
+std::vector<std::byte> encode(const Message& message);
+
+// Cuts a stream into messages. Holds at most one head and one body, and no more of it than has come. After a
+// data message the caller takes that many bytes itself before it asks again.
+class Decoder {
+ public:
+  struct Step {
+    std::size_t taken = 0;             // bytes of `chunk`
+    std::optional<Message> message{};  // nothing: more bytes are needed
+  };
+  // An error is a violation; the stream cannot be followed any further. `request` of the error is 0 where
+  // that is not known.
+  struct Violation {
+    std::uint32_t request = 0;
+    FileRefusal refusal{};
+  };
+  std::expected<Step, Violation> next(Bytes chunk);
+
+  bool in_message() const { return !held_.empty(); }
+  std::size_t held_bytes() const { return held_.capacity(); }
+
+ private:
+  std::vector<std::byte> held_;  // of a message that has not come whole
+};
+
+}  // namespace joust::file

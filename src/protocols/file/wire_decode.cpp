@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "base/endian.hpp"
+#include "protocols/file/wire_flags.hpp"
+#include "protocols/file/wire.hpp"
+
+namespace joust::file {
+namespace {
+
+// Takes fields from a body. What is missing makes it bad, and is read as 0; what follows the last known field
+// is from a later version, and ignored.
+class Fields {
+ public:
+  Fields(Bytes body, std::uint16_t flags) : rest_(body), flags_(flags) {}
+
+  template <typename Number>
+  Number number() {
+    const Bytes field = take(sizeof(Number));
+    return field.empty() ? Number{} : read_big_endian<Number>(field.data());
+  }
+  ByteRange range() {
+    const ByteRange range{.offset = number<std::uint64_t>(), .size = number<std::uint64_t>()};
+    if (range.size > UINT64_MAX - range.offset) bad_ = true;
+    return range;
+  }
+  std::string text() { return std::string(as_text(take(number<std::uint16_t>()))); }
+  std::optional<Digest> digest() {
+    Digest digest{};
+    std::ranges::copy(take(digest.size()), digest.begin());
+    return has(kDigestKnown) ? std::optional(digest) : std::nullopt;
+  }
+  bool has(std::uint16_t flag) const { return (flags_ & flag) != 0; }
+  bool bad() const { return bad_; }
+
+ private:
+  Bytes take(std::size_t size) {
+    if (size > rest_.size()) {
+      bad_ = true;
+      return {};
+    }
+    const Bytes field = rest_.first(size);
+    rest_ = rest_.subspan(size);
+    return field;
+  }
+
+  Bytes rest_;
+  std::uint16_t flags_;
+  bool bad_ = false;
+};
+
+UploadRange upload_of(Fields& fields) {
+  UploadRange upload;
+  upload.file_size = fields.number<std::uint64_t>();
+  upload.range = fields.range();
+  upload.id = fields.number<std::uint64_t>();
+  upload.digest = fields.digest();
+  upload.rehearsal = fields.has(kRehearsal);
+  upload.name = fields.text();
+  return upload;
+}
+
+Error error_from(Fields& fields) {
+  Error error;
+  error.refusal.error = static_cast<FileError>(fields.number<std::uint16_t>());
+  error.refusal.text = fields.text();
+  return error;
+}
+
+// The braces of a list are evaluated from left to right: the order of the fields.
+std::optional<Body> body_of(const Head& head, Fields& fields) {
+  switch (head.kind) {
+    case Kind::query:
+      return Query{.name = fields.text(), .wants_digest = fields.has(kDigestWanted)};
+    case Kind::fragment:
+      return Fragment{.range = fields.range(), .name = fields.text()};
+    case Kind::upload:
+      return upload_of(fields);
+    case Kind::facts:
+      return Facts{.size = fields.number<std::uint64_t>(),
+                   .modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>()),
+                   .digest = fields.digest()};
+    case Kind::stored:
+      return Stored{.range = fields.range(), .complete = fields.has(kComplete), .digest = fields.digest()};
+    case Kind::working:
+      return Working{fields.number<std::uint64_t>()};
+    case Kind::data:
+      return Data{head.size};
+    case Kind::end:
+      return End{.size = fields.number<std::uint64_t>(), .digest = fields.digest()};
+    case Kind::error:
+      return error_from(fields);
+  }
+  return std::nullopt;
+}
+
+Head head_of(Bytes bytes) {
+  return {.version = static_cast<std::uint8_t>(bytes[0]),
+          .kind = static_cast<Kind>(bytes[1]),
+          .flags = read_big_endian<std::uint16_t>(&bytes[2]),
+          .request = read_big_endian<std::uint32_t>(&bytes[4]),
+          .size = read_big_endian<std::uint32_t>(&bytes[8])};
+}
+
+// Before anything is held for the body.
+std::string_view objection_to(const Head& head) {
+  const std::size_t largest = head.kind == Kind::data ? kLargestData : kLargestBody;
+  return head.size > largest ? "the frame is too large" : "";
+}
+
+std::unexpected<Decoder::Violation> violation(std::uint32_t request, FileError error, std::string_view text) {
+  return std::unexpected(Decoder::Violation{request, {error, std::string(text)}});
+}
+
+}  // namespace
+
+std::expected<Decoder::Step, Decoder::Violation> Decoder::next(Bytes chunk) {
+  std::size_t taken = 0;
+  const auto collect = [&](std::size_t size) {
+    const std::size_t missing = size - std::min(size, held_.size());
+    const Bytes part = chunk.subspan(taken, std::min(missing, chunk.size() - taken));
+    held_.insert(held_.end(), part.begin(), part.end());
+    taken += part.size();
+    return held_.size() >= size;
+  };
+  if (!collect(kHeadBytes)) return Step{taken, {}};
+  const Head head = head_of(held_);
+  if (head.version != kVersion)
+    return violation(head.request, FileError::version, "version 1 is spoken here");
+  if (const auto objection = objection_to(head); !objection.empty())
+    return violation(head.request, FileError::malformed, objection);
+  const std::size_t body_size = head.kind == Kind::data ? 0 : head.size;
+  if (!collect(kHeadBytes + body_size)) return Step{taken, {}};
+  Fields fields(Bytes(held_).subspan(kHeadBytes), head.flags);
+  auto body = body_of(head, fields);
+  if (!body) return violation(head.request, FileError::malformed, "no such kind of frame");
+  if (fields.bad())
+    return violation(head.request, FileError::malformed,
+                     "the frame's fields do not fit in it, or its range in a file");
+  held_.clear();
+  return Step{taken, Message{head.request, std::move(*body)}};
+}
+
+}  // namespace joust::file

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "base/endian.hpp"
+#include "protocols/file/wire_flags.hpp"
+#include "protocols/file/wire.hpp"
+
+namespace joust::file {
+namespace {
+
+constexpr std::size_t kLongestText = 255;  // bytes of an error's words
+
+// Appends fields behind a head that is completed at the end.
+class Frame {
+ public:
+  Frame(Kind kind, std::uint32_t request) : bytes_(kHeadBytes) {
+    bytes_[0] = std::byte{kVersion};
+    bytes_[1] = static_cast<std::byte>(kind);
+    write_big_endian(request, &bytes_[4]);
+  }
+  template <typename Number>
+  Frame& number(Number value) {
+    bytes_.resize(bytes_.size() + sizeof value);
+    write_big_endian(value, &bytes_[bytes_.size() - sizeof value]);
+    return *this;
+  }
+  Frame& range(ByteRange range) { return number(range.offset).number(range.size); }
+  Frame& text(std::string_view text) {
+    number(static_cast<std::uint16_t>(text.size()));
+    bytes_.insert(bytes_.end(), as_bytes(text).begin(), as_bytes(text).end());
+    return *this;
+  }
+  Frame& digest(const std::optional<Digest>& digest) {
+    flag(kDigestKnown, digest.has_value());
+    const Digest value = digest.value_or(Digest{});
+    bytes_.insert(bytes_.end(), value.begin(), value.end());
+    return *this;
+  }
+  Frame& flag(std::uint16_t bit, bool set) {
+    if (set) flags_ |= bit;
+    return *this;
+  }
+  std::vector<std::byte> with_size(std::size_t body) {
+    write_big_endian(flags_, &bytes_[2]);
+    write_big_endian(static_cast<std::uint32_t>(body), &bytes_[8]);
+    return std::move(bytes_);
+  }
+  std::vector<std::byte> done() {
+    const std::size_t body = bytes_.size() - kHeadBytes;
+    return with_size(body);
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+  std::uint16_t flags_ = 0;
+};
+
+struct Encoder {
+  std::uint32_t request;
+
+  std::vector<std::byte> operator()(const Query& query) const {
+    return Frame(Kind::query, request).flag(kDigestWanted, query.wants_digest).text(query.name).done();
+  }
+  std::vector<std::byte> operator()(const Fragment& fragment) const {
+    return Frame(Kind::fragment, request).range(fragment.range).text(fragment.name).done();
+  }
+  std::vector<std::byte> operator()(const UploadRange& upload) const {
+    return Frame(Kind::upload, request)
+        .flag(kRehearsal, upload.rehearsal)
+        .number(upload.file_size)
+        .range(upload.range)
+        .number(upload.id)
+        .digest(upload.digest)
+        .text(upload.name)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Facts& facts) const {
+    return Frame(Kind::facts, request)
+        .number(facts.size)
+        .number(static_cast<std::uint64_t>(facts.modified_ns))
+        .digest(facts.digest)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Stored& stored) const {
+    return Frame(Kind::stored, request)
+        .flag(kComplete, stored.complete)
+        .range(stored.range)
+        .digest(stored.digest)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Working& working) const {
+    return Frame(Kind::working, request).number(working.done).done();
+  }
+  std::vector<std::byte> operator()(const Data& data) const {
+    return Frame(Kind::data, request).with_size(data.size);
+  }
+  std::vector<std::byte> operator()(const End& end) const {
+    return Frame(Kind::end, request).number(end.size).digest(end.digest).done();
+  }
+  std::vector<std::byte> operator()(const Error& error) const {
+    return Frame(Kind::error, request)
+        .number(static_cast<std::uint16_t>(error.refusal.error))
+        .text(std::string_view(error.refusal.text).substr(0, kLongestText))
+        .done();
+  }
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(const Message& message) {
+  return std::visit(Encoder{message.request}, message.body);
+}
+
+}  // namespace joust::file

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "race/checks/checks.hpp"
+#include "race/checks/findings.hpp"
+
+namespace joust::race {
+namespace {
+
+struct Faults {
+  std::size_t failed_trials = 0, silent_trials = 0;
+  std::string first_failure{};
+  std::uint64_t connections = 0, messages = 0;
+  std::map<std::string, std::uint64_t> stages{};
+  std::string first_error{};
+  std::map<std::string, std::uint64_t> deliveries{};  // lost, duplicated or out of order
+
+  bool none() const {
+    return failed_trials + silent_trials == 0 && connections == 0 && messages == 0 && stages.empty() &&
+           deliveries.empty();
+  }
+};
+
+// Over all trials, also those of a disturbed attempt: a wrong byte is wrong on a busy machine too.
+Faults faults_of(const Entry& entry) {
+  Faults faults;
+  for (const Trial& trial : entry.trials) {
+    if (!trial.failure.empty() && faults.failed_trials++ == 0) faults.first_failure = trial.failure;
+    for (const auto& [stage, count] : trial.server.errors) faults.stages["server " + stage] += count;
+    faults.connections += trial.server.connections_failed;
+    if (!trial.load) continue;
+    faults.silent_trials += trial.load->verified == 0;
+    faults.connections += trial.load->connections_failed;
+    faults.messages += trial.load->failed;
+    for (const auto& [stage, count] : trial.load->errors) faults.stages[stage] += count;
+    for (const auto& [what, count] : trial.load->deliveries)
+      if (count > 0 && what != "expected" && what != "received") faults.deliveries[what] += count;
+    if (faults.first_error.empty() && !trial.load->messages_of_errors.empty())
+      faults.first_error = trial.load->messages_of_errors.front();
+  }
+  return faults;
+}
+
+std::string describe(const Faults& faults, std::size_t trials) {
+  std::vector<std::string> parts;
+  if (faults.failed_trials > 0)
+    parts.push_back(fmt::format("{} of {} failed: {}", faults.failed_trials, counted(trials, "trial"),
+                                faults.first_failure));
+  if (faults.silent_trials > 0)
+    parts.push_back(fmt::format("not one reply in the timed window of {} of {}", faults.silent_trials,
+                                counted(trials, "trial")));
+  if (faults.connections > 0) parts.push_back(counted(faults.connections, "connection") + " failed");
+  if (faults.messages > 0) parts.push_back(counted(faults.messages, "message") + " failed");
+  for (const auto& [what, count] : faults.deliveries)
+    parts.push_back(fmt::format("{} deliveries {}", count, what));
+  std::vector<std::string> stages;
+  for (const auto& [stage, count] : faults.stages) stages.push_back(fmt::format("{} {}", stage, count));
+  if (!stages.empty()) parts.push_back(fmt::format("errors by stage: {}", fmt::join(stages, ", ")));
+  if (!faults.first_error.empty()) parts.push_back(faults.first_error);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// The connections that had no reply in the timed window: no failure while the request timeout is longer than
+// the window, but whom it serves instead is served faster for it.
+struct Silence {
+  std::uint64_t silent = 0, connections = 0, oldest_open_ns = 0;
+  double served() const {
+    return connections == 0 ? 1 : 1 - static_cast<double>(silent) / static_cast<double>(connections);
+  }
+};
+
+// Of the trial that served the smallest share.
+Silence silence_of(const Entry& entry) {
+  Silence worst;
+  for (const Trial* trial : usable_trials(entry)) {
+    const LoadResult& load = *trial->load;
+    if (!load.connections_answered) continue;
+    const Silence here{
+        .silent = load.connections_ok - std::min(*load.connections_answered, load.connections_ok),
+        .connections = load.connections_ok,
+        .oldest_open_ns = load.oldest_open_ns.value_or(0)};
+    if (here.served() < worst.served()) worst = here;
+  }
+  return worst;
+}
+
+std::string describe(const Silence& silence) {
+  std::string text = fmt::format("{} of {} connections had no reply in the timed window", silence.silent,
+                                 silence.connections);
+  if (silence.oldest_open_ns > 0)
+    text += fmt::format("; the oldest request was open for {}: its latencies leave them out",
+                        format_duration(Duration(static_cast<std::int64_t>(silence.oldest_open_ns))));
+  return text;
+}
+
+// With long pauses between messages not every connection has one in the window.
+bool all_ask_in_window(const LoadPlan& load) {
+  return !load.duration || 2 * load.interval <= *load.duration;
+}
+
+void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findings) {
+  if (!all_ask_in_window(one.plan.load)) return;
+  const Silence silence = silence_of(entry);
+  if (silence.served() < kServed)
+    findings.bar(answerable(entry), describe(silence));
+  else if (silence.silent > 0)
+    findings.warn("{}: {}", answerable(entry), describe(silence));
+}
+
+}  // namespace
+
+CheckResult check_answers(const RaceResult&, const CaseResult& one) {
+  Findings findings(3, "answers verified");
+  std::uint64_t verified = 0, delivered = 0;
+  for (const Entry* entry : entries_of_contestants(one)) {
+    for (const Trial& trial : entry->trials) {
+      if (!trial.load) continue;
+      verified += trial.load->verified;
+      if (const auto found = trial.load->deliveries.find("received"); found != trial.load->deliveries.end())
+        delivered += found->second;
+    }
+    const Faults faults = faults_of(*entry);
+    if (!faults.none())
+      findings.bar(answerable(*entry), describe(faults, entry->trials.size()));
+    else if (entry->is_contestant() && usable_trials(*entry).empty())
+      findings.bar(entry->contestant.name, "it was not measured");
+    else
+      look_for_silence(one, *entry, findings);
+  }
+  findings.say("{} replies verified {}", format_count(static_cast<double>(verified)), one.verified);
+  if (delivered > 0)
+    findings.say("{} deliveries of the whole runs verified likewise",
+                 format_count(static_cast<double>(delivered)));
+  return findings.take();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+
+#include "base/text.hpp"
+#include "race/checks/checks.hpp"
+#include "race/scenario/cpu_list.hpp"
+#include "race/checks/findings.hpp"
+
+namespace joust::race {
+namespace {
+
+// Of all the time of the CPUs a side may use; above 1 is impossible but for rounding.
+struct Load {
+  double client = 0, server = 0;
+};
+
+// How many CPUs a side can use: those it was pinned to, else one for each thread it was given.
+double cpus_of(const std::string& pinned, std::uint64_t threads) {
+  const std::size_t count = cpus_in(pinned).size();
+  return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
+}
+
+double cpu_s(const Usage& usage) {
+  return usage.user_s + usage.system_s;
+}
+
+// The mean over trials. Stolen time is not there to be used, so it does not count as idle.
+Load load_of(const RaceResult& race, const Entry& entry) {
+  Load sum;
+  double trials = 0;
+  for (const Trial* trial : usable_trials(entry)) {
+    if (!trial->server.usage || trial->load->duration_s <= 0) continue;
+    const double steal = trial->machine ? trial->machine->steal_fraction() : 0;
+    const double time_s = trial->load->duration_s * std::max(0.1, 1 - steal);
+    sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->load->threads));
+    sum.server += cpu_s(*trial->server.usage) /
+                  (time_s * cpus_of(race.cpus.server, std::max<std::uint64_t>(1, trial->server.threads)));
+    ++trials;
+  }
+  return trials == 0 ? Load{} : Load{sum.client / trials, sum.server / trials};
+}
+
+const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::ceiling && entry.contestant.client.threads == client.threads &&
+        entry.contestant.client.wait == client.wait && !usable_trials(entry).empty())
+      return &entry;
+  return nullptr;
+}
+
+// What an interval between messages allows at most, whatever the server does.
+double schedule_ceiling(const LoadPlan& load) {
+  if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
+}
+
+bool spins(const Entry& entry) {
+  return entry.contestant.server.wait != "block" || entry.contestant.client.wait != "block";
+}
+
+void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
+  const std::string& name = entry.contestant.name;
+  if (entry.in_process) {
+    findings.bar(name,
+                 "it answers in the client's own process, so it is the generator's ceiling and no server");
+    return;
+  }
+  if (!entry.summary.throughput_per_s) return;
+  const double rate = entry.summary.throughput_per_s->median;
+  const Entry* ceiling = ceiling_of(one, entry.contestant.client);
+  const double schedule = schedule_ceiling(one.plan.load);
+  if (ceiling == nullptr && one.no_ceiling.empty())
+    findings.warn("{}: the generator's ceiling was not measured", name);
+  // The ceiling has one thread, so it says nothing of a client that has several.
+  const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
+  const double measured =
+      known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();
+  const double most = std::min(measured, schedule);
+  if (rate > kMostOfCeiling * schedule) {
+    findings.at_least(name);
+    findings.warn("{} keeps pace with the interval ({} messages/s): compare latency and CPU, not throughput",
+                  name, format_count(schedule));
+    return;
+  }
+  if (rate > kMostOfCeiling * measured) {
+    findings.at_least(name);
+    findings.bar(name,
+                 fmt::format("at least {} messages/s, {} of the {} that the client manages without a server",
+                             format_count(rate), percent(rate / measured), format_count(measured)));
+    return;
+  }
+  if (spins(entry)) {
+    findings.say("{}: who waits by spinning is always busy, so nobody can tell which side was the limit",
+                 name);
+    return;
+  }
+  const Load load = load_of(race, entry);
+  if (load.client >= kSaturated && load.server > 0 && load.server < kClearlyIdle) {
+    findings.at_least(name);
+    findings.warn(
+        "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
+        percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
+  } else if (std::isfinite(most)) {
+    findings.say("{} at {} of the ceiling", name, percent(rate / most));
+  }
+}
+
+}  // namespace
+
+CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
+  Findings findings(1, "generator headroom");
+  const bool wanted = std::ranges::any_of(contestants_of(one), [](const Entry* entry) {
+    return !entry->in_process && entry->summary.throughput_per_s;
+  });
+  if (wanted && !one.no_ceiling.empty())
+    findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
+  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
+  return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
+}
+
+}  // namespace joust::race

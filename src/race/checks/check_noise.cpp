@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "base/text.hpp"
+#include "race/checks/checks.hpp"
+#include "race/scenario/cpu_list.hpp"
+#include "race/trial/disturbance.hpp"
+#include "race/checks/findings.hpp"
+#include "race/judgement/summary.hpp"
+#include "stats/drift.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+namespace {
+
+// Less likely than this by chance, and an effect is believed.
+constexpr double kChance = 0.01;
+// Of two rounds any order could be chance: shuffling them has too few outcomes.
+constexpr std::size_t kRoundsThatShowOrder = 3;
+
+std::vector<stats::Observation> observations_of(const CaseResult& one) {
+  std::vector<stats::Observation> all;
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    if (one.entries[i].kind != EntryKind::ceiling)
+      for (const Trial* trial : usable_trials(one.entries[i]))
+        all.push_back({.contestant = i,
+                       .round = trial->round,
+                       .position = trial->position,
+                       .figure = trial->load->throughput_per_s});
+  return all;
+}
+
+// Half the width of a ratio's interval, relative to the ratio.
+double half_width(const Estimate& ratio) {
+  return ratio.interval.width() / 2 / ratio.median;
+}
+
+// Whether the race's own processes may run on one CPU, and take its time from each other.
+void check_apart(const CpuPlan& plan, Findings& findings) {
+  if (plan.server.empty() || plan.client.empty()) return;  // not recorded
+  if (plan.server == "any" || plan.client == "any") {
+    findings.warn("nothing keeps server (CPU {}) and client (CPU {}) from running on the same CPU",
+                  plan.server, plan.client);
+    return;
+  }
+  std::vector<int> shared;
+  std::ranges::set_intersection(cpus_in(plan.server), cpus_in(plan.client), std::back_inserter(shared));
+  if (!shared.empty())
+    findings.warn("server and client share CPU {}: each takes time from the other", fmt::join(shared, ","));
+}
+
+// A thread of the kernel that polls wants a CPU of its own beside each loop. Which one it runs on otherwise
+// depends on the kernel: one of its owner's, or any.
+void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& findings) {
+  const auto look = [&](const char* side, bool polled, std::uint64_t loops, const std::string& list) {
+    const std::size_t cpus = cpus_in(list).size();
+    if (!polled || cpus == 0 || cpus >= 2 * loops) return;
+    findings.warn(
+        "{}: its {} has {} for {} and as many polling threads of the kernel, which take time from others "
+        "(--{}-cpus)",
+        entry.contestant.name, side, counted(cpus, "CPU"), counted(loops, "loop"), side);
+  };
+  look("server", entry.server_polled, entry.contestant.server.threads, plan.server);
+  look("client", entry.client_polled, entry.contestant.client.threads, plan.client);
+}
+
+}  // namespace
+
+CheckResult check_same_twice(const RaceResult& race, const CaseResult& one) {
+  Findings findings(4, "the same twice (A/A)");
+  const Entry* again = second_entry(one);
+  const Entry* reference = find_entry(one, one.reference);
+  if (again == nullptr || reference == nullptr || again->summary.trials == 0) {
+    findings.warn("the reference has no second entry with a result, so the noise is not known");
+    return findings.take();
+  }
+  const stats::Ratio ratio = ratio_of(*again, *reference, rounds_begun(one), race.seed);
+  if (!ratio.is_known()) {
+    findings.warn("{} against itself in {} round: two are needed to tell the noise", one.reference,
+                  ratio.rounds);
+    return findings.take();
+  }
+  const std::string figures = fmt::format("{} against itself: {:.3f} ({:.3f} to {:.3f})", one.reference,
+                                          ratio.median, ratio.interval.low, ratio.interval.high);
+  if (!stats::tied(ratio, kLeastDifference))
+    findings.warn("{}: it seems to differ from itself, so do not trust small differences in this table",
+                  figures);
+  else if (stats::aa_spread(ratio) > kCoarse)
+    findings.warn("{}: the machine is too noisy to tell less than {}", figures,
+                  percent(stats::aa_spread(ratio)));
+  else
+    findings.say("{}", figures);
+  return findings.take();
+}
+
+CheckResult check_order(const RaceResult& race, const CaseResult& one) {
+  Findings findings(5, "order and drift");
+  const std::vector<stats::Observation> all = observations_of(one);
+  std::set<std::size_t> rounds;
+  for (const stats::Observation& each : all) rounds.insert(each.round);
+  if (rounds.size() < kRoundsThatShowOrder) {
+    findings.warn("nothing to check: {} measured, and it takes {} to tell an effect from chance",
+                  counted(rounds.size(), "round"), kRoundsThatShowOrder);
+    findings.say("random order, seed {}", race.seed);
+    return findings.take();
+  }
+  const auto judge = [&](const char* what, const stats::Effect& effect) {
+    if (effect.chance < kChance && effect.spread > kLeastDifference)
+      findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
+                    percent(effect.spread, 1), effect.chance);
+    else
+      findings.say("no effect of the {} beyond chance ({}, chance {:.2f})", what, percent(effect.spread, 1),
+                   effect.chance);
+  };
+  judge("position in the round", stats::position_effect(all, race.seed));
+  judge("round", stats::round_effect(all, race.seed));
+  findings.say("random order, seed {}", race.seed);
+  return findings.take();
+}
+
+CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
+  Findings findings(7, "interference");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
+  double worst = 0, sum = 0;
+  std::size_t trials = 0, unknown = 0, disturbed = 0;
+  for (const Entry& entry : one.entries)
+    for (const Trial* trial : usable_trials(entry)) {
+      if (!trial->machine) {
+        ++unknown;
+        continue;
+      }
+      worst = std::max(worst, trial->machine->steal_fraction());
+      sum += trial->machine->steal_fraction();
+      disturbed += trial->machine->steal_fraction() > kDisturbedSteal;
+      ++trials;
+    }
+  const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
+  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
+  if (worst > kStealWorthAWord)
+    findings.warn(
+        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",
+        percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
+  else if (trials > 0)
+    findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  check_apart(race.cpus, findings);
+  for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
+  if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
+  if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
+  return findings.take();
+}
+
+CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
+  Findings findings(8, "enough rounds and samples");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
+  const double possible = stats::greatest_confidence(race.rounds);
+  if (race.rounds < kEnoughRounds)
+    findings.warn("{}: intervals can hold the truth {} of the time at most, 95 % takes {}",
+                  counted(race.rounds, "round"), percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
+  else
+    findings.say("{}", counted(race.rounds, "round"));
+  double widest = 0;
+  std::string of;
+  for (const Entry* entry : contestants_of(one)) {
+    if (entry->summary.trials == 0) continue;
+    if (!entry->summary.latency_ns.p99)
+      findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
+    if (entry->summary.trials < race.rounds)
+      findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
+                    race.rounds);
+    const auto& ratio = entry->summary.ratio;
+    if (!ratio || !ratio->interval.is_known() || half_width(*ratio) <= widest) continue;
+    widest = half_width(*ratio);
+    of = entry->contestant.name;
+  }
+  if (widest > kCoarse)
+    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", of, percent(widest));
+  else if (widest > 0)
+    findings.say("widest interval: {} ± {}", of, percent(widest, 1));
+  return findings.take();
+}
+
+CheckResult check_ties(const RaceResult&, const CaseResult& one) {
+  Findings findings(9, "tie rule");
+  if (!std::isfinite(one.least_difference)) {
+    findings.warn("no difference can be told, as the noise is not known: everything ties");
+    return findings.take();
+  }
+  if (one.least_difference > kCoarse)
+    findings.warn("differences below {} cannot be told here", percent(one.least_difference, 1));
+  else
+    findings.say("differences of {} and more can be told", percent(one.least_difference, 1));
+  std::map<int, std::vector<std::string>> groups;
+  for (const Entry* entry : contestants_of(one))
+    if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
+  for (const auto& [group, names] : groups)
+    if (names.size() > 1) findings.say("tied: {}", fmt::join(names, ", "));
+  return findings.take();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "net/socket_options.hpp"
+#include "race/checks/checks.hpp"
+#include "race/checks/findings.hpp"
+
+namespace joust::race {
+namespace {
+
+// Builds whose speed means something. An empty type is CMake's unoptimized default.
+bool optimized(const BuildInfo& build) {
+  return build.type == "Release" || build.type == "RelWithDebInfo" || build.type == "MinSizeRel";
+}
+
+void check_build(const BuildInfo& build, std::set<std::string>& told, Findings& findings) {
+  if (build == BuildInfo{}) return;  // an external server does not say how it was built
+  if (!build.sanitizers.empty() && told.insert("sanitizers").second)
+    findings.refuse("built with sanitizers ({}), which slow some engines more than others", build.sanitizers);
+  if (!optimized(build) && told.insert("type").second)
+    findings.refuse("a {} build: only optimized builds are raced",
+                    build.type.empty() ? "non-optimized" : build.type);
+}
+
+// "trigger=level, threads=2"
+std::string settings_text(const Settings& settings) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : settings) parts.push_back(name + "=" + value);
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Whether the child ran what it was asked to run. What it was not asked it may report as it likes.
+void check_side(const std::string& name, const char* side, const EngineChoice& asked,
+                const std::string& engine, const Settings& knobs, std::uint64_t threads,
+                const std::string& wait, Findings& findings) {
+  if (engine.empty()) return;
+  if (engine != asked.engine)
+    findings.bar(name, fmt::format("its {} fell back from {} to {}", side, asked.engine, engine));
+  for (const auto& [knob, value] : asked.knobs) {
+    const auto found = knobs.find(knob);
+    if (found != knobs.end() && found->second != value)
+      findings.bar(name, fmt::format("its {} fell back from {}={} to {}", side, knob, value, found->second));
+  }
+  if (threads != 0 && threads != asked.threads)
+    findings.warn("{}: its {} ran {} threads where {} were asked for", name, side, threads, asked.threads);
+  if (!wait.empty() && wait != asked.wait)
+    findings.warn("{}: its {} waited by {} where {} was asked for", name, side, wait, asked.wait);
+}
+
+// An engine without the kernel features it is built on runs, but not as itself.
+void check_missing(const std::string& name, const Contestant& who, const Trial& trial, Findings& findings) {
+  for (const std::string& feature : trial.server.missing)
+    findings.bar(name, fmt::format("{} ran without {}", who.server.engine, feature));
+  for (const std::string& feature : trial.load->missing)
+    findings.bar(name, fmt::format("its client {} ran without {}", who.client.engine, feature));
+}
+
+// The options of one side over all contestants, option by option. Trials of one contestant may differ too.
+class Options {
+ public:
+  void add(const std::string& contestant, const Settings& socket) {
+    for (const auto& [option, value] : socket) seen_[option][value].insert(contestant);
+  }
+  void compare(const char* side, Findings& findings) const {
+    for (const auto& [option, values] : seen_) {
+      if (values.size() < 2) continue;
+      std::vector<std::string> parts;
+      for (const auto& [value, contestants] : values)
+        parts.push_back(fmt::format("{} for {}", value, fmt::join(contestants, " and ")));
+      findings.refuse("the {} sockets differ in {}: {}", side, option, fmt::join(parts, ", "));
+    }
+  }
+  Settings common() const {
+    Settings common;
+    for (const auto& [option, values] : seen_)
+      if (values.size() == 1) common[option] = values.begin()->first;
+    return common;
+  }
+
+ private:
+  std::map<std::string, std::map<std::string, std::set<std::string>>> seen_;
+};
+
+// What was asked for and the kernel did not grant, to all alike.
+void check_wishes(const char* side, const SocketPlan& wanted, const Settings& granted, Findings& findings) {
+  const auto compare = [&](const char* option, const std::string& wish, const char* who) {
+    const auto found = granted.find(option);
+    if (found != granted.end() && !wish.empty() && found->second != wish)
+      findings.warn("the {} {} is {} where {} asked for {}", side, option, found->second, who, wish);
+  };
+  if (wanted.nodelay) compare("nodelay", *wanted.nodelay ? "true" : "false", "the scenario");
+  // Also joust's own wish: a machine that has no cubic races with something else.
+  compare("congestion", wanted.congestion.value_or(SocketOptions{}.congestion),
+          wanted.congestion ? "the scenario" : "joust");
+}
+
+}  // namespace
+
+CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
+  Findings findings(10, "parity read back");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
+  Options server, client;
+  std::set<std::string> told;
+  std::size_t unread = 0;
+  for (const Entry* entry : contestants_of(one)) {
+    const Contestant& who = entry->contestant;
+    for (const Trial* trial : usable_trials(*entry)) {
+      check_build(trial->server.build, told, findings);
+      check_build(trial->load->build, told, findings);
+      server.add(who.name, trial->server.socket);
+      client.add(who.name, trial->load->socket);
+    }
+    if (usable_trials(*entry).empty()) continue;
+    const Trial& first = *usable_trials(*entry).front();
+    if (who.external()) ++unread;
+    if (!who.external())
+      check_side(who.name, "server", who.server, first.server.engine, first.server.knobs,
+                 first.server.threads, first.server.wait, findings);
+    if (!entry->in_process)
+      check_side(who.name, "client", who.client, first.load->engine, first.load->knobs, first.load->threads,
+                 first.load->wait, findings);
+  }
+  server.compare("server's", findings);
+  client.compare("client's", findings);
+  check_wishes("server's", race.scenario.socket, server.common(), findings);
+  check_wishes("client's", race.scenario.socket, client.common(), findings);
+  for (const Entry* entry : entries_of_contestants(one))
+    if (const auto trials = usable_trials(*entry); !trials.empty())
+      check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);
+  if (unread > 0) findings.warn("the options of {} cannot be read back", counted(unread, "external server"));
+  if (findings.verdict() == Verdict::pass)
+    findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),
+                 settings_text(client.common()));
+  return findings.take();
+}
+
+CheckResult check_environment(const RaceResult& race, const CaseResult&) {
+  Findings findings(11, "environment");
+  const Environment& environment = race.environment;
+  const std::set<std::string_view> slow_clocks{"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
+  const std::string_view clock = environment.value("clocksource");
+  if (slow_clocks.contains(clock))
+    findings.warn("the clock source is {}: every time stamp is a system call, which slows the client", clock);
+  const std::string_view governor = environment.value("governor");
+  if (governor != "unknown" && governor != "performance")
+    findings.warn("the CPU governor is {}: the clock rate changes with the load", governor);
+  if (environment.items.empty())
+    findings.warn("the environment was not recorded, so this result can be compared with no other");
+  else
+    findings.say("fingerprint {}, kernel {}, {}", environment.fingerprint(), environment.value("kernel"),
+                 environment.value("cpu_model"));
+  findings.say("loopback: no network was measured");
+  return findings.take();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "race/checks/checks.hpp"
+#include "race/race.hpp"
+#include "race/judgement/summary.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+namespace {
+
+// Takes barred contestants out of the ranking, each with the first reason found.
+void apply_bars(CaseResult& one) {
+  for (const CheckResult& check : one.checks)
+    for (Entry& entry : one.entries) {
+      if (!entry.is_contestant()) continue;
+      const std::string& name = entry.contestant.name;
+      if (std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
+      const auto bar = check.bars.find(name);
+      if (bar == check.bars.end() || !entry.ranked) continue;
+      entry.ranked = false;
+      entry.reason = bar->second;
+    }
+}
+
+// What the reference's second entry shows about the noise; infinite when it shows nothing.
+double least_difference(const RaceResult& race, const CaseResult& one) {
+  const Entry* reference = find_entry(one, one.reference);
+  const Entry* again = second_entry(one);
+  if (reference == nullptr || again == nullptr) return std::numeric_limits<double>::infinity();
+  return stats::least_difference(ratio_of(*again, *reference, rounds_begun(one), race.seed));
+}
+
+void group_ties(const RaceResult& race, CaseResult& one) {
+  std::vector<Entry*> ranked;
+  std::vector<stats::Rounds> figures;
+  for (Entry& entry : one.entries) {
+    if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) continue;
+    ranked.push_back(&entry);
+    figures.push_back(throughput_by_round(entry, rounds_begun(one)));
+  }
+  const std::vector<int> groups = stats::tie_groups(figures, one.least_difference, {.seed = race.seed});
+  for (std::size_t i = 0; i < ranked.size(); ++i)
+    if (groups[i] > 0) ranked[i]->tie_group = groups[i];
+}
+
+// Figures, but none that may be compared. Lower bounds are what they say, so they do not make a race invalid.
+bool nobody_ranked(const CaseResult& one) {
+  bool barred = false;
+  for (const Entry& entry : one.entries) {
+    if (!entry.is_contestant() || entry.summary.trials == 0) continue;
+    if (entry.ranked || entry.at_least) return false;
+    barred = true;
+  }
+  return barred;
+}
+
+}  // namespace
+
+void run_checks(RaceResult& race, CaseResult& one) {
+  one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
+                check_books(race, one)};
+  // Errors explain more than the ceiling does: their reason comes first.
+  std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
+  apply_bars(one);
+  one.least_difference = least_difference(race, one);
+  group_ties(race, one);
+  for (const auto check :
+       {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
+    one.checks.push_back(check(race, one));
+  std::ranges::sort(one.checks, {}, &CheckResult::id);
+}
+
+void judge(RaceResult& race) {
+  for (CaseResult& one : race.cases) {
+    summarize(one, race.seed);
+    run_checks(race, one);
+    one.verdict = verdict_of(race, one);
+  }
+}
+
+int exit_code(const RaceResult& race) {
+  bool invalid = false, sound = false;
+  for (const CaseResult& one : race.cases) {
+    for (const CheckResult& check : one.checks) invalid |= check.invalidates;
+    const auto answers = std::ranges::find(one.checks, 3, &CheckResult::id);
+    for (const Entry& entry : one.entries)
+      sound |= entry.is_contestant() && entry.summary.trials > 0 && answers != one.checks.end() &&
+               !answers->bars.contains(entry.contestant.name);
+  }
+  if (!race.complete || !sound) return 1;
+  for (const CaseResult& one : race.cases) invalid |= nobody_ranked(one);
+  return invalid ? 3 : 0;
+}
+
+}  // namespace joust::race

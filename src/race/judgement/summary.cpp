@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "race/judgement/summary.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+
+#include "measure/histogram.hpp"
+#include "stats/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+using Figure = std::function<std::optional<double>(const Trial&)>;
+
+// The median of a figure over the trials that have it.
+std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  std::vector<double> values;
+  for (const Trial* trial : trials)
+    if (const auto value = figure(*trial)) values.push_back(*value);
+  if (values.empty()) return std::nullopt;
+  return stats::median(values);
+}
+
+// A figure of a usage for each verified message.
+Figure per_message(bool server, double (*figure)(const Usage&)) {
+  return [=](const Trial& trial) -> std::optional<double> {
+    const auto messages = static_cast<double>(trial.load->verified);
+    if (messages == 0 || (server && !trial.server.usage)) return std::nullopt;
+    return figure(server ? *trial.server.usage : trial.load->usage) / messages;
+  };
+}
+
+Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const Usage&)) {
+  return {.server = median_of(trials, per_message(true, figure)),
+          .client = median_of(trials, per_message(false, figure))};
+}
+
+// The samples of all trials together: a median of percentiles is the percentile of nothing.
+Latency merged_latency(const std::vector<const Trial*>& trials) {
+  static constexpr std::tuple<const char*, double, std::optional<double> Latency::*> kPercentiles[] = {
+      {"p50", 0.5, &Latency::p50},
+      {"p90", 0.9, &Latency::p90},
+      {"p99", 0.99, &Latency::p99},
+      {"p999", 0.999, &Latency::p999}};
+  Histogram all;
+  double sum = 0, samples = 0;
+  for (const Trial* trial : trials) {
+    for (const auto& [value_ns, count] : trial->load->histogram_ns) all.record(value_ns, count);
+    const Latency& own = trial->load->latency_ns;
+    sum += own.mean.value_or(0) * static_cast<double>(own.samples);
+    samples += static_cast<double>(own.samples);
+  }
+  Latency latency{.mean = sum / samples, .merged = true};
+  for (const auto& [name, quantile, figure] : kPercentiles) {
+    const auto value = all.percentile(quantile);
+    if (!value) continue;
+    latency.*figure = static_cast<double>(*value);
+    if (all.few_beyond(quantile)) latency.shaky.emplace_back(name);
+  }
+  return latency;
+}
+
+// For trials that do not give their samples.
+Latency median_latency(const std::vector<const Trial*>& trials) {
+  const auto median = [&](std::optional<double> Latency::*figure) {
+    return median_of(trials, [=](const Trial& trial) { return trial.load->latency_ns.*figure; });
+  };
+  return {.mean = median(&Latency::mean),
+          .p50 = median(&Latency::p50),
+          .p90 = median(&Latency::p90),
+          .p99 = median(&Latency::p99),
+          .p999 = median(&Latency::p999)};
+}
+
+Latency latency_of(const std::vector<const Trial*>& trials) {
+  const bool mergeable =
+      std::ranges::none_of(trials, [](const Trial* trial) { return trial->load->histogram_ns.empty(); });
+  Latency latency = mergeable ? merged_latency(trials) : median_latency(trials);
+  for (const Trial* trial : trials) {
+    latency.samples += trial->load->latency_ns.samples;
+    // Of the worst, the worst: a median of maxima would hide the one that hurt.
+    if (trial->load->latency_ns.max)
+      latency.max = std::max(latency.max.value_or(0), *trial->load->latency_ns.max);
+  }
+  // A bucket's highest value may be above the greatest there was.
+  for (const auto figure : {&Latency::p50, &Latency::p90, &Latency::p99, &Latency::p999})
+    if (latency.merged && latency.max && latency.*figure)
+      latency.*figure = std::min(latency.*figure, latency.max);
+  return latency;
+}
+
+Sides memory_of(const std::vector<const Trial*>& trials) {
+  Sides most;
+  const auto raise = [](std::optional<double>& to, std::uint64_t bytes) {
+    to = std::max(to.value_or(0), static_cast<double>(bytes));
+  };
+  for (const Trial* trial : trials) {
+    if (trial->server.usage) raise(most.server, trial->server.usage->peak_memory_bytes);
+    raise(most.client, trial->load->usage.peak_memory_bytes);
+  }
+  return most;
+}
+
+Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
+  const std::vector<const Trial*> trials = usable_trials(entry);
+  Summary summary{.trials = trials.size()};
+  if (trials.empty()) return summary;
+  std::vector<double> rates;
+  for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
+  summary.throughput_per_s = Estimate{.median = stats::median(rates),
+                                      .interval = stats::median_interval(rates, bootstrap),
+                                      .confidence = stats::true_confidence(rates.size(), bootstrap)};
+  summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
+  summary.latency_ns = latency_of(trials);
+  summary.cpu_us_per_message =
+      sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
+  summary.switches_per_message = sides_of(trials, [](const Usage& usage) {
+    return static_cast<double>(usage.voluntary_switches + usage.involuntary_switches);
+  });
+  summary.system_calls_per_message = {.server = entry.calls.server_per_message,
+                                      .client = entry.calls.client_per_message};
+  summary.peak_memory_bytes = memory_of(trials);
+  return summary;
+}
+
+}  // namespace
+
+std::uint64_t rounds_begun(const CaseResult& one) {
+  std::uint64_t last = 0;
+  for (const Entry& entry : one.entries)
+    for (const Trial& trial : entry.trials) last = std::max(last, trial.round);
+  return last;
+}
+
+stats::Rounds throughput_by_round(const Entry& entry, std::uint64_t rounds) {
+  stats::Rounds figures(rounds);
+  for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = trial->load->throughput_per_s;
+  return figures;
+}
+
+stats::Ratio ratio_of(const Entry& entry, const Entry& to, std::uint64_t rounds, std::uint64_t seed) {
+  return stats::compare(throughput_by_round(entry, rounds), throughput_by_round(to, rounds), {.seed = seed});
+}
+
+void summarize(CaseResult& one, std::uint64_t seed) {
+  for (Entry& entry : one.entries) entry.summary = summary_of(entry, {.seed = seed});
+  const Entry* reference = find_entry(one, one.reference);
+  if (reference == nullptr || reference->summary.trials == 0) {
+    const auto measured = std::ranges::find_if(
+        one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
+    reference = measured == one.entries.end() ? nullptr : &*measured;
+    one.reference = reference == nullptr ? std::string() : reference->contestant.name;
+  }
+  if (reference == nullptr) return;
+  const std::uint64_t rounds = rounds_begun(one);
+  for (Entry& entry : one.entries) {
+    if (entry.kind == EntryKind::ceiling || entry.summary.trials == 0) continue;
+    const stats::Ratio ratio = ratio_of(entry, *reference, rounds, seed);
+    if (ratio.rounds > 0)
+      entry.summary.ratio = Estimate{.median = ratio.median,
+                                     .interval = ratio.interval,
+                                     .confidence = stats::true_confidence(ratio.rounds, {.seed = seed})};
+  }
+}
+
+}  // namespace joust::race

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "race/checks/findings.hpp"
+#include "race/judgement/summary.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+namespace {
+
+// "a", "a and b", "a, b and c"
+std::string enumerate(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "nobody" : names.front();
+  const std::vector<std::string> first(names.begin(), names.end() - 1);
+  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
+}
+
+// Tie groups are made around their leaders, so two of different groups may still tie with one another.
+std::string against_reference(const Entry& entry, const CaseResult& one) {
+  const Estimate& ratio = *entry.summary.ratio;
+  const std::string& name = entry.contestant.name;
+  const std::string times = fmt::format("{}{:.2f}x", entry.at_least ? "at least " : "", ratio.median);
+  const std::string interval = ratio.interval.is_known()
+                                   ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
+                                   : std::string("one round");
+  const double most = 1 + one.least_difference;
+  if (ratio.interval.overlaps({1 / most, most}))
+    return fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval);
+  return fmt::format("{} is {} {} ({})", name, times, one.reference, interval);
+}
+
+// The ranked ones, the fastest first.
+std::vector<const Entry*> ranking(const CaseResult& one) {
+  std::vector<const Entry*> ranked;
+  for (const Entry* entry : contestants_of(one))
+    if (entry->ranked && entry->tie_group) ranked.push_back(entry);
+  std::ranges::stable_sort(ranked, std::ranges::greater{},
+                           [](const Entry* entry) { return entry->summary.throughput_per_s->median; });
+  return ranked;
+}
+
+std::vector<std::string> rank_sentences(const CaseResult& one) {
+  const std::vector<const Entry*> ranked = ranking(one);
+  if (ranked.empty()) return {"no contestant can be ranked"};
+  if (ranked.size() == 1 && ranked.front()->contestant.name == one.reference)
+    return {fmt::format("{} answers {} messages/s", one.reference,
+                        format_count(ranked.front()->summary.throughput_per_s->median))};
+  std::vector<std::string> sentences;
+  const Entry* reference = find_entry(one, one.reference);
+  std::map<int, std::vector<std::string>> groups;
+  for (const Entry* entry : ranked) {
+    groups[*entry->tie_group].push_back(entry->contestant.name);
+    const bool with_reference =
+        entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
+    if (!with_reference && entry->summary.ratio) sentences.push_back(against_reference(*entry, one));
+  }
+  for (const auto& [group, names] : groups)
+    if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");
+  return sentences;
+}
+
+}  // namespace
+
+std::string verdict_of(const RaceResult& race, const CaseResult& one) {
+  std::vector<std::string> sentences;
+  for (const CheckResult& check : one.checks)
+    if (check.invalidates)
+      sentences.push_back(fmt::format("Invalid, compare nothing here: {}", check.detail));
+  if (sentences.empty()) sentences = rank_sentences(one);
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && !entry.ranked)
+      sentences.push_back(fmt::format("{} is not ranked ({})", entry.contestant.name, entry.reason));
+  if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
+  return fmt::format("{}.", fmt::join(sentences, "; "));
+}
+
+}  // namespace joust::race

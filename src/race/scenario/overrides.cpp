@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/overrides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace joust::race {
+namespace {
+
+template <typename T>
+void replace(T& what, const std::optional<T>& by) {
+  if (by) what = *by;
+}
+
+void apply_to(LoadPlan& load, const Overrides& given) {
+  replace(load.connections, given.connections);
+  if (given.messages || given.duration) {
+    load.messages = given.messages;
+    load.duration = given.duration;
+  }
+  replace(load.warmup, given.warmup);
+  replace(load.interval, given.interval);
+  replace(load.depth, given.depth);
+  if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
+}
+
+std::expected<std::vector<EngineChoice>, std::string> parse_all(const std::vector<std::string>& texts,
+                                                                Role role, const Catalogue& catalogue) {
+  std::vector<EngineChoice> choices;
+  for (const std::string& text : texts) {
+    auto choice = parse_engine(text, role, catalogue);
+    if (!choice)
+      return std::unexpected(
+          fmt::format("{}: {}", role == Role::serve ? "--server" : "--client", choice.error()));
+    choices.push_back(std::move(*choice));
+  }
+  return choices;
+}
+
+std::expected<void, std::string> replace_contestants(const Overrides& given, Scenario& scenario,
+                                                     const Catalogue& catalogue) {
+  const auto servers = parse_all(given.servers, Role::serve, catalogue);
+  if (!servers) return std::unexpected(servers.error());
+  const std::vector<std::string> standard{std::string(kDefaultClient)};
+  const auto clients = parse_all(given.clients.empty() ? standard : given.clients, Role::dial, catalogue);
+  if (!clients) return std::unexpected(clients.error());
+  if (!servers->empty()) {
+    scenario.contestants = every_pair(*servers, *clients);
+    return {};
+  }
+  if (given.clients.size() > 1)
+    return std::unexpected("--client: several clients need --server to be paired with");
+  if (given.clients.size() == 1)
+    for (Contestant& contestant : scenario.contestants) contestant.client = clients->front();
+  return {};
+}
+
+void apply_to(Contestant& contestant, const Overrides& given) {
+  replace(contestant.server.threads, given.server_threads);
+  replace(contestant.client.threads, given.client_threads);
+  replace(contestant.server.wait, given.wait);
+  replace(contestant.client.wait, given.wait);
+}
+
+}  // namespace
+
+Scenario empty_scenario(const Catalogue& catalogue) {
+  Scenario scenario;
+  Case one;
+  one.protocol = catalogue.protocols.front().name;
+  one.load.duration = std::chrono::seconds(1);
+  scenario.cases.push_back(std::move(one));
+  return scenario;
+}
+
+std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
+                                       const Catalogue& catalogue) {
+  if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
+  for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
+  for (Case& one : scenario.cases) {
+    if (given.protocol && *given.protocol != one.protocol) one.options.clear();
+    replace(one.protocol, given.protocol);
+    for (const auto& [name, value] : given.options) one.options[name] = value;
+    apply_to(one.load, given);
+  }
+  if (given.quick) {
+    scenario.quick = true;
+    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+  }
+  replace(scenario.rounds, given.rounds);
+  if (given.seed) scenario.seed = given.seed;
+  replace(scenario.reference, given.reference);
+  replace(scenario.cpus.server, given.server_cpus);
+  replace(scenario.cpus.client, given.client_cpus);
+  for (const auto& [flag, list] :
+       {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
+    if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
+  if (const auto problem = complete(scenario, catalogue)) return std::unexpected(*problem);
+  const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
+  for (const Case& one : scenario.cases)
+    if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
+  return {};
+}
+
+}  // namespace joust::race

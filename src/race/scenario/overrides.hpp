@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "race/scenario/scenario.hpp"
+
+namespace joust::race {
+
+// What the flags of `joust race` say. They describe a race of their own, or change one read from a file: what
+// is given here replaces what is there, in every case of it.
+struct Overrides {
+  std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; every pair of them races
+  std::optional<std::string> protocol{};
+  Settings options{};  // of the protocol
+  std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
+  std::optional<Duration> duration{}, warmup{}, interval{};
+  std::optional<std::uint64_t> rounds{}, seed{};
+  std::optional<std::string> reference{};
+  std::optional<std::uint64_t> server_threads{}, client_threads{};
+  std::optional<std::string> wait{};  // both sides
+  std::optional<std::string> server_cpus{}, client_cpus{};
+  bool quick = false;
+};
+
+// A race with nothing in it but defaults: the first protocol, for a second.
+Scenario empty_scenario(const Catalogue& catalogue);
+
+// The error says what is wrong and what is allowed.
+std::expected<void, std::string> apply(const Overrides& overrides, Scenario& scenario,
+                                       const Catalogue& catalogue);
+
+}  // namespace joust::race

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.hpp"
+#include "race/judgement/wording.hpp"
+
+namespace joust::race {
+namespace {
+
+const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
+
+// The threads and CPUs a plan may name; far above any machine, and far below an overflow.
+constexpr std::uint64_t kMostThreads = 1024;
+
+std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
+  std::vector<std::string> names;
+  for (const EngineRow& engine : catalogue.engines)
+    if (role == Role::serve ? engine.serves || engine.in_process : engine.dials && !engine.in_process)
+      names.push_back(engine.name);
+  return names;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+// Names that are taken twice make a table nobody can read, and a reference that could be either.
+std::optional<std::string> check_names(const Scenario& scenario) {
+  std::set<std::string> names;
+  for (const Contestant& contestant : scenario.contestants)
+    if (!names.insert(contestant.name).second)
+      return fmt::format("two contestants are called '{}': give one another name", contestant.name);
+  std::set<std::string> cases;
+  for (const Case& one : scenario.cases)
+    if (!cases.insert(one.name).second)
+      return fmt::format("two cases are called '{}': give one another name", one.name);
+  return std::nullopt;
+}
+
+std::optional<std::string> check_reference(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  if (scenario.reference.empty() || std::ranges::count(names, scenario.reference) != 0) return std::nullopt;
+  return not_allowed(fmt::format("reference '{}' is not a contestant", scenario.reference),
+                     scenario.reference, names);
+}
+
+// A trial that is killed before its load can be over measures nothing.
+std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
+  if (!limits.trial_timeout) return std::nullopt;
+  using Seconds = std::chrono::duration<double>;
+  const Seconds least =
+      load.duration
+          ? Seconds(load.warmup) + Seconds(*load.duration)
+          : Seconds(load.warmup) + Seconds(load.interval) * static_cast<double>(load.messages.value_or(0));
+  if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
+  return fmt::format("trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s",
+                     format_duration(*limits.trial_timeout), least.count());
+}
+
+}  // namespace
+
+const EngineRow* Catalogue::engine(const std::string& name) const {
+  const auto found = std::ranges::find(engines, name, &EngineRow::name);
+  return found == engines.end() ? nullptr : &*found;
+}
+
+const ProtocolRow* Catalogue::protocol(const std::string& name) const {
+  const auto found = std::ranges::find(protocols, name, &ProtocolRow::name);
+  return found == protocols.end() ? nullptr : &*found;
+}
+
+std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue) {
+  const std::vector<std::string> allowed = engines_of(role, catalogue);
+  if (std::ranges::count(allowed, name) != 0) return std::nullopt;
+  const char* what = catalogue.engine(name) == nullptr ? "there is no engine '{}'"
+                     : role == Role::serve             ? "engine '{}' does not serve"
+                                                       : "engine '{}' does not dial";
+  return not_allowed(fmt::format(fmt::runtime(what), name), name, allowed);
+}
+
+std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
+                                      const std::string& value, const Catalogue& catalogue) {
+  const EngineRow* row = catalogue.engine(engine);
+  if (row == nullptr) return fmt::format("there is no engine '{}'", engine);
+  std::vector<std::string> names{"threads", "wait"};
+  for (const KnobRow& each : row->knobs) names.push_back(each.name);
+  const auto found = std::ranges::find(row->knobs, knob, &KnobRow::name);
+  if (found == row->knobs.end())
+    return not_allowed(fmt::format("engine '{}' has no knob '{}'", engine, knob), knob, names);
+  if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
+  return not_allowed(fmt::format("'{}' is no value of knob '{}'", value, knob), value, found->choices);
+}
+
+namespace {
+
+const OptionRow* find_option(const ProtocolRow& protocol, const std::string& name) {
+  const auto found = std::ranges::find(protocol.options, name, &OptionRow::name);
+  return found == protocol.options.end() ? nullptr : &*found;
+}
+
+bool is_for(const OptionRow& option, Role role) {
+  return role == Role::serve ? option.serves : option.loads;
+}
+
+bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
+  return std::ranges::any_of(catalogue.protocols, [&](const ProtocolRow& protocol) {
+    return find_option(protocol, name) != nullptr;
+  });
+}
+
+// What a contestant says of the protocol has to fit every case.
+std::optional<std::string> check_options(const Case& one, const EngineChoice& choice, Role role,
+                                         const Catalogue& catalogue) {
+  for (const auto& [name, value] : choice.options) {
+    if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
+    if (!is_for(*find_option(*catalogue.protocol(one.protocol), name), role))
+      return fmt::format("option '{}' of protocol '{}' is for the {} side", name, one.protocol,
+                         role == Role::serve ? "client" : "server");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
+                                        const std::string& value, const Catalogue& catalogue) {
+  const ProtocolRow* row = catalogue.protocol(protocol);
+  if (row == nullptr) return check_protocol(protocol, catalogue);
+  std::vector<std::string> names;
+  for (const OptionRow& each : row->options) names.push_back(each.name);
+  const OptionRow* found = find_option(*row, option);
+  if (found == nullptr)
+    return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
+  if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
+  return not_allowed(fmt::format("'{}' is no value of option '{}'", value, option), value, found->choices);
+}
+
+Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue) {
+  Settings options = choice.options;
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  for (const auto& [name, value] : one.options)
+    if (const OptionRow* option = find_option(*protocol, name); option != nullptr && is_for(*option, role))
+      options.emplace(name, value);
+  return options;
+}
+
+std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
+                                          const std::string& value, const Catalogue& catalogue) {
+  if (knob == "threads") {
+    const auto threads = parse_count(value);
+    if (!threads || *threads == 0 || *threads > kMostThreads)
+      return std::unexpected(
+          fmt::format("'{}' is no number of threads; allowed: 1 to {}", value, kMostThreads));
+    choice.threads = *threads;
+  } else if (knob == "wait") {
+    if (std::ranges::count(kWaits, value) == 0)
+      return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
+    choice.wait = value;
+  } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
+    choice.options[knob] = value;
+  } else {
+    if (auto problem = check_knob(choice.engine, knob, value, catalogue)) return std::unexpected(*problem);
+    choice.knobs[knob] = value;
+  }
+  return {};
+}
+
+std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
+                                                      const Catalogue& catalogue) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  EngineChoice choice{.engine = std::string(parts.front())};
+  if (auto problem = check_engine(choice.engine, role, catalogue)) return std::unexpected(*problem);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string_view::npos)
+      return std::unexpected(
+          fmt::format("'{}' is not KNOB=VALUE (write it like epoll:trigger=level)", parts[i]));
+    const auto set = set_knob(choice, std::string(parts[i].substr(0, equals)),
+                              std::string(parts[i].substr(equals + 1)), catalogue);
+    if (!set) return std::unexpected(set.error());
+  }
+  return choice;
+}
+
+std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue) {
+  if (catalogue.protocol(name) != nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  for (const ProtocolRow& protocol : catalogue.protocols) names.push_back(protocol.name);
+  return not_allowed(fmt::format("there is no protocol '{}'", name), name, names);
+}
+
+std::optional<std::string> check_load(const LoadPlan& load) {
+  if (load.messages && load.duration)
+    return "both messages and duration are given; allowed: one of them ends the load";
+  if (load.interval.count() > 0 && load.depth > 1)
+    return "depth has no meaning with an interval; allowed: depth 1, or interval 0";
+  return std::nullopt;
+}
+
+std::optional<std::string> check_end(const Case& one) {
+  if (one.load.messages || one.load.duration) return std::nullopt;
+  return fmt::format("case '{}': neither messages nor duration is given; allowed: one of them ends the load",
+                     one.name);
+}
+
+std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;
+  const std::uint64_t bytes = *one.load.payload_bytes;
+  if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
+  return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,
+                     one.protocol, protocol->least_payload_bytes, protocol->largest_payload_bytes);
+}
+
+std::optional<std::string> check_cpus(const std::string& list) {
+  if (list.empty() || list == "any") return std::nullopt;
+  const std::string wrong =
+      fmt::format("'{}' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3", list);
+  for (const std::string_view part : split(list, ',')) {
+    const std::vector<std::string_view> ends = split(part, '-');
+    std::array<std::uint64_t, 2> number{};
+    if (ends.size() > 2) return wrong;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto parsed = parse_count(ends[i]);
+      if (!parsed || !std::ranges::all_of(ends[i], [](char c) { return c >= '0' && c <= '9'; })) return wrong;
+      number[i] = *parsed;
+    }
+    if (ends.size() == 2 && number[0] > number[1]) return wrong;
+  }
+  return std::nullopt;
+}
+
+std::string describe(const EngineChoice& choice) {
+  std::string text = choice.engine;
+  if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
+  if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
+  for (const Settings* settings : {&choice.knobs, &choice.options})
+    for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
+  return text;
+}
+
+std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
+                                   const std::vector<EngineChoice>& clients) {
+  std::vector<Contestant> pairs;
+  for (const EngineChoice& server : servers)
+    for (const EngineChoice& client : clients)
+      pairs.push_back({.name = clients.size() == 1 ? describe(server)
+                                                   : fmt::format("{}/{}", describe(server), describe(client)),
+                       .server = server,
+                       .command = {},
+                       .client = client});
+  return pairs;
+}
+
+std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue) {
+  if (scenario.contestants.empty()) return "nobody races: name servers and clients, or give contestants";
+  if (scenario.cases.empty()) return "there is no load";
+  if (auto problem = check_names(scenario)) return problem;
+  if (auto problem = check_reference(scenario)) return problem;
+  for (const Case& one : scenario.cases) {
+    if (auto problem = check_protocol(one.protocol, catalogue)) return problem;
+    if (auto problem = check_load(one.load)) return problem;
+    if (auto problem = check_payload(one, catalogue)) return problem;
+    if (auto problem = check_trial_timeout(scenario.limits, one.load)) return problem;
+    for (const auto& [name, value] : one.options)
+      if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
+    for (const Contestant& contestant : scenario.contestants) {
+      if (auto problem = check_options(one, contestant.server, Role::serve, catalogue)) return problem;
+      if (auto problem = check_options(one, contestant.client, Role::dial, catalogue)) return problem;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+// Reads a scenario file. The format, with every key, is described in docs/scenario.md; here each table has
+// one function.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "race/scenario/scenario.hpp"
+#include "race/scenario/toml_reader.hpp"
+#include "race/judgement/wording.hpp"
+
+namespace joust::race {
+namespace {
+
+constexpr std::uint64_t kMostConnections = 1'000'000;
+constexpr std::uint64_t kMostMessages = 1'000'000'000;
+constexpr std::uint64_t kMostDepth = 1'000'000;
+constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
+constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
+constexpr std::uint64_t kMostBacklog = 1'000'000;
+constexpr std::uint64_t kMostRounds = 1000;
+constexpr Duration kShortest = std::chrono::milliseconds(1);
+
+template <typename T>
+void assign(T& to, const std::optional<T>& from) {
+  if (from) to = *from;
+}
+
+// Reads what is there over what `load` already holds, so that a case says only what differs.
+void read_load(const toml::table* table, const std::string& path, LoadPlan& load, Problems& problems) {
+  if (table == nullptr) return;
+  TableReader reader(*table, path, problems);
+  assign(load.connections, reader.count("connections", 1, kMostConnections));
+  const auto messages = reader.count("messages", 1, kMostMessages);
+  const auto duration = reader.duration("duration", kShortest);
+  if (messages && duration)
+    reader.wrong("messages", *check_load({.messages = messages, .duration = duration}));
+  if (messages || duration) {
+    load.messages = messages;
+    load.duration = duration;
+  }
+  assign(load.warmup, reader.duration("warmup", Duration(0)));
+  assign(load.interval, reader.duration("interval", Duration(0)));
+  assign(load.depth, reader.count("depth", 1, kMostDepth));
+  if (const auto payload = reader.bytes("payload", 1, kMostPayloadBytes)) load.payload_bytes = payload;
+  reader.finish();
+}
+
+void read_socket(const toml::table* table, SocketPlan& socket, Problems& problems) {
+  if (table == nullptr) return;
+  TableReader reader(*table, "socket.", problems);
+  socket.nodelay = reader.boolean("nodelay");
+  socket.congestion = reader.text("congestion");
+  socket.send_buffer_bytes = reader.bytes("send_buffer", 1, kMostBufferBytes);
+  socket.receive_buffer_bytes = reader.bytes("receive_buffer", 1, kMostBufferBytes);
+  socket.backlog = reader.count("backlog", 1, kMostBacklog);
+  reader.finish();
+}
+
+void read_limits(const toml::table* table, LimitPlan& limits, Problems& problems) {
+  if (table == nullptr) return;
+  TableReader reader(*table, "limits.", problems);
+  limits.connect_timeout = reader.duration("connect_timeout", kShortest);
+  limits.request_timeout = reader.duration("request_timeout", kShortest);
+  limits.idle_timeout = reader.duration("idle_timeout", kShortest);
+  limits.trial_timeout = reader.duration("trial_timeout", kShortest);
+  reader.finish();
+}
+
+void read_cpus(const toml::table* table, CpuPlan& cpus, Problems& problems) {
+  if (table == nullptr) return;
+  TableReader reader(*table, "cpus.", problems);
+  for (const auto& [key, list] : {std::pair{"server", &cpus.server}, std::pair{"client", &cpus.client}}) {
+    assign(*list, reader.scalar(key));
+    if (const auto problem = check_cpus(*list)) reader.wrong(key, *problem);
+  }
+  reader.finish();
+}
+
+// An engine as text ("epoll", "epoll:trigger=level") or as a table ({ engine = "epoll", trigger = "level" }).
+std::optional<EngineChoice> read_engine(const toml::node& node, const toml::source_region& where,
+                                        const std::string& key, Role role, const Catalogue& catalogue,
+                                        Problems& problems) {
+  if (const auto* text = node.as_string()) {
+    auto choice = parse_engine(text->get(), role, catalogue);
+    if (choice) return *choice;
+    problems.add(where, key, choice.error());
+    return std::nullopt;
+  }
+  if (node.as_table() == nullptr) {
+    problems.add(where, key,
+                 "wrong type; allowed: an engine's name, or a table { engine = \"...\", KNOB = ... }");
+    return std::nullopt;
+  }
+  TableReader reader(*node.as_table(), key + ".", problems);
+  const auto engine = reader.text("engine");
+  if (!engine) {
+    reader.wrong("engine", "missing; allowed: an engine's name");
+    return std::nullopt;
+  }
+  if (const auto problem = check_engine(*engine, role, catalogue)) {
+    reader.wrong("engine", *problem);
+    return std::nullopt;
+  }
+  EngineChoice choice{.engine = *engine};
+  for (const auto& [knob, value] : reader.others())
+    if (const auto set = set_knob(choice, knob, value, catalogue); !set) reader.wrong(knob, set.error());
+  return choice;
+}
+
+std::optional<EngineChoice> read_engine(TableReader& reader, std::string_view key, Role role,
+                                        const Catalogue& catalogue) {
+  const toml::node* node = reader.node(key);
+  if (node == nullptr) return std::nullopt;
+  return read_engine(*node, node->source(), reader.path() + std::string(key), role, catalogue,
+                     reader.problems());
+}
+
+std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key, Role role,
+                                       const Catalogue& catalogue) {
+  const toml::node* node = reader.node(key);
+  std::vector<EngineChoice> engines;
+  if (node == nullptr) return engines;
+  if (node->as_array() == nullptr) {
+    reader.wrong(key, "wrong type; allowed: a list of engines [\"epoll\", ...]");
+    return engines;
+  }
+  for (const toml::node& each : *node->as_array())
+    if (auto engine = read_engine(each, each.source(), reader.path() + std::string(key), role, catalogue,
+                                  reader.problems()))
+      engines.push_back(*engine);
+  return engines;
+}
+
+void read_contestant(const toml::table& table, const EngineChoice& client, const Catalogue& catalogue,
+                     Scenario& scenario, Problems& problems) {
+  TableReader reader(table, "contestant.", problems);
+  Contestant contestant{.name = reader.text("name").value_or(""),
+                        .server = {},
+                        .command = reader.text("command").value_or(""),
+                        .client = client};
+  const auto server = read_engine(reader, "server", Role::serve, catalogue);
+  assign(contestant.server, server);
+  assign(contestant.client, read_engine(reader, "client", Role::dial, catalogue));
+  if (contestant.external() && table.contains("server"))
+    reader.wrong("command", "given beside server; allowed: one of them");
+  else if (contestant.external() && contestant.command.find("{port}") == std::string::npos)
+    reader.wrong("command",
+                 "it does not say where the port goes; allowed: a shell command with {port} in it");
+  else if (!contestant.external() && !table.contains("server"))
+    reader.wrong("server", "missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
+  if (contestant.name.empty()) {
+    contestant.name = server ? describe(*server) : "";
+    if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
+  }
+  reader.finish();
+  scenario.contestants.push_back(std::move(contestant));
+}
+
+void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario& scenario,
+                      Problems& problems) {
+  EngineChoice client{.engine = std::string(kDefaultClient)};
+  assign(client, read_engine(reader, "client", Role::dial, catalogue));
+  if (const toml::table* matrix = reader.table("matrix")) {
+    TableReader pairs(*matrix, "matrix.", problems);
+    const auto servers = read_engines(pairs, "servers", Role::serve, catalogue);
+    auto clients = read_engines(pairs, "clients", Role::dial, catalogue);
+    if (clients.empty() && !matrix->contains("clients")) clients.push_back(client);
+    if (!matrix->contains("servers"))
+      pairs.wrong("servers", "missing; allowed: a list of engines [\"epoll\", ...]");
+    pairs.finish();
+    scenario.contestants = every_pair(servers, clients);
+  }
+  for (const toml::table* each : reader.tables("contestant"))
+    read_contestant(*each, client, catalogue, scenario, problems);
+}
+
+std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& otherwise) {
+  const auto name = reader.text("protocol");
+  if (!name) return otherwise;
+  if (const auto problem = check_protocol(*name, catalogue)) reader.wrong("protocol", *problem);
+  return *name;
+}
+
+// An option's name is a key as it is: [options] flush = "each".
+void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  const toml::table* table = reader.table("options");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "options.", reader.problems());
+  for (const auto& [name, value] : options.others()) {
+    if (const auto problem = check_option(one.protocol, name, value, catalogue))
+      options.wrong(name, *problem);
+    else
+      one.options[name] = value;
+  }
+}
+
+void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
+  Case common;
+  common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
+  read_options(reader, catalogue, common);
+  read_load(reader.table("load"), "load.", common.load, problems);
+  for (const toml::table* table : reader.tables("case")) {
+    TableReader each(*table, "case.", problems);
+    Case one = common;
+    one.name = each.text("name").value_or("");
+    if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
+    one.title = each.text("title").value_or("");
+    one.protocol = read_protocol(each, catalogue, common.protocol);
+    if (one.protocol != common.protocol) one.options.clear();
+    read_options(each, catalogue, one);
+    read_load(each.table("load"), "case.load.", one.load, problems);
+    if (const auto problem = check_load(one.load)) each.wrong("load", *problem);
+    if (const auto problem = check_payload(one, catalogue)) each.wrong("load", *problem);
+    each.finish();
+    scenario.cases.push_back(std::move(one));
+  }
+  if (!scenario.cases.empty()) return;
+  if (const auto problem = check_load(common.load)) reader.wrong("load", *problem);
+  if (const auto problem = check_payload(common, catalogue)) reader.wrong("load", *problem);
+  scenario.cases.push_back(std::move(common));
+}
+
+void read_document(const toml::table& document, const Catalogue& catalogue, Scenario& scenario,
+                   Problems& problems) {
+  TableReader reader(document, "", problems);
+  assign(scenario.title, reader.text("title"));
+  assign(scenario.description, reader.text("description"));
+  assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
+  scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
+  assign(scenario.reference, reader.text("reference"));
+  read_cases(reader, catalogue, scenario, problems);
+  read_socket(reader.table("socket"), scenario.socket, problems);
+  read_limits(reader.table("limits"), scenario.limits, problems);
+  read_cpus(reader.table("cpus"), scenario.cpus, problems);
+  read_contestants(reader, catalogue, scenario, problems);
+  reader.finish();
+  if (!problems.empty()) return;
+  const auto problem = complete(scenario, catalogue);
+  if (!problem) return;
+  const auto about = [&](const char* word, const char* key) {
+    return document.contains(key) && problem->starts_with(word);
+  };
+  reader.wrong(about("reference", "reference")    ? "reference"
+               : about("trial_timeout", "limits") ? "limits"
+                                                  : "contestant",
+               *problem);
+}
+
+}  // namespace
+
+std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue) {
+  std::ifstream file(path);
+  std::ostringstream content;
+  if (!file.is_open() || !(content << file.rdbuf()))
+    return std::unexpected(fmt::format("{}: cannot read this scenario: {}", path,
+                                       errno == 0 ? "it is empty" : std::strerror(errno)));
+  Problems problems(path);
+  Scenario scenario;
+  scenario.file = path;
+  try {
+    read_document(toml::parse(content.str(), path), catalogue, scenario, problems);
+  } catch (const toml::parse_error& error) {
+    problems.add(error.source(), fmt::format("this is not TOML: {}", error.description()));
+  }
+  if (!problems.empty()) return std::unexpected(problems.text());
+  return scenario;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/child.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+
+#include "base/check.hpp"
+
+namespace joust::race {
+namespace {
+
+// Enough to understand a failure; a child that complains without end must not fill our memory.
+constexpr std::size_t kMostWords = 4096;
+constexpr std::size_t kMostLastLines = 8;
+// A line of the child protocol is far shorter. Without this limit an external server could fill our memory.
+constexpr std::size_t kLongestLine = 64 << 10;
+constexpr std::size_t kMostLines = 256;  // not taken yet
+
+struct Pipe {
+  Fd read, write;
+  Pipe() {
+    std::array<int, 2> ends{};
+    checked(::pipe2(ends.data(), O_CLOEXEC), "pipe2()");
+    read = Fd(ends[0]);
+    write = Fd(ends[1]);
+  }
+};
+
+// Everything the child needs between fork and exec is prepared before: there it may not allocate.
+struct Prepared {
+  std::vector<char*> argv;
+  cpu_set_t cpus{};
+  bool pinned = false;
+  Pipe output, errors, gate;
+  Fd nothing{checked(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open(/dev/null)")};
+
+  explicit Prepared(const ChildCommand& command) : pinned(!command.cpus.empty()) {
+    for (const std::string& word : command.words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    CPU_ZERO(&cpus);
+    for (const int cpu : command.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
+  }
+};
+
+[[noreturn]] void give_up(const char* what) {
+  const char* const reason = std::strerror(errno);
+  for (const char* part : {"cannot start: ", what, ": ", reason, "\n"})
+    if (::write(STDERR_FILENO, part, std::strlen(part)) < 0) break;
+  ::_exit(127);
+}
+
+// In the child. Signal mask and dispositions are inherited over exec, and ours are not what programs expect.
+[[noreturn]] void become(const char* program, Prepared& prepared, pid_t parent) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
+  ::dup2(prepared.nothing.get(), STDIN_FILENO);
+  ::dup2(prepared.output.write.get(), STDOUT_FILENO);
+  ::dup2(prepared.errors.write.get(), STDERR_FILENO);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(SIGPIPE, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) < 0)
+    give_up("sched_setaffinity");
+  char go = 0;
+  if (::read(prepared.gate.read.get(), &go, 1) != 1) ::_exit(127);
+  ::execv(program, prepared.argv.data());
+  give_up(program);
+}
+
+}  // namespace
+
+Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec) {
+  Prepared prepared(command);
+  const pid_t parent = ::getpid();
+  pid_ = checked(::fork(), "fork()");
+  if (pid_ == 0) become(command.program.c_str(), prepared, parent);
+  ::setpgid(pid_, pid_);  // here too: whoever comes first, the group is there before anybody signals it
+  process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  output_ = std::move(prepared.output.read);
+  errors_ = std::move(prepared.errors.read);
+  for (const Fd* pipe : {&output_, &errors_})
+    checked(::fcntl(pipe->get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
+  if (before_exec) before_exec(pid_);
+  checked(::write(prepared.gate.write.get(), "g", 1), "write(gate)");
+}
+
+Child::~Child() {
+  send_group(SIGKILL);
+  retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
+}
+
+void Child::send(int number) const {
+  if (!ended()) ::kill(pid_, number);
+}
+
+// The group may outlive its leader: what an external command has left behind is signalled too. The leader is
+// waited for only at the very end, so its number cannot have become somebody else's.
+void Child::send_group(int number) const {
+  ::kill(-pid_, number);
+}
+
+int Child::exit_code() const {
+  return end_ && end_->exited ? end_->number : -1;
+}
+
+std::string Child::how_it_ended() const {
+  if (!end_) return "still running";
+  if (end_->exited) return fmt::format("exit code {}", end_->number);
+  return fmt::format("signal {} ({})", end_->number, ::strsignal(end_->number));
+}
+
+std::optional<std::string> Child::take_line() {
+  if (lines_.empty()) return std::nullopt;
+  std::string line = std::move(lines_.front());
+  lines_.pop_front();
+  return line;
+}
+
+std::vector<std::string> Child::last_words() const {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < complained_.size();) {
+    const std::size_t end = std::min(complained_.find('\n', at), complained_.size());
+    if (end > at) lines.push_back(complained_.substr(at, end - at));
+    at = end + 1;
+  }
+  if (lines.size() > kMostLastLines) lines.erase(lines.begin(), lines.end() - kMostLastLines);
+  return lines;
+}
+
+void Child::drain(Fd& pipe, std::string& into) {
+  std::array<char, 16384> buffer;
+  while (pipe.is_open()) {
+    const ssize_t got = retry_interrupted([&] { return ::read(pipe.get(), buffer.data(), buffer.size()); });
+    if (got < 0) return;  // EAGAIN: no more for now
+    if (got == 0) pipe.close();
+    into.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (&pipe == &errors_ && into.size() > 2 * kMostWords) into.erase(0, into.size() - kMostWords);
+    if (&pipe == &output_ && into.size() > kLongestLine && into.find('\n') == std::string::npos) into.clear();
+    for (std::size_t end; &pipe == &output_ && (end = into.find('\n')) != std::string::npos;) {
+      if (lines_.size() == kMostLines) lines_.pop_front();  // a talkative program nobody listens to
+      lines_.push_back(into.substr(0, end));
+      into.erase(0, end + 1);
+    }
+  }
+}
+
+void Child::look_for_end() {
+  siginfo_t info{};
+  if (ended() || ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+      info.si_pid != pid_)
+    return;
+  drain(output_, said_);
+  drain(errors_, complained_);
+  end_ = End{.exited = info.si_code == CLD_EXITED, .number = info.si_status};
+}
+
+void Child::wait_any(std::span<Child* const> children, int stop, Time deadline) {
+  std::vector<pollfd> events{{stop, POLLIN, 0}};
+  for (const Child* child : children) {
+    events.push_back({child->output_.get(), POLLIN, 0});
+    events.push_back({child->errors_.get(), POLLIN, 0});
+    events.push_back({child->ended() ? -1 : child->process_.get(), POLLIN, 0});
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  ::poll(events.data(), events.size(), static_cast<int>(std::clamp<long long>(left, 0, 1000)));
+  for (Child* child : children) {
+    child->drain(child->output_, child->said_);
+    child->drain(child->errors_, child->complained_);
+    child->look_for_end();
+  }
+}
+
+}  // namespace joust::race

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace joust::race {
+namespace {
+
+// The open connections a server takes without being told; see `joust serve --max-connections`.
+constexpr std::uint64_t kServerConnections = 16'000;
+
+void add(Words& words, std::string_view flag, std::string value) {
+  words.emplace_back(flag);
+  words.push_back(std::move(value));
+}
+
+template <typename T>
+void add(Words& words, std::string_view flag, const std::optional<T>& value) {
+  if (value) add(words, flag, fmt::format("{}", *value));
+}
+
+void add(Words& words, std::string_view flag, const std::optional<Duration>& value) {
+  if (value) add(words, flag, duration_word(*value));
+}
+
+void add_engine(Words& words, const EngineChoice& choice, const std::string& cpus) {
+  add(words, "-t", fmt::format("{}", choice.threads));
+  add(words, "--wait", choice.wait);
+  for (const auto& [knob, value] : choice.knobs) add(words, "--" + knob, value);
+  if (!cpus.empty() && cpus != "any") add(words, "--cpus", cpus);
+}
+
+void add_options(Words& words, const Settings& options) {
+  for (const auto& [name, value] : options) add(words, "--" + name, value);
+}
+
+void add_socket(Words& words, const SocketPlan& socket) {
+  if (socket.nodelay) add(words, "--nodelay", *socket.nodelay ? "on" : "off");
+  add(words, "--congestion", socket.congestion);
+  add(words, "--send-buffer", socket.send_buffer_bytes);
+  add(words, "--receive-buffer", socket.receive_buffer_bytes);
+}
+
+bool needs_quotes(const std::string& word) {
+  return word.empty() || !std::ranges::all_of(word, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  std::string_view("-_./:=,+@%").find(c) != std::string_view::npos;
+         });
+}
+
+}  // namespace
+
+std::string duration_word(Duration time) {
+  constexpr std::array kUnits{std::pair{1'000'000'000LL, "s"}, std::pair{1'000'000LL, "ms"},
+                              std::pair{1'000LL, "us"}};
+  for (const auto& [factor, unit] : kUnits)
+    if (time.count() % factor == 0) return fmt::format("{}{}", time.count() / factor, unit);
+  return fmt::format("{}ns", time.count());
+}
+
+Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
+  const EngineChoice& server = entry.contestant.server;
+  Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
+  add_options(words, entry.server_options);
+  add_engine(words, server, cpus.server);
+  add_socket(words, scenario.socket);
+  add(words, "--backlog", scenario.socket.backlog);
+  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  if (one.load.connections >= kServerConnections)
+    add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
+  return words;
+}
+
+Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
+                 const std::string& address, const std::string& json) {
+  const EngineChoice& client = entry.in_process ? entry.contestant.server : entry.contestant.client;
+  const LoadPlan& load = one.load;
+  Words words{"load", "-e", client.engine, "-p", one.protocol};
+  if (!entry.in_process) add(words, "--connect", address);
+  add(words, "-c", fmt::format("{}", load.connections));
+  add(words, "-m", load.messages);
+  add(words, "-d", load.duration);
+  add(words, "-w", duration_word(load.warmup));
+  if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
+  if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
+  add(words, "--payload", load.payload_bytes);
+  add_options(words, entry.client_options);
+  add_engine(words, client, cpus.client);
+  add_socket(words, scenario.socket);
+  add(words, "--connect-timeout", scenario.limits.connect_timeout);
+  add(words, "--request-timeout", scenario.limits.request_timeout);
+  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  words.emplace_back("--events");
+  add(words, "--json", json);
+  return words;
+}
+
+std::string external_command(const Contestant& contestant, const std::string& port) {
+  constexpr std::string_view kPlace = "{port}";
+  std::string command = contestant.command;
+  for (std::size_t at = 0; (at = command.find(kPlace, at)) != std::string::npos; at += port.size())
+    command.replace(at, kPlace.size(), port);
+  return command;
+}
+
+std::string shell_text(const Words& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    if (!needs_quotes(word)) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return text;
+}
+
+}  // namespace joust::race

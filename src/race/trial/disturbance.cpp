@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/disturbance.hpp"
+
+#include <algorithm>
+
+#include "race/checks/findings.hpp"
+
+namespace joust::race {
+namespace {
+
+// The machine's counters move in steps of 10 ms, several for each CPU: of less time they tell nothing.
+constexpr double kLeastCounted_s = 0.4;
+
+}  // namespace
+
+std::optional<double> strangers_share(const Trial& trial, bool in_process) {
+  if (trial.late || !trial.load || !trial.machine || trial.machine->total_s() < kLeastCounted_s)
+    return std::nullopt;
+  if (!in_process && !trial.server.usage) return std::nullopt;
+  double ours = trial.load->usage.user_s + trial.load->usage.system_s;
+  if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
+  // Interrupt time is nobody's: kernels differ in whether they also charge it to the process it interrupts.
+  const double processes = trial.machine->busy_s() - trial.machine->irq_s - trial.machine->softirq_s;
+  const double most = trial.machine->busy_s();
+  if (ours > most) return (most - ours) / trial.machine->total_s();
+  return std::max(0.0, processes - ours) / trial.machine->total_s();
+}
+
+Disturbance disturbance_of(const Trial& trial, bool in_process) {
+  const double steal = trial.machine ? trial.machine->steal_fraction() : 0;
+  const double strangers = std::max(0.0, strangers_share(trial, in_process).value_or(0));
+  if (steal / kDisturbedSteal >= strangers / kStrangers)
+    return {steal / kDisturbedSteal, fmt::format("lost {} of the machine to its neighbours", percent(steal))};
+  return {strangers / kStrangers,
+          fmt::format("had {} of the machine used by other processes", percent(strangers))};
+}
+
+}  // namespace joust::race

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include "connection/stream_connection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "joust/outbox.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Time kStart = Time(seconds(1000));
+
+// A session that does what the test says and keeps what it was told. Lives on, for the test to look at.
+struct Script {
+  Want want = Want::bytes;
+  std::size_t takes_at_most = std::string::npos;  // then it wants nothing
+  bool finished = false;
+  std::optional<Time> deadline;
+  Outbox outbox;
+  std::string received;
+  std::vector<std::string> told;
+};
+
+class ScriptedSession : public Session {
+ public:
+  explicit ScriptedSession(Script& script) : script_(script) {}
+  void on_open(Time /*now*/) override { script_.told.emplace_back("open"); }
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
+    EXPECT_FALSE(chunk.empty());
+    EXPECT_EQ(script_.want, Want::bytes);
+    const std::size_t taken = std::min(chunk.size(), script_.takes_at_most);
+    script_.received += as_text(chunk.first(taken));
+    script_.takes_at_most -= taken;
+    if (script_.takes_at_most == 0) script_.want = Want::nothing;
+    return taken;
+  }
+  void on_peer_finished(Time /*now*/) override { script_.told.emplace_back("peer finished"); }
+  void on_deadline(Time /*now*/) override {
+    script_.told.emplace_back("deadline");
+    script_.deadline.reset();
+  }
+  void on_drain(Time /*now*/) override { script_.told.emplace_back("drain"); }
+  void on_failure(const Failure& failure, Time /*now*/) override {
+    script_.told.push_back("failure: " + std::string(stage_name(failure.stage)));
+  }
+  std::size_t output(std::span<Segment> into) const override { return script_.outbox.segments(into); }
+  Want want() const override { return script_.want; }
+  std::optional<Time> deadline() const override { return script_.deadline; }
+  bool finished() const override { return script_.finished; }
+  void consumed(std::size_t n) override { script_.outbox.consumed(n); }
+  void released(std::size_t n) override { script_.outbox.released(n); }
+
+ private:
+  Script& script_;
+};
+
+class StreamConnectionTest : public testing::Test {
+ protected:
+  using Told = std::vector<std::string>;
+
+  void receive(std::string_view bytes) { connection_.received(as_bytes(bytes), now_); }
+  std::string output() {
+    std::array<iovec, 16> pieces;
+    std::string all;
+    const std::size_t count = connection_.output(pieces, now_);
+    for (std::size_t i = 0; i < count; ++i)
+      all.append(static_cast<const char*>(pieces[i].iov_base), pieces[i].iov_len);
+    return all;
+  }
+
+  Script script_;
+  Limits limits_{.idle = seconds(60), .linger = seconds(1)};
+  Tally tally_;
+  Time now_ = kStart;
+  StreamConnection connection_{std::make_unique<ScriptedSession>(script_), limits_, tally_, kStart};
+};
+
+TEST_F(StreamConnectionTest, OpensTheSessionFirst) {
+  EXPECT_EQ(script_.told, Told{"open"});
+  EXPECT_EQ(tally_.opened, 1U);
+  EXPECT_TRUE(connection_.wants_input());
+  EXPECT_FALSE(connection_.has_output());
+  EXPECT_FALSE(connection_.wants_shutdown());
+  EXPECT_FALSE(connection_.ended());
+}
+
+TEST_F(StreamConnectionTest, CarriesBytesBothWays) {
+  receive("in");
+  EXPECT_EQ(script_.received, "in");
+  script_.outbox.append("the reply");
+  EXPECT_EQ(output(), "the reply");
+  connection_.sent(4, now_);
+  EXPECT_EQ(output(), "reply");
+  connection_.sent(5, now_);
+  EXPECT_FALSE(connection_.has_output());
+}
+
+TEST_F(StreamConnectionTest, CountsBytesWhenItGoes) {
+  Tally tally;
+  {
+    Script script;
+    script.outbox.append("four");
+    StreamConnection connection(std::make_unique<ScriptedSession>(script), limits_, tally, kStart);
+    connection.received(as_bytes("seven.."), kStart);
+    connection.sent(4, kStart);
+  }
+  EXPECT_EQ(tally.received, 7U);
+  EXPECT_EQ(tally.sent, 4U);
+}
+
+TEST_F(StreamConnectionTest, HoldsWhatTheSessionDoesNotWant) {
+  script_.takes_at_most = 3;
+  receive("abcdef");
+  EXPECT_EQ(script_.received, "abc");
+  EXPECT_FALSE(connection_.wants_input());
+  script_.takes_at_most = 100;
+  script_.want = Want::bytes;
+  EXPECT_FALSE(connection_.wants_input()) << "what is held comes first";
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.received, "abcdef");
+  EXPECT_TRUE(connection_.wants_input());
+}
+
+TEST_F(StreamConnectionTest, OffersWhatItHoldsAfterEachAcknowledgement) {
+  script_.outbox.append("reply");
+  script_.takes_at_most = 1;
+  receive("abc");
+  script_.want = Want::bytes;
+  script_.takes_at_most = 100;
+  connection_.sent(5, now_);
+  EXPECT_EQ(script_.received, "abc");
+}
+
+TEST_F(StreamConnectionTest, EndOfThePeerIsToldAfterItsLastBytes) {
+  script_.takes_at_most = 1;
+  receive("abc");
+  connection_.peer_finished(now_);
+  EXPECT_EQ(script_.told, Told{"open"});
+  EXPECT_FALSE(connection_.wants_input());
+  script_.want = Want::bytes;
+  script_.takes_at_most = 100;
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.received, "abc");
+  EXPECT_EQ(script_.told, (Told{"open", "peer finished"}));
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.told.size(), 2U) << "told twice";
+}
+
+TEST_F(StreamConnectionTest, HalfClosedByThePeerEndsWhenAllIsSent) {
+  script_.outbox.append("the whole reply");
+  connection_.peer_finished(now_);
+  script_.finished = true;
+  EXPECT_FALSE(connection_.ended());
+  EXPECT_EQ(output(), "the whole reply");
+  connection_.sent(15, now_);
+  EXPECT_FALSE(connection_.wants_shutdown()) << "close() does that";
+  EXPECT_TRUE(connection_.ended());
+}
+
+TEST_F(StreamConnectionTest, PeerThatFinishesDoesNotEndASessionThatGoesOn) {
+  connection_.peer_finished(now_);
+  EXPECT_FALSE(connection_.ended());
+  script_.outbox.append("later");
+  EXPECT_EQ(output(), "later");
+}
+
+TEST_F(StreamConnectionTest, FinishedSessionShutsDownAndWaitsForThePeer) {
+  script_.outbox.append("bye");
+  script_.finished = true;
+  EXPECT_FALSE(connection_.wants_shutdown()) << "there is output";
+  connection_.sent(3, now_);
+  EXPECT_TRUE(connection_.wants_shutdown());
+  connection_.shut_down(now_);
+  EXPECT_FALSE(connection_.wants_shutdown());
+  EXPECT_FALSE(connection_.ended());
+  connection_.peer_finished(now_);
+  EXPECT_TRUE(connection_.ended());
+  EXPECT_EQ(tally_.failures(), 0U);
+}
+
+TEST_F(StreamConnectionTest, ReadsAndThrowsAwayAfterTheEnd) {
+  script_.finished = true;
+  script_.want = Want::nothing;
+  connection_.shut_down(now_);
+  EXPECT_TRUE(connection_.wants_input());
+  receive("too late");
+  EXPECT_TRUE(connection_.wants_input());
+  EXPECT_EQ(script_.received, "");
+}
+
+TEST_F(StreamConnectionTest, LingersNoLongerThanTheLimit) {
+  script_.finished = true;
+  connection_.shut_down(now_);
+  EXPECT_EQ(connection_.deadline(), kStart + limits_.linger);
+  connection_.received(as_bytes("still sending"), now_ + milliseconds(999));
+  connection_.on_time(now_ + milliseconds(999));
+  EXPECT_FALSE(connection_.ended());
+  connection_.on_time(now_ + limits_.linger);
+  EXPECT_TRUE(connection_.ended());
+  EXPECT_EQ(tally_.failures(), 0U) << "the peer was told everything";
+}
+
+TEST_F(StreamConnectionTest, IdleIsWithoutAByteEitherWay) {
+  EXPECT_EQ(connection_.deadline(), kStart + seconds(60));
+  connection_.received(as_bytes("x"), kStart + seconds(30));
+  script_.outbox.append("reply");
+  connection_.sent(2, kStart + seconds(50));
+  EXPECT_EQ(connection_.deadline(), kStart + seconds(110));
+  connection_.on_time(kStart + seconds(110) - Duration(1));
+  EXPECT_FALSE(connection_.ended());
+  connection_.on_time(kStart + seconds(110));
+  EXPECT_TRUE(connection_.ended());
+  EXPECT_EQ(tally_.failures(Stage::timeout), 1U);
+  EXPECT_EQ(script_.told.back(), "failure: timeout");
+}
+
+TEST_F(StreamConnectionTest, SessionsDeadlineFiresNeverEarly) {
+  script_.deadline = kStart + seconds(5);
+  EXPECT_EQ(connection_.deadline(), kStart + seconds(5));
+  connection_.on_time(kStart + seconds(5) - Duration(1));
+  EXPECT_EQ(script_.told, Told{"open"});
+  connection_.on_time(kStart + seconds(5));
+  EXPECT_EQ(script_.told, (Told{"open", "deadline"}));
+  EXPECT_EQ(connection_.deadline(), kStart + seconds(65)) << "who works by its own clock is not idle";
+}
+
+TEST_F(StreamConnectionTest, FailureIsToldOnceAndIsTheEnd) {
+  script_.outbox.append("never sent");
+  connection_.failed({Stage::receive, ECONNRESET, {}}, now_);
+  connection_.failed({Stage::send, EPIPE, {}}, now_);
+  connection_.on_time(now_ + seconds(1000));
+  connection_.drain(now_);
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.told, (Told{"open", "failure: receive"}));
+  EXPECT_TRUE(connection_.ended());
+  EXPECT_FALSE(connection_.wants_input());
+  EXPECT_FALSE(connection_.has_output());
+  EXPECT_FALSE(connection_.wants_shutdown());
+  EXPECT_EQ(tally_.failures(), 1U);
+}
+
+TEST_F(StreamConnectionTest, DrainIsPassedOn) {
+  connection_.drain(now_);
+  EXPECT_EQ(script_.told, (Told{"open", "drain"}));
+}
+
+// With room for few pieces the rest is shown after these have been sent.
+TEST_F(StreamConnectionTest, ShowsAsManyPiecesAsThereIsRoomFor) {
+  for (int i = 0; i < 5; ++i) script_.outbox.append(std::string(100'000, 'x'));
+  iovec one{};
+  EXPECT_EQ(connection_.output({&one, 1}, now_), 1U);
+  EXPECT_EQ(one.iov_len, 100'000U);
+}
+
+}  // namespace
+}  // namespace joust
