@@ -32,9 +32,10 @@ enum class Want : std::uint8_t {
 };
 
 // Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
-// timeout.
-enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout };
-inline constexpr std::size_t kStages = 6;
+// timeout, local. `local` is a fault of this side that costs the peer its connection: no memory, no thread,
+// a descriptor the kernel refuses to watch, an exception of the session.
+enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout, local };
+inline constexpr std::size_t kStages = 7;
 std::string_view stage_name(Stage stage);
 
 struct Failure {
