@@ -13,6 +13,7 @@
 #include "engines/loop/gathering.hpp"
 #include "engines/loop/loops.hpp"
 #include "joust/engine.hpp"
+#include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
@@ -74,7 +75,8 @@ class LoopCore {
   // The connection stands: from here on the session speaks.
   void open(Peer& peer) {
     if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
-    peer.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+    const PeerAddress from = hosting_.target == nullptr ? peer_of(peer.socket.get()) : PeerAddress::unknown;
+    peer.connection.emplace(hosting_.service.open({.peer = from}), hosting_.limits, hosting_.tally, now_);
     if (drain_by_) peer.connection->drain(now_);  // it comes too late to be told with the others
   }
 
