@@ -62,10 +62,12 @@ struct Hosting {
   const EngineOptions& options;
   const Limits& limits;
   Tally& tally;
-  Listener* listener = nullptr;    // role serve
-  const Target* target = nullptr;  // role dial: whom,
-  std::size_t dials = 0;           // and how often
-  Service* answering = nullptr;    // engines without a transport: the service that answers in this process
+  std::span<Listener* const> listeners = {};  // role serve: at least one
+  const Target* target = nullptr;             // role dial: whom,
+  std::size_t dials = 0;                      // and how often
+  Service* answering = nullptr;  // engines without a transport: the service that answers in this process
+
+  bool serves() const { return !listeners.empty(); }
 };
 
 enum class Role : std::uint8_t { serve, dial };

@@ -80,7 +80,7 @@ class EpollLoop {
 EpollLoop::EpollLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : hosting_(hosting),
       stop_(stop),
-      listener_(index == 0 ? hosting.listener : nullptr),
+      listener_(index == 0 && hosting.serves() ? hosting.listeners.front() : nullptr),
       edge_(!hosting.options.is("trigger", "level")),
       patience_(hosting.options.wait),
       buffer_(hosting.limits.read_bytes),
@@ -125,7 +125,7 @@ void EpollLoop::dispatch(const epoll_event& event) {
     return watch(stop_.fd(), EPOLL_CTL_DEL, 0, nullptr);  // or it would wake the loop again and again
   }
   if (event.data.ptr == &core_) return open_dealt();
-  if (event.data.ptr == hosting_.listener) return accept_peers();
+  if (hosting_.serves() && event.data.ptr == hosting_.listeners.front()) return accept_peers();
   Peer& peer = *static_cast<Peer*>(event.data.ptr);
   if (!peer.connection) {
     if (core_.finish_dial(peer, connect_result(peer.socket.get()))) serve(peer);

@@ -76,7 +76,7 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
                      const UringSetup& setup)
     : hosting_(hosting),
       stop_(stop),
-      listener_(index == 0 ? hosting.listener : nullptr),
+      listener_(index == 0 && hosting.serves() ? hosting.listeners.front() : nullptr),
       patience_(hosting.options.wait),
       core_(hosting, stop, group, index),
       ring_(setup),

@@ -33,7 +33,7 @@ class TemplateLoop {
  public:
   TemplateLoop(const Hosting& hosting, Stop& stop, LoopGroup& group)
       : stop_(stop),
-        listener_(hosting.listener),
+        listener_(hosting.serves() ? hosting.listeners.front() : nullptr),
         patience_(hosting.options.wait),
         buffer_(hosting.limits.read_bytes),
         core_(hosting, stop, group, 0) {}

@@ -78,9 +78,14 @@ std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
     Endpoint endpoint;
     std::memcpy(&endpoint.storage, info->ai_addr, info->ai_addrlen);
     endpoint.size = info->ai_addrlen;
-    endpoints.push_back(endpoint);
+    // A name may stand in more than one line of /etc/hosts.
+    if (std::ranges::find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
   }
   return endpoints;
+}
+
+bool operator==(const Endpoint& one, const Endpoint& other) {
+  return one.size == other.size && std::memcmp(&one.storage, &other.storage, one.size) == 0;
 }
 
 std::string to_text(const Endpoint& endpoint) {
@@ -96,6 +101,22 @@ std::string to_text(const Endpoint& endpoint) {
                 NI_NUMERICHOST | NI_NUMERICSERV);
   return endpoint.family() == AF_INET6 ? fmt::format("[{}]:{}", host, port)
                                        : fmt::format("{}:{}", host, port);
+}
+
+std::uint16_t port_of(const Endpoint& endpoint) {
+  sockaddr_in address{};  // in sockaddr_in6 the port has the same place
+  if (endpoint.family() == AF_UNIX) return 0;
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  return ntohs(address.sin_port);
+}
+
+Endpoint with_port(Endpoint endpoint, std::uint16_t port) {
+  if (endpoint.family() == AF_UNIX) return endpoint;
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  const in_port_t in_network_order = htons(port);
+  std::memcpy(reinterpret_cast<std::byte*>(&endpoint.storage) + offsetof(sockaddr_in, sin_port),
+              &in_network_order, sizeof in_network_order);
+  return endpoint;
 }
 
 bool is_local(const Endpoint& endpoint) {

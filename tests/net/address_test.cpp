@@ -75,6 +75,19 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
                                          Bad{"no-such-host.invalid:80", ""}),
                          [](const auto& tested) { return "Number" + std::to_string(tested.index); });
 
+TEST(AddressTest, HasAPortThatCanBeChanged) {
+  for (const std::string host : {"127.0.0.1:", "[::1]:"}) {
+    const Endpoint endpoint = resolve(host + "9000")->front();
+    EXPECT_EQ(port_of(endpoint), 9000);
+    EXPECT_EQ(to_text(with_port(endpoint, 65'000)), host + "65000");
+    EXPECT_EQ(with_port(with_port(endpoint, 1), 9000), endpoint);
+    EXPECT_FALSE(with_port(endpoint, 1) == endpoint);
+  }
+  const Endpoint unix_socket = resolve("unix:/tmp/x")->front();
+  EXPECT_EQ(port_of(unix_socket), 0);
+  EXPECT_EQ(with_port(unix_socket, 1), unix_socket);
+}
+
 TEST(AddressTest, KnowsWhatIsLocal) {
   for (const std::string text : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "unix:/tmp/x"})
     EXPECT_TRUE(is_local(resolve(text)->front())) << text;

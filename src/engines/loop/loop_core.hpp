@@ -191,7 +191,7 @@ class LoopCore {
   void pass_publications(Serve&& serve) {
     if (publications_ == nullptr || publications_->count() == seen_) return;
     const std::uint64_t count = publications_->count();
-    if (hosting_.listener != nullptr && gathering_.keep_on(now_, count, peers_.size())) return;
+    if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) return;
     seen_ = count;
     telling_ = true;
     for (const auto& peer : peers_) {
@@ -208,7 +208,7 @@ class LoopCore {
 
   // All peers will be asked for output soon: until then nobody is sent a part of it.
   bool is_gathering() const {
-    return publications_ != nullptr && hosting_.listener != nullptr && !telling_ &&
+    return publications_ != nullptr && hosting_.serves() && !telling_ &&
            publications_->count() != seen_;
   }
 
@@ -219,7 +219,7 @@ class LoopCore {
   void end_dealing() {
     if (index_ == 0) group_.end_dealing();
   }
-  bool may_drain() const { return hosting_.listener == nullptr || group_.dealing_ended(); }
+  bool may_drain() const { return !hosting_.serves() || group_.dealing_ended(); }
 
   // The stop has been requested. What has arrived is answered (`serve` is called for it) before sessions are
   // told.
@@ -262,7 +262,7 @@ class LoopCore {
   bool over() const {
     if (stop_.at_once()) return true;
     if (drain_by_) return peers_.empty() || now_ >= *drain_by_;
-    return hosting_.listener == nullptr && dials_.done() && peers_.empty();
+    return !hosting_.serves() && dials_.done() && peers_.empty();
   }
 
  private:
