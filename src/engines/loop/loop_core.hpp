@@ -20,6 +20,7 @@
 #include "engines/loop/patience.hpp"
 #include "engines/loop/queue.hpp"
 #include "joust/engine.hpp"
+#include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"

@@ -38,8 +38,12 @@ Peer& LoopCore<Peer>::add(Fd socket) {
 // The connection stands: from here on the session speaks.
 template <typename Peer>
 void LoopCore<Peer>::open(Peer& peer) {
-  if (hosting_.target != nullptr) hosting_.target->note_facts(peer.socket.get());
-  peer.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+  Opening opening;
+  if (hosting_.target != nullptr)
+    hosting_.target->note_facts(peer.socket.get());
+  else
+    opening.peer = peer_of(peer.socket.get());
+  peer.connection.emplace(hosting_.service.open(opening), hosting_.limits, hosting_.tally, now_);
   if (drain_by_) peer.connection->drain(now_);  // it comes too late to be told with the others
 }
 
@@ -220,7 +224,7 @@ template <typename Peer>
 void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
   if (peer.leaving || peer.connection) return;
   guarded(peer, [&] {
-    if (error == EAGAIN && endpoint_of(peer).family() == AF_UNIX) {
+    if (is_full_backlog(error, endpoint_of(peer).family())) {
       peer.dial.again = true;
       return timers_.arm(peer, std::min(now_ + kTryAgain, peer.dial.give_up));
     }
