@@ -3,19 +3,19 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <thread>
+#include <mutex>
 
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "connection/tally.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_json.hpp"
 #include "report/load_text.hpp"
-#include "connection/tally.hpp"
 
 namespace joust {
 namespace {
@@ -50,16 +50,16 @@ struct Load {
   std::string connect{};
   std::string json{};
   bool events = false;
+  std::mutex watching{};
+  Time opened_at{};      // when this process looked at its usage first,
+  Usage before{}, used{};
+  Duration used_over{};  // and how long after it looked again
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
-  struct Watched {
-    Usage used;
-    Duration over{};  // from look to look
-  };
-  Watched watch(LoadRun& run);
+  void watch(LoadRun::Milestone milestone);
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
@@ -90,23 +90,22 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   parameters.payload = payload;
 }
 
-// Waits for the ends of the timed window beside the engine, and takes what this process used between them.
-Load::Watched Load::watch(LoadRun& run) {
-  if (!run.wait_for(&LoadRun::start, Time::max())) return {};
-  emit("connected");
-  const auto opens = run.wait_for(&LoadRun::opens, Time::max());
-  if (!opens) return {};
-  run.wait_until(*opens);
-  const Time from = Clock::now();
-  const Usage before = own_usage();
-  emit("measuring");
-  // With messages to count the end is not known before it has come.
-  const auto closes = run.wait_for(&LoadRun::closes, Time::max());
-  if (closes) run.wait_until(*closes);
-  const Time to = Clock::now();
-  const Usage used = own_usage() - before;
-  emit("measured");
-  return {used, to - from};
+// Takes what this process has used at both ends of the timed window, on the engine's own thread.
+void Load::watch(LoadRun::Milestone milestone) {
+  const std::lock_guard lock(watching);  // a milestone may be another thread's than the one before
+  const Time now = Clock::now();
+  switch (milestone) {
+    case LoadRun::Milestone::started:
+      return emit("connected");
+    case LoadRun::Milestone::opened:
+      opened_at = now;
+      before = own_usage();
+      return emit("measuring");
+    case LoadRun::Milestone::closed:
+      used = own_usage() - before;
+      used_over = now - opened_at;
+      return emit("measured");
+  }
 }
 
 LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
@@ -119,26 +118,17 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
                              : nullptr;
   Stop stop;
   const Signals signals(stop);
-  Watched watched;
-  {
-    const std::jthread watcher([&] { watched = watch(run); });
-    try {
-      chosen.run({.service = *service,
-                  .options = options,
-                  .limits = limits,
-                  .tally = tally,
-                  .target = target,
-                  .dials = plan.connections,
-                  .answering = answering.get()},
-                 stop);
-    } catch (...) {
-      run.abandon();
-      throw;
-    }
-    run.abandon();
-  }
-  LoadResult result = conclude(run, watched.used, stop.requested(), Clock::now());
-  result.usage_s = std::chrono::duration<double>(watched.over).count();
+  run.observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  chosen.run({.service = *service,
+              .options = options,
+              .limits = limits,
+              .tally = tally,
+              .target = target,
+              .dials = plan.connections,
+              .answering = answering.get()},
+             stop);
+  LoadResult result = conclude(run, used, stop.requested(), Clock::now());
+  result.usage_s = std::chrono::duration<double>(used_over).count();
   result.total_bytes_sent = tally.sent;
   result.total_bytes_received = tally.received;
   result.notes = tally.notes();

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <mutex>
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/usage_event.hpp"
 #include "measure/usage.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
@@ -39,19 +39,15 @@ struct Serve {
   ProtocolArguments protocol{};
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
-  std::mutex output{};
 
   void run();
-  void print(const Json& event);
   std::vector<Endpoint> endpoints() const;
   Listeners open_listeners(std::span<const Endpoint> where, Tally& tally);
   Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
-  void print_usage();
 };
 
-void Serve::print(const Json& event) {
-  const std::lock_guard lock(output);
+void print(const Json& event) {
   fmt::print("{}\n", event.dump());
   std::fflush(stdout);
 }
@@ -92,12 +88,6 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   return event;
 }
 
-void Serve::print_usage() {
-  const Usage usage = own_usage();
-  const auto at_ns = Clock::now().time_since_epoch() / Duration(1);
-  print({{"event", "usage"}, {"at_ns", at_ns}, {"usage", to_json(usage)}});
-}
-
 Json stopped(const Tally& tally, const Listeners& listeners) {
   Json errors = Json::object();
   for (std::size_t stage = 0; stage < kStages; ++stage)
@@ -129,7 +119,7 @@ void Serve::run() {
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Stop stop;
-  const Signals signals(stop, [this] { print_usage(); });
+  const Signals signals(stop, write_usage_event);
   Tally tally;
   const Listeners listeners = open_listeners(where, tally);
   print(listening(chosen, options, listeners, tally));

@@ -25,6 +25,7 @@ void Course::advance(Time now) {
     phase_ = plan_.messages ? Phase::settling : Phase::measuring;
     if (phase_ == Phase::measuring && busy()) run_.recorder().sent(1);
   }
+  if (phase_ == Phase::measuring && !plan_.messages) run_.entered_window();
   if (phase_ == Phase::settling && !busy()) {
     phase_ = Phase::ready;
     run_.settled(now);
