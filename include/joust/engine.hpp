@@ -84,8 +84,8 @@ struct Engine {
   Delivery::Kind delivery = Delivery::Kind::stream;
   bool several_loops = false;     // `threads` means something
   std::string_view threads;       // who does the work, for people: "one per connection"
-  std::string_view wait_ignored;  // why --wait means nothing here; empty where it does
-  std::span<const Knob> knobs;
+  std::string_view wait_ignored = {};  // why --wait means nothing here; empty where it does
+  std::span<const Knob> knobs = {};
   std::string (*unavailable)() =
       nullptr;  // why it cannot run here; empty where it can; null where it always can
   void (*run)(const Hosting&, Stop&) = nullptr;

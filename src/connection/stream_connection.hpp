@@ -66,6 +66,7 @@ class StreamConnection {
   bool wants_shutdown() const;
   bool ended() const;
   std::optional<Time> deadline() const;
+  std::uint64_t bytes_received() const { return received_; }
 
  private:
   bool over() const;

@@ -31,6 +31,7 @@
 #include "engines/threads/crew.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/patience.hpp"
+#include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
 
@@ -81,7 +82,8 @@ void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
-  peer_.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+  const PeerAddress from = hosting_.target == nullptr ? peer_of(peer_.socket.get()) : PeerAddress::unknown;
+  peer_.connection.emplace(hosting_.service.open({.peer = from}), hosting_.limits, hosting_.tally, now_);
   while (take_turn()) {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();

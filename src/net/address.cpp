@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/endian.hpp"
+
 namespace joust {
 namespace {
 
@@ -41,6 +43,11 @@ bool is_port(std::string_view text) {
   unsigned port = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc{} && rest == text.data() + text.size() && port <= 65535;
+}
+
+// The upper half belongs to no IPv6 network that is in use, so the two families never meet.
+PeerAddress ipv4_peer(std::uint32_t address) {
+  return static_cast<PeerAddress>(std::uint64_t{0xffff} << 32 | address);
 }
 
 }  // namespace
@@ -129,6 +136,28 @@ bool is_local(const Endpoint& endpoint) {
     default:
       return false;
   }
+}
+
+PeerAddress peer_address(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_INET) {
+    sockaddr_in address{};
+    std::memcpy(&address, &endpoint.storage, sizeof address);
+    return ipv4_peer(ntohl(address.sin_addr.s_addr));
+  }
+  if (endpoint.family() != AF_INET6) return PeerAddress::unknown;
+  sockaddr_in6 address{};
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&address.sin6_addr);
+  if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) return ipv4_peer(read_big_endian<std::uint32_t>(bytes + 12));
+  return static_cast<PeerAddress>(read_big_endian<std::uint64_t>(bytes));
+}
+
+PeerAddress peer_of(int socket) {
+  Endpoint peer;
+  peer.size = sizeof peer.storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) != 0)
+    return PeerAddress::unknown;
+  return peer_address(peer);
 }
 
 }  // namespace joust

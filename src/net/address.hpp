@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "joust/session.hpp"
+#include "joust/service.hpp"
 
 namespace joust {
 
@@ -32,6 +32,11 @@ Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's s
 
 // True where nothing outside this machine can reach the address: loopback and unix sockets.
 bool is_local(const Endpoint& endpoint);
+
+PeerAddress peer_address(const Endpoint& endpoint);
+
+// The address at the other end of a connected socket; unknown when the connection is already gone.
+PeerAddress peer_of(int socket);
 
 // The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback) or "unix:PATH", in
 // the order to be tried, each once; never empty. May ask a name server, and block for it. A failure has stage

@@ -95,5 +95,26 @@ TEST(AddressTest, KnowsWhatIsLocal) {
     EXPECT_FALSE(is_local(resolve(text)->front())) << text;
 }
 
+PeerAddress peer(std::string_view text) {
+  return peer_address(resolve(text).value().front());
+}
+
+TEST(PeerAddressTest, IsTheSameForEveryPort) {
+  EXPECT_EQ(peer("10.1.2.3:1"), peer("10.1.2.3:2"));
+  EXPECT_NE(peer("10.1.2.3:1"), peer("10.1.2.4:1"));
+  EXPECT_NE(peer("0.0.0.0:1"), PeerAddress::unknown);
+}
+
+TEST(PeerAddressTest, IsThatOfTheNetworkForIpv6) {
+  EXPECT_EQ(peer("[2001:db8::1]:1"), peer("[2001:db8::ffff:2]:1"));
+  EXPECT_NE(peer("[2001:db8::1]:1"), peer("[2001:db8:0:1::1]:1"));
+  EXPECT_EQ(peer("[::ffff:10.1.2.3]:1"), peer("10.1.2.3:1"));
+}
+
+TEST(PeerAddressTest, IsUnknownForUnixSocketsAndWhatIsNoSocket) {
+  EXPECT_EQ(peer("unix:/tmp/joust.sock"), PeerAddress::unknown);
+  EXPECT_EQ(peer_of(-1), PeerAddress::unknown);
+}
+
 }  // namespace
 }  // namespace joust
