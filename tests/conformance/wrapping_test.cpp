@@ -33,7 +33,8 @@ struct WrappedLoad {
   Protocol protocol;
   LoadRun run{{.connections = 20, .messages = 30, .depth = 2, .request_timeout = kPatience}};
   std::unique_ptr<Service> inner_server = protocol.make_server(standard_parameters(protocol, Role::serve));
-  std::unique_ptr<Service> inner_client = protocol.make_client(standard_parameters(protocol, Role::dial), run);
+  std::unique_ptr<Service> inner_client =
+      protocol.make_client(standard_parameters(protocol, Role::dial), run);
   test::WrappingService server{*inner_server}, client{*inner_client};
 };
 

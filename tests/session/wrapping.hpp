@@ -84,8 +84,8 @@ class WrappingSession : public Session {
 class WrappingService : public Service {
  public:
   explicit WrappingService(Service& inner) : inner_(inner) {}
-  std::unique_ptr<Session> open(Delivery delivery) override {
-    return std::make_unique<WrappingSession>(inner_.open(delivery));
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    return std::make_unique<WrappingSession>(inner_.open(opening));
   }
   void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
   Publications* publications() override { return inner_.publications(); }
