@@ -122,7 +122,9 @@ void StreamConnection::drain(Time now) {
 }
 
 void StreamConnection::refresh(Time now) {
-  if (!ended_) offer_held(now);
+  if (ended_) return;
+  session_->on_published(now);
+  offer_held(now);
 }
 
 void StreamConnection::stored(std::size_t n, Time now) {
