@@ -3,8 +3,8 @@
 
 namespace joust {
 
-// Writes one JSON line to the standard output: what this process has used so far, and when. Async-signal-safe:
-// it takes no lock and no memory, and may interrupt whatever it likes.
+// Writes one JSON line to the standard output: the usage of this process so far, and the time. The function
+// is async-signal-safe: it takes no lock and no memory.
 void write_usage_event() noexcept;
 
 }  // namespace joust
