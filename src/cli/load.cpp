@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
@@ -44,7 +45,7 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
-  const CLI::Option* duration = nullptr;
+  std::optional<Option> duration{};
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
@@ -83,7 +84,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
-  if (messages == 0 && duration->count() == 0) messages = chosen_protocol.standard_messages;
+  if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -198,41 +199,41 @@ int Load::run() {
 
 }  // namespace
 
-void add_load(CLI::App& app, const Program& program, int& exit_code) {
+void add_load(Command root, const Program& program, int& exit_code) {
   auto load = std::make_shared<Load>(program);
-  CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
-  load->engine.add_to(*command);
-  load->protocol.add_to(*command, program, Role::dial);
+  Command command = root.add_command("load", "Load a server, verify every reply and measure");
+  load->engine.add_to(command);
+  load->protocol.add_to(command, program, Role::dial);
   command
-      ->add_option("--connect", load->connect,
-                   "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
-      ->type_name("ADDRESS");
-  add_count(*command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
+      .add_option("--connect", load->connect,
+                  "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
+      .type_name("ADDRESS");
+  add_count(command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
             1'000'000);
-  CLI::Option* messages =
-      add_count(*command, "-m,--messages", load->messages, "messages of each connection; ends the load");
-  load->duration = add_duration(*command, "-d,--duration", load->plan.duration,
+  const Option messages =
+      add_count(command, "-m,--messages", load->messages, "messages of each connection; ends the load");
+  load->duration = add_duration(command, "-d,--duration", load->plan.duration,
                                 "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
-                       ->excludes(messages);
-  add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
+                       .excludes(messages);
+  add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
   add_duration(
-      *command, "-i,--interval", load->plan.interval,
+      command, "-i,--interval", load->plan.interval,
       "time from one message of a connection to the next; latency counts from when each was due [0]");
-  add_count(*command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
+  add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
-  add_bytes(*command, "--payload", load->payload, "size of a message, without framing [32]", 1);
-  add_duration(*command, "--connect-timeout", load->limits.connect,
+  add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);
+  add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--request-timeout", load->plan.request_timeout,
+  add_duration(command, "--request-timeout", load->plan.request_timeout,
                "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--idle-timeout", load->limits.idle,
+  add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  command->add_option("--json", load->json, "write the result to this file; - prints it")->type_name("FILE");
-  command->add_flag("--events", load->events,
+  command.add_option("--json", load->json, "write the result to this file; - prints it").type_name("FILE");
+  command.add_flag("--events", load->events,
                     "print a JSON line at each stage of the run, not the table; needs --json FILE");
-  load->socket.add_to(*command);
-  command->footer(examples(program));
-  command->callback([load, &exit_code] { exit_code = load->run(); });
+  load->socket.add_to(command);
+  command.footer(examples(program));
+  command.callback([load, &exit_code] { exit_code = load->run(); });
 }
 
 }  // namespace joust

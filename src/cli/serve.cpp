@@ -136,27 +136,27 @@ void Serve::run() {
 
 }  // namespace
 
-void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
+void add_serve(Command root, const Program& program, int& /*exit_code*/) {
   auto serve = std::make_shared<Serve>(program);
-  CLI::App* command = app.add_subcommand("serve", "Serve a protocol with an engine until told to stop");
-  serve->engine.add_to(*command);
-  serve->protocol.add_to(*command, program, Role::serve);
+  Command command = root.add_command("serve", "Serve a protocol with an engine until told to stop");
+  serve->engine.add_to(command);
+  serve->protocol.add_to(command, program, Role::serve);
   command
-      ->add_option("--listen", serve->listen,
-                   "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
-                   "unix:PATH")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
-  add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
+      .add_option("--listen", serve->listen,
+                  "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
+                  "unix:PATH")
+      .type_name("ADDRESS")
+      .show_default();
+  command.add_flag("--public", serve->is_public, "allow an address that other machines can reach");
+  add_count(command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
             1'000'000);
-  add_count(*command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
-  add_duration(*command, "--idle-timeout", serve->limits.idle,
+  add_count(command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
+  add_duration(command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
-  serve->socket.add_to(*command);
-  command->footer(examples(program));
-  command->callback([serve] { serve->run(); });
+  add_duration(command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
+  serve->socket.add_to(command);
+  command.footer(examples(program));
+  command.callback([serve] { serve->run(); });
 }
 
 }  // namespace joust
