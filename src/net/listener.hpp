@@ -29,7 +29,7 @@ AcceptOutcome accept_outcome(int error);
 
 // What the results say when take_queued() has left somebody in the queue.
 inline constexpr std::string_view kLeftInQueue =
-    "the stop reset peers that waited to be accepted: out of descriptors or memory, or at the connection limit";
+    "the stop reset peers in the accept queue: out of descriptors or memory, or at the connection limit";
 
 // A bound, listening, non-blocking stream socket with the scenario's options. One thread accepts.
 class Listener {
