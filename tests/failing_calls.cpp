@@ -2,6 +2,8 @@
 #include "failing_calls.hpp"
 
 #include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -69,6 +71,19 @@ extern "C" {
 
 int accept4(int socket, sockaddr* address, socklen_t* size, int flags) {
   return joust::test::pass_on<decltype(accept4)>(Call::accept4, "accept4", socket, address, size, flags);
+}
+
+int ppoll(pollfd* sockets, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  return joust::test::pass_on<decltype(ppoll)>(Call::ppoll, "ppoll", sockets, count, timeout, mask);
+}
+
+// It returns the error instead of setting errno.
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                   void* argument) noexcept {
+  if (const int error = joust::test::refusal(Call::pthread_create); error != 0) return error;
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Create*>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, body, argument);
 }
 
 }  // extern "C"
