@@ -74,6 +74,8 @@ class StreamConnection {
   // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
   // another one lie at its address.
   struct ReadAhead {
+    void skip(std::size_t sent);  // bytes
+
     const File* file = nullptr;
     std::uint64_t offset = 0;
     std::unique_ptr<std::byte[]> bytes;
@@ -85,22 +87,23 @@ class StreamConnection {
   std::size_t offer(Bytes chunk, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
+  // What a message touches comes first, and close together.
   const std::unique_ptr<Session> session_;
-  SessionFiles* const files_;  // the session's, null where it has none
-  const Limits& limits_;
-  Tally& tally_;
-  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
   Time last_progress_;
-  Time shut_at_{};
-  ReadAhead ahead_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
+  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
   bool peer_finished_ = false;
   bool told_finished_ = false;  // the session knows
   bool shut_ = false;
   bool ended_ = false;
   bool faulted_ = false;  // the last send found no memory behind the output
   bool counted_ = false;  // as a failure
+  std::unique_ptr<ReadAhead> ahead_;  // since the first read of a file
+  SessionFiles* const files_;         // the session's, null where it has none
+  const Limits& limits_;
+  Tally& tally_;
+  Time shut_at_{};
 };
 
 }  // namespace joust
