@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "hostile/honest.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+
+namespace joust::hostile {
+namespace {
+
+constexpr std::uint64_t kFirstStream = std::uint64_t{1} << 40;  // behind those of the hostile peers
+constexpr std::uint64_t kMostConversations = 1000;
+
+}  // namespace
+
+Conversation conversation_of(const Circumstances& circumstances) {
+  if (circumstances.setting.protocol == "broadcast") return broadcast_conversation(circumstances);
+  if (circumstances.setting.protocol == "file") return file_conversation(circumstances);
+  return echo_conversation(circumstances);
+}
+
+// The rules: after a stop; when idle for too long; when behind the room by more than it keeps. That others
+// have filled the room shows here a little late.
+bool HonestClient::may_be_cut_off() const {
+  if (circumstances_.stopping || circumstances_.setting.idle_is_short()) return true;
+  const auto& options = circumstances_.setting.parameters.options;
+  const auto room = options.find("room-bytes");
+  return room != options.end() && circumstances_.hostile_bytes > *parse_bytes(room->second) / 2;
+}
+
+void HonestClient::run() {
+  for (std::uint64_t i = 0; i < kMostConversations && !circumstances_.stopping; ++i) {
+    const std::uint64_t number = number_ * kMostConversations + i;
+    Chance chance(circumstances_.setting.seed, kFirstStream + number);
+    try {
+      converse_(number, chance);
+      ++answered_;
+    } catch (const WrongReply& wrong) {
+      findings_.add(fmt::format("honest client {}, conversation {}: {}", number_, i, wrong.what()));
+    } catch (const std::exception& lost) {
+      if (!may_be_cut_off())
+        findings_.add(fmt::format("honest client {}, conversation {}, was cut off: {}", number_, i, lost.what()));
+    }
+  }
+}
+
+}  // namespace joust::hostile
