@@ -30,6 +30,7 @@ class Behaviour {
 // What one peer may do to the machine: large enough to go beyond every limit of a server, and small enough
 // for a test.
 struct Appetite {
+  std::uint64_t behaviours = ~std::uint64_t{0};  // a bit for each that comes up in this run
   std::uint64_t flood_bytes = 1 << 20;
   Duration pause = std::chrono::milliseconds(20);  // the longest
 };
@@ -68,6 +69,11 @@ std::unique_ptr<Behaviour> read_slowly(const Means& means);  // a few bytes at a
 std::unique_ptr<Behaviour> stay_silent(const Means& means);
 std::unique_ptr<Behaviour> half_close(const Means& means);  // ends its direction, or its hearing
 std::unique_ptr<Behaviour> urgent(const Means& means);      // a byte out of band
+
 std::unique_ptr<Behaviour> some_behaviour(const Means& means);
+
+// The set for one run. A few behaviours that all peers share bring about states that a mixture of all never
+// does, such as a room in which nobody reads.
+std::uint64_t some_behaviours(Chance& chance);
 
 }  // namespace joust::hostile

@@ -76,7 +76,8 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.at_once = chance.pick<std::size_t>({4, 32, 100});
   // With room for few, the others wait in the accept queue until those have left.
   setting.lives = setting.limits.connections < 10 ? 40 : 150;
-  setting.appetite = {.flood_bytes = chance.pick<std::uint64_t>({64 << 10, 512 << 10, 2 << 20}),
+  setting.appetite = {.behaviours = some_behaviours(chance),
+                      .flood_bytes = chance.pick<std::uint64_t>({64 << 10, 512 << 10, 2 << 20}),
                       .pause = chance.pick<Duration>({milliseconds(3), milliseconds(20)})};
   setting.peer_buffers = chance.pick({0, 0, 4096});
   setting.socket.send_buffer = chance.pick({0, 0, 4096});
@@ -128,9 +129,10 @@ Setting setting_of(std::uint64_t seed, const Engine* engine, const std::optional
 
 std::string Setting::text() const {
   std::string text = fmt::format(
-      "{}, {}{}{}; {} of {} peers at once, floods of {} bytes, stop after {}{}; connections {}, read {}, turn {}, "
+      "{}, {}{}{}; {} of {} peers at once, behaviours {:x}, floods of {} bytes, stop after {}{}; connections {}, read {}, turn {}, "
       "accepts {}, idle {} ms, linger {} ms, drain {} ms",
-      variant.name, protocol, on_disk ? " on disk" : "", unix_socket ? " over a unix socket" : "", at_once, lives, appetite.flood_bytes,
+      variant.name, protocol, on_disk ? " on disk" : "", unix_socket ? " over a unix socket" : "", at_once, lives,
+      appetite.behaviours & 0xffff, appetite.flood_bytes,
       stop_after, second_stop ? ", twice" : "", limits.connections, limits.read_bytes,
       limits.read_bytes_per_turn, limits.accepts_per_turn, limits.idle / milliseconds(1),
       limits.linger / milliseconds(1), limits.drain / milliseconds(1));

@@ -11,7 +11,7 @@ namespace {
 
 class Flood : public Behaviour {
  public:
-  explicit Flood(const Means& means) : means_(means), left_(means.chance.size(means.appetite.flood_bytes)) {}
+  explicit Flood(const Means& means) : means_(means), left_(means.chance.below(means.appetite.flood_bytes)) {}
 
   std::optional<Pause> step(Wire& wire) override {
     const std::uint64_t before = wire.sent();
