@@ -62,10 +62,12 @@ struct Hosting {
   const EngineOptions& options;
   const Limits& limits;
   Tally& tally;
-  Listener* listener = nullptr;    // role serve
-  const Target* target = nullptr;  // role dial: whom,
-  std::size_t dials = 0;           // and how often
-  Service* answering = nullptr;    // engines without a transport: the service that answers in this process
+  std::span<Listener* const> listeners = {};  // role serve: at least one
+  const Target* target = nullptr;             // role dial: whom,
+  std::size_t dials = 0;                      // and how often
+  Service* answering = nullptr;  // engines without a transport: the service that answers in this process
+
+  bool serves() const { return !listeners.empty(); }
 };
 
 enum class Role : std::uint8_t { serve, dial };
@@ -82,8 +84,8 @@ struct Engine {
   Delivery::Kind delivery = Delivery::Kind::stream;
   bool several_loops = false;     // `threads` means something
   std::string_view threads;       // who does the work, for people: "one per connection"
-  std::string_view wait_ignored;  // why --wait means nothing here; empty where it does
-  std::span<const Knob> knobs;
+  std::string_view wait_ignored = {};  // why --wait means nothing here; empty where it does
+  std::span<const Knob> knobs = {};
   std::string (*unavailable)() =
       nullptr;  // why it cannot run here; empty where it can; null where it always can
   void (*run)(const Hosting&, Stop&) = nullptr;

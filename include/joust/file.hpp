@@ -7,6 +7,7 @@
 #include <span>
 
 #include "joust/bytes.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
 
@@ -36,6 +37,30 @@ struct FileRange {
   File* file = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  // bytes
+};
+
+// The interface for files of a session that sends from them or stores into them; see Session::files().
+// store() is an output of the session, the others are inputs: they obey its rules for threads and order.
+class SessionFiles {
+ public:
+  // Where the next bytes from the peer belong. Asked only while Session::want() is file; then never empty.
+  virtual FileRange store() const = 0;
+
+  // The first n bytes of the range that store() gave are in the file; n > 0. `seen` shows these bytes where
+  // the engine had them in memory, so that a digest needs no second reading. It is empty where the kernel
+  // moved them. Valid during the call.
+  virtual void on_stored(std::size_t n, Bytes seen, Time now) = 0;
+
+  // The file refused the bytes, with this errno. The same bytes are offered again according to the new want()
+  // and store(), which must differ from the old ones.
+  virtual void on_store_failed(int error, Time now) = 0;
+
+  // The file range that output() begins with has no more bytes (error 0: the file is shorter than it was) or
+  // cannot be read (errno). The next output() must not begin with that range.
+  virtual void on_source_failed(int error, Time now) = 0;
+
+ protected:
+  ~SessionFiles() = default;  // owned as a session
 };
 
 }  // namespace joust

@@ -24,6 +24,19 @@ struct Delivery {
   std::size_t largest_message = 0;  // bytes; messages only
 };
 
+// Stands for the network address of a peer, so that a service can give each address a fair share.
+// Connections from one IPv4 address have the same value, and so have connections from one IPv6 network of 64
+// bits, because one customer usually has a whole one. Ports do not count.
+enum class PeerAddress : std::uint64_t {
+  unknown = 0,  // unix sockets, sessions joined in one process, and the IPv6 loopback address
+};
+
+// What a service is told of a connection when it makes the session.
+struct Opening {
+  Delivery delivery{};
+  PeerAddress peer = PeerAddress::unknown;
+};
+
 // Something that can be roused from another thread: an event loop asleep in the kernel.
 class Wakeable {
  public:
@@ -64,7 +77,7 @@ class Service {
   virtual ~Service() = default;
 
   // A session for a connection that stands. Any thread; sessions may outlive this call but not the service.
-  virtual std::unique_ptr<Session> open(Delivery delivery) = 0;
+  virtual std::unique_ptr<Session> open(const Opening& opening) = 0;
 
   // A connection that should have been dialled, or a peer that could not be accepted. Any thread.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}

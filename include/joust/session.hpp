@@ -28,13 +28,14 @@ struct Segment {
 enum class Want : std::uint8_t {
   nothing,  // back-pressure: the engine stops reading this peer
   bytes,    // hand what comes to on_bytes
-  file,     // put what comes into store()
+  file,     // put what comes into files()->store(); never without files()
 };
 
 // Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
-// timeout.
-enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout };
-inline constexpr std::size_t kStages = 6;
+// timeout, local. `local` is a fault of this side that costs the peer its connection: no memory, no thread,
+// a descriptor the kernel refuses to watch, an exception of the session.
+enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout, local };
+inline constexpr std::size_t kStages = 7;
 std::string_view stage_name(Stage stage);
 
 struct Failure {
@@ -48,13 +49,12 @@ struct Failure {
 //
 // Three kinds of methods, and the order in which an engine calls them:
 //
-//   inputs            on_open first and once; then on_bytes, on_stored, on_deadline, on_drain in any order;
-//                     on_peer_finished at most once, after which on_bytes is not called;
+//   inputs            on_open first and once; then on_bytes, on_deadline, on_drain and the inputs of files()
+//                     in any order; on_peer_finished at most once, after which on_bytes is not called;
 //                     on_failure at most once, after which nothing is called but the destructor.
 //   outputs           questions without side effects. Their answers change only by an input, by an
-//   acknowledgement,
-//                     or when the service's publication count has moved. So an engine asks again after those,
-//                     and only then.
+//                     acknowledgement, or when the service's publication count has moved. So an engine asks
+//                     again after those, and only then.
 //   acknowledgements  consumed and released, in that order, for bytes that output() has shown.
 class Session {
  public:
@@ -68,18 +68,6 @@ class Session {
   // taking some made want() something else; the rest is offered again according to the new want(). A message
   // is taken whole.
   virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
-
-  // n bytes from the peer are in the file, where store() has said. `seen` shows them where the engine had
-  // them in memory, so that a digest needs no second reading, and is empty where the kernel moved them.
-  virtual void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) {}
-
-  // The file refused what should be stored, with this errno; the bytes are offered again according to the new
-  // want(), which must not be the same.
-  virtual void on_store_failed(int /*error*/, Time /*now*/) {}
-
-  // The file that output() begins with has no more bytes (error 0: it is shorter than it was) or cannot be
-  // read. What output() shows next must not begin with that range.
-  virtual void on_source_failed(int /*error*/, Time /*now*/) {}
 
   // The peer will send no more. It may still read what output() holds.
   virtual void on_peer_finished(Time /*now*/) {}
@@ -99,8 +87,9 @@ class Session {
 
   virtual Want want() const { return Want::bytes; }
 
-  // Where the peer's next bytes belong, while want() is file; never empty then.
-  virtual FileRange store() const { return {}; }
+  // The interface for files. A session whose output() shows file ranges or whose want() may be file returns
+  // one; it belongs to the session, and the answer never changes.
+  virtual SessionFiles* files() { return nullptr; }
 
   // When on_deadline is to be called, if ever.
   virtual std::optional<Time> deadline() const { return std::nullopt; }

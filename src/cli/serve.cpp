@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 
@@ -8,7 +9,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "measure/usage.hpp"
-#include "net/listener.hpp"
+#include "net/listeners.hpp"
 #include "report/facts_json.hpp"
 #include "connection/tally.hpp"
 
@@ -42,8 +43,9 @@ struct Serve {
 
   void run();
   void print(const Json& event);
-  Endpoint endpoint() const;
-  Json listening(const Engine& chosen, const EngineOptions& options, const Listener& listener,
+  std::vector<Endpoint> endpoints() const;
+  Listeners open_listeners(std::span<const Endpoint> where, Tally& tally);
+  Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
   void print_usage();
 };
@@ -54,28 +56,38 @@ void Serve::print(const Json& event) {
   std::fflush(stdout);
 }
 
-Endpoint Serve::endpoint() const {
+std::vector<Endpoint> Serve::endpoints() const {
   const auto endpoints = resolve(listen);
   if (!endpoints) throw UsageError("--listen " + describe(endpoints.error()));
-  const Endpoint& first = endpoints->front();
-  if (!is_local(first) && !is_public)
+  if (!std::ranges::all_of(*endpoints, is_local) && !is_public)
     throw UsageError(
         fmt::format("--listen {}: others could reach this address; say --public if they may", listen));
-  return first;
+  return *endpoints;
+}
+
+Listeners Serve::open_listeners(std::span<const Endpoint> where, Tally& tally) {
+  for (const Endpoint& endpoint : where) socket.settle_congestion(endpoint, tally);
+  Listeners listeners(where, socket.options);
+  for (const std::string& address : listeners.left_out()) {
+    complain(program, "not listening on " + address);
+    tally.note("not listening on " + address);
+  }
+  return listeners;
 }
 
 // `missing` holds what is known by now; what an engine finds out only when it runs (io-uring: its ring) is in
 // `stopped`.
-Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listener& listener,
+Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                       const Tally& tally) {
   Json event{{"event", "listening"},
-             {"address", listener.address()},
+             {"address", listeners.addresses().front()},
+             {"addresses", listeners.addresses()},
              {"protocol", protocol.name},
              {"pid", ::getpid()}};
   add_engine(event, chosen, options);
   event["options"] = protocol.parameters(protocol.resolve(program), Role::serve).options;
   event["build"] = build_json();
-  event["socket"] = to_json(listener.facts());
+  event["socket"] = to_json(listeners.facts());
   event["missing"] = tally.missing();
   return event;
 }
@@ -86,7 +98,7 @@ void Serve::print_usage() {
   print({{"event", "usage"}, {"at_ns", at_ns}, {"usage", to_json(usage)}});
 }
 
-Json stopped(const Tally& tally, const Listener& listener) {
+Json stopped(const Tally& tally, const Listeners& listeners) {
   Json errors = Json::object();
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (const auto count = tally.failures(static_cast<Stage>(stage)))
@@ -97,7 +109,7 @@ Json stopped(const Tally& tally, const Listener& listener) {
           {"errors", errors},
           {"messages_of_errors", tally.complaints()},
           {"usage", to_json(own_usage())},
-          {"socket", to_json(listener.facts())},
+          {"socket", to_json(listeners.facts())},
           {"notes", tally.notes()},
           {"missing", tally.missing()}};
 }
@@ -113,19 +125,21 @@ void Serve::run() {
   socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
-  const Endpoint where = endpoint();
+  const std::vector<Endpoint> where = endpoints();
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Stop stop;
   const Signals signals(stop, [this] { print_usage(); });
   Tally tally;
-  socket.settle_congestion(where, tally);
-  Listener listener(where, socket.options);
-  print(listening(chosen, options, listener, tally));
-  chosen.run(
-      {.service = *service, .options = options, .limits = limits, .tally = tally, .listener = &listener},
-      stop);
-  Json event = stopped(tally, listener);
+  const Listeners listeners = open_listeners(where, tally);
+  print(listening(chosen, options, listeners, tally));
+  chosen.run({.service = *service,
+              .options = options,
+              .limits = limits,
+              .tally = tally,
+              .listeners = listeners.all()},
+             stop);
+  Json event = stopped(tally, listeners);
   add_groups(event, service->results());
   print(event);
 }
@@ -139,7 +153,8 @@ void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
   serve->protocol.add_to(*command, program, Role::serve);
   command
       ->add_option("--listen", serve->listen,
-                   "where: 127.0.0.1:9000, [::1]:9000, host:9000, :0 (any free port), unix:PATH")
+                   "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
+                   "unix:PATH")
       ->type_name("ADDRESS")
       ->capture_default_str();
   command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");

@@ -19,7 +19,11 @@ constexpr std::size_t kReadAhead = 256 << 10;
 
 StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
                                    Time now)
-    : session_(std::move(session)), limits_(limits), tally_(tally), last_progress_(now) {
+    : session_(std::move(session)),
+      files_(session_->files()),
+      limits_(limits),
+      tally_(tally),
+      last_progress_(now) {
   tally_.opened.fetch_add(1, std::memory_order_relaxed);
   session_->on_open(now);
 }
@@ -127,15 +131,15 @@ void StreamConnection::refresh(Time now) {
 void StreamConnection::stored(std::size_t n, Time now) {
   received_ += n;
   last_progress_ = now;
-  session_->on_stored(n, {}, now);
+  files_->on_stored(n, {}, now);
 }
 
 void StreamConnection::store_failed(int error, Time now) {
-  session_->on_store_failed(error, now);
+  files_->on_store_failed(error, now);
 }
 
 void StreamConnection::source_failed(int error, Time now) {
-  session_->on_source_failed(error, now);
+  files_->on_source_failed(error, now);
 }
 
 bool StreamConnection::wants_input() const {
@@ -194,7 +198,7 @@ std::optional<FileRange> StreamConnection::source() const {
 std::optional<FileRange> StreamConnection::store() const {
   if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
     return std::nullopt;
-  const FileRange range = session_->store();
+  const FileRange range = files_->store();
   return range.file->descriptor() < 0 ? std::nullopt : std::optional(range);
 }
 

@@ -66,6 +66,7 @@ class StreamConnection {
   bool wants_shutdown() const;
   bool ended() const;
   std::optional<Time> deadline() const;
+  std::uint64_t bytes_received() const { return received_; }
 
  private:
   bool over() const;
@@ -84,7 +85,8 @@ class StreamConnection {
   std::size_t offer(Bytes chunk, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
-  std::unique_ptr<Session> session_;
+  const std::unique_ptr<Session> session_;
+  SessionFiles* const files_;  // the session's, null where it has none
   const Limits& limits_;
   Tally& tally_;
   std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read

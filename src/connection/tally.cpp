@@ -4,13 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace joust {
 namespace {
 
-void keep_once(std::vector<std::string>& list, std::string text, std::size_t most) {
-  if (list.size() < most && std::ranges::find(list, text) == list.end()) list.push_back(std::move(text));
+template <typename Text>
+void keep_once(std::vector<std::string>& list, const Text& text, std::size_t most) noexcept {
+  try {
+    if (list.size() < most && std::ranges::find(list, text) == list.end()) list.emplace_back(text);
+  } catch (const std::bad_alloc&) {
+    // Words are dispensable.
+  }
 }
 
 }  // namespace
@@ -24,10 +31,35 @@ std::string describe(const Failure& failure) {
   return text;
 }
 
-void Tally::failed(const Failure& failure) {
+Failure failure_of(const std::exception& error) noexcept {
+  Failure failure{Stage::local, 0, {}};
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    failure.error = ENOMEM;
+    return failure;
+  }
+  if (const auto* system = dynamic_cast<const std::system_error*>(&error))
+    failure.error = system->code().value();
+  try {
+    failure.detail = error.what();
+    // what() of a system_error ends with the errno in words, which describe() adds itself.
+    const std::string words = ": " + std::generic_category().message(failure.error);
+    if (failure.error != 0 && failure.detail.ends_with(words))
+      failure.detail.resize(failure.detail.size() - words.size());
+  } catch (const std::bad_alloc&) {
+    failure.detail.clear();
+  }
+  return failure;
+}
+
+void Tally::failed(const Failure& failure) noexcept {
   by_stage_[static_cast<std::size_t>(failure.stage)].fetch_add(1);
-  const std::lock_guard lock(mutex_);
-  keep_once(complaints_, describe(failure), kKept);
+  try {
+    const std::string text = describe(failure);
+    const std::lock_guard lock(mutex_);
+    keep_once(complaints_, text, kKept);
+  } catch (const std::bad_alloc&) {
+    // The count is what matters.
+  }
 }
 
 std::uint64_t Tally::failures() const {
@@ -36,14 +68,14 @@ std::uint64_t Tally::failures() const {
   return sum;
 }
 
-void Tally::note(std::string text) {
+void Tally::note(std::string_view text) noexcept {
   const std::lock_guard lock(mutex_);
-  keep_once(notes_, std::move(text), kKept);
+  keep_once(notes_, text, kKept);
 }
 
-void Tally::missing(std::string feature) {
+void Tally::missing(std::string_view feature) noexcept {
   const std::lock_guard lock(mutex_);
-  keep_once(missing_, std::move(feature), kKept);
+  keep_once(missing_, feature, kKept);
 }
 
 std::vector<std::string> Tally::complaints() const {

@@ -25,6 +25,11 @@ class TimerQueue {
   void arm(Timed& entry, Time due);
   void remove(Timed& entry);
 
+  // arm() needs no memory then, as long as there are no more entries than that.
+  void make_room(std::size_t entries) {
+    if (heap_.capacity() < entries) heap_.reserve(2 * entries);
+  }
+
   // Takes the first entry due by `now`, or null. Its owner looks what is really due and arms it again.
   Timed* pop_due(Time now);
 

@@ -18,13 +18,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <deque>
 
 #ifdef JOUST_HAVE_LIBURING
 
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "engines/loop/patience.hpp"
+#include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/io_uring/acceptor.hpp"
 #include "engines/io_uring/peer.hpp"
@@ -35,10 +36,10 @@ namespace {
 using Peer = UringPeer;
 using Op = UringOp;
 
-class UringLoop {
+class UringLoop : public LoopCore<UringPeer> {
  public:
   UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
-  ~UringLoop();
+  ~UringLoop() override;
   UringLoop(const UringLoop&) = delete;
   UringLoop& operator=(const UringLoop&) = delete;
   void run();
@@ -46,156 +47,134 @@ class UringLoop {
  private:
   void wait();
   void dispatch(const io_uring_cqe& cqe);
-  void open_dealt();
-  void accepted(const io_uring_cqe& cqe);
+  void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
+  void take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe);
   void keep_accepting();
-  void start_dials();
-  void open(Peer& peer);
-  void serve(Peer& peer);
+  void connect(Peer& peer) override;
+  void serve(Peer& peer) override;
+  bool let_go(Peer& peer) override { return peer.let_go(ring_); }
   void receive(Peer& peer);
   void send(Peer& peer);
   void watch(int fd, Op op);
   void stop_by_and_by();
 
-  const Hosting& hosting_;
-  Stop& stop_;
-  Listener* listener_;  // loop 0's, until the stop
   bool stopping_ = false;
   bool all_in_ = false;  // every connection there will be is open here (while stopping)
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
-  Patience patience_;
-  std::vector<Peer*> touched_;  // in this turn: may have output, or want input again
-  LoopCore<Peer> core_;
-  Uring ring_;  // behind the peers, so that it goes first
-  UringAcceptor acceptor_;
+  Queue<Peer> touched_;  // in this turn: may have output, or want input again
+  Uring ring_;           // goes before the peers, which are the base class's
+  std::deque<UringAcceptor> acceptors_;  // of the listeners, in their order
 };
 
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
                      const UringSetup& setup)
-    : hosting_(hosting),
-      stop_(stop),
-      listener_(index == 0 ? hosting.listener : nullptr),
-      patience_(hosting.options.wait),
-      core_(hosting, stop, group, index),
-      ring_(setup),
-      acceptor_(ring_, uring_tag(Op::accept), uring_tag(Op::cancel)) {
+    : LoopCore(hosting, stop, group, index), ring_(setup) {
   for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
-  watch(stop_.fd(), Op::stop);
-  watch(core_.inbox().waker().fd(), Op::inbox);
+  for (const Listener* listener : listeners()) acceptors_.emplace_back(ring_, *listener);
+  watch(stop.fd(), Op::stop);
+  watch(inbox().waker().fd(), Op::inbox);
 }
 
 // What is in flight is cancelled and seen to its end. A socket accepted meanwhile is ours to close.
 UringLoop::~UringLoop() {
   ring_.abandon([](const io_uring_cqe& cqe) {
-    if (cqe.user_data == uring_tag(Op::accept)) const Fd unwanted(cqe.res);
+    if (op_of(cqe) == Op::accept) const Fd unwanted(cqe.res);
   });
 }
 
 void UringLoop::run() {
-  const auto serve_peer = [this](Peer& peer) { serve(peer); };
-  while (!core_.over()) {
-    start_dials();
+  while (!over()) {
+    start_dials(0);  // blocking sockets: io_uring waits for them itself, and would report EAGAIN on others
     keep_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
-    for (Peer* peer : touched_) serve(*peer);
-    touched_.clear();
-    core_.fire_deadlines(serve_peer);
-    core_.pass_publications(serve_peer);
+    while (Peer* peer = touched_.pop()) attend(*peer);
+    fire_deadlines();
+    pass_publications();
     if (stopping_) stop_by_and_by();
-    core_.sweep([this](Peer& peer) { return peer.let_go(ring_); });
+    sweep();
   }
-  if (ring_.has_overflowed()) hosting_.tally.note("io-uring: the completion queue was full at times");
+  if (ring_.has_overflowed()) hosting().tally.note("io-uring: the completion queue was full at times");
 }
 
 void UringLoop::wait() {
-  const bool in_hurry = stopping_ && !core_.draining() && (listener_ != nullptr || core_.may_drain());
-  ring_.submit_and_wait(in_hurry ? Duration::zero() : patience_.next_wait(core_.due(), core_.now()));
-  core_.read_clock();
+  const bool in_hurry = stopping_ && !draining() && (!listeners().empty() || may_drain());
+  ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
+  read_clock();
   ++turn_;
-  if (ring_.has_completions()) patience_.found_work(core_.now());
+  if (ring_.has_completions()) found_work();
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
   if (op == Op::stop) stopping_ = true;
   if (op == Op::inbox) {
-    open_dealt();
-    if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(core_.inbox().waker().fd(), Op::inbox);
+    admit_dealt();
+    if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(inbox().waker().fd(), Op::inbox);
   }
-  if (op == Op::accept) accepted(cqe);
-  Peer* const peer = peer_of(cqe);
-  if (peer == nullptr) return;
-  peer->completed(op, cqe);
-  if (op == Op::receive) received(*peer, cqe);
-  if (op == Op::send) peer->sent(cqe.res, core_.now());
-  if (op == Op::connect) core_.finish_dial(*peer, -cqe.res);
-  if (peer->connection && !std::exchange(peer->touched, true)) touched_.push_back(peer);
+  if (op == Op::accept) return take_accepted(*acceptor_of(cqe), cqe);
+  if (Peer* const peer = peer_of(cqe)) completed(*peer, op, cqe);
 }
 
-// Those another loop has accepted for this one.
-void UringLoop::open_dealt() {
-  for (Fd& socket : core_.inbox().take()) open(core_.add(std::move(socket)));
+void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
+  peer.completed(op, cqe);
+  guarded(peer, [&] {
+    if (op == Op::receive) received(peer, cqe);
+    if (op == Op::send) peer.sent(cqe.res, now());
+  });
+  if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
+  if (op == Op::connect) finish_dial(peer, -cqe.res);
+  if (!peer.leaving) touched_.push(peer);
 }
 
 void UringLoop::keep_accepting() {
-  if (listener_ == nullptr || stopping_ || core_.accepting_paused()) return;
-  if (core_.full() && !acceptor_.in_flight()) return core_.pause_accepting();
-  acceptor_.keep_on(*listener_, core_.room());
+  if (stopping_ || accepting_paused()) return;
+  for (UringAcceptor& acceptor : acceptors_) {
+    if (full() && !acceptor.in_flight()) return pause_accepting();
+    acceptor.keep_on(room());
+  }
 }
 
-void UringLoop::accepted(const io_uring_cqe& cqe) {
-  Accepted accepted = acceptor_.completed(cqe, *listener_);
-  if (accepted.outcome == AcceptOutcome::busy) core_.pause_accepting();
-  if (accepted.outcome != AcceptOutcome::accepted) return;
-  if (auto mine = core_.deal(std::move(accepted.socket))) open(core_.add(std::move(*mine)));
+void UringLoop::take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe) {
+  Accepted next = acceptor.completed(cqe);
+  if (next.outcome == AcceptOutcome::busy) pause_accepting();
+  if (next.outcome == AcceptOutcome::accepted) accepted(std::move(next.socket));
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
   constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // nothing has been lost
-  if (peer.live()) {
-    if (cqe.res > 0) {
-      peer.count(static_cast<std::size_t>(cqe.res), turn_);
-      if (!splice_missed_ && (splice_missed_ = peer.connection->store().has_value()))
-        hosting_.tally.note("io-uring: no splice, files are written from the receive buffers");
-      peer.connection->received(ring_.buffers().chunk(cqe), core_.now());
-    } else if (cqe.res == 0) {
-      peer.connection->peer_finished(core_.now());
-    } else if (std::ranges::find(kAskAgain, cqe.res) == kAskAgain.end()) {
-      peer.connection->failed({Stage::receive, -cqe.res, {}}, core_.now());
-    }
+  if (!peer.live()) return;
+  if (cqe.res > 0) {
+    peer.count(static_cast<std::size_t>(cqe.res), turn_);
+    if (!splice_missed_ && (splice_missed_ = peer.connection->store().has_value()))
+      hosting().tally.note("io-uring: no splice, files are written from the receive buffers");
+    peer.connection->received(ring_.buffers().chunk(cqe), now());
+  } else if (cqe.res == 0) {
+    peer.connection->peer_finished(now());
+  } else if (std::ranges::find(kAskAgain, cqe.res) == kAskAgain.end()) {
+    peer.connection->failed({Stage::receive, -cqe.res, {}}, now());
   }
-  if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
 }
 
-void UringLoop::start_dials() {
-  // Blocking sockets: io_uring waits for them itself, and would report EAGAIN on others.
-  core_.start_dials(0, [this](Peer& peer, const Endpoint& to) {
-    io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
-  });
-}
-
-void UringLoop::open(Peer& peer) {
-  core_.open(peer);
-  serve(peer);
+void UringLoop::connect(Peer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
 }
 
 // Starts what the connection wants now and is not under way. A peer beyond its quota is not received from
 // until the next turn, so that it cannot use up the buffers all share.
 void UringLoop::serve(Peer& peer) {
-  peer.touched = false;
   StreamConnection& connection = *peer.connection;
-  if (!peer.sending && !core_.is_gathering() && connection.has_output()) send(peer);
-  if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, core_.now());
-  const bool beyond = peer.received_in(turn_) > hosting_.limits.read_bytes_per_turn;
+  if (!peer.sending && !is_gathering() && connection.has_output()) send(peer);
+  if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, now());
+  const bool beyond = peer.received_in(turn_) > hosting().limits.read_bytes_per_turn;
   const bool wanted = connection.wants_input() && !beyond;
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
   // Its receive may have ended before it was cancelled; then nothing else in flight would bring it back.
   if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
-  core_.settle(peer);
 }
 
 void UringLoop::receive(Peer& peer) {
@@ -211,8 +190,8 @@ void UringLoop::receive(Peer& peer) {
 // The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
 // MSG_WAITALL: a peer that reads slowly is then seen to move.
 void UringLoop::send(Peer& peer) {
-  if (peer.send_file(ring_, core_.now())) return;
-  const std::size_t count = peer.connection->output(peer.pieces, core_.now());
+  if (peer.send_file(ring_, now())) return;
+  const std::size_t count = peer.connection->output(peer.pieces, now());
   if (count == 0) return;  // a file that failed left nothing to send
   io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
   if (count == 1) {
@@ -230,21 +209,21 @@ void UringLoop::watch(int fd, Op op) {
   io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
 }
 
-// First the accept has to end; then loop 0 takes in those who wait in the queue, and each loop what it has
+// First the accepts have to end; then loop 0 takes in those who wait in the queue, and each loop what it has
 // been dealt; then, a turn later, what they have sent has arrived like everything sent before the stop, and
 // sessions are told to finish.
 void UringLoop::stop_by_and_by() {
-  if (core_.draining()) return;
-  if (listener_ != nullptr) {
-    if (acceptor_.in_flight()) return acceptor_.cancel();
-    if (!core_.accepting_paused())
-      core_.accept_peers(*listener_, 0, [this](Fd socket) { open(core_.add(std::move(socket))); });
-    std::exchange(listener_, nullptr)->close();
-    core_.end_dealing();
+  if (draining()) return;
+  bool accept_in_flight = false;
+  for (UringAcceptor& acceptor : acceptors_) {
+    if (acceptor.in_flight()) acceptor.cancel();
+    accept_in_flight |= acceptor.in_flight();
   }
-  if (!core_.may_drain()) return;
-  if (!std::exchange(all_in_, true)) return open_dealt();
-  core_.begin_drain([this](Peer& peer) { serve(peer); });
+  if (accept_in_flight) return;
+  end_accepting(0);
+  if (!may_drain()) return;
+  if (!std::exchange(all_in_, true)) return admit_dealt();
+  begin_drain();
 }
 
 }  // namespace
@@ -286,7 +265,6 @@ extern const Engine kIoUring{
     .summary = "completions instead of readiness: one system call for the operations of many sockets",
     .several_loops = true,
     .threads = "one per loop (-t)",
-    .wait_ignored = {},
     .knobs = kKnobs,
     .unavailable = uring_unavailable,
     .run = run,

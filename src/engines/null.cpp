@@ -50,7 +50,7 @@ std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Ti
   const auto read =
       range.file->read_at(range.offset, {buffer.get(), std::min<std::uint64_t>(range.size, kReadAtOnce)});
   if (!read || *read == 0)
-    from.on_source_failed(read ? 0 : read.error(), now);
+    from.files()->on_source_failed(read ? 0 : read.error(), now);
   else
     return deliver({buffer.get(), *read}, to, now);
   return 0;

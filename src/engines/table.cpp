@@ -8,12 +8,13 @@ namespace joust {
 
 extern const Engine kNull;
 extern const Engine kThreads;
+extern const Engine kPoll;
 extern const Engine kEpoll;
 extern const Engine kIoUring;
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kThreads, &kEpoll, &kIoUring};
+constexpr std::array kTable{&kNull, &kThreads, &kPoll, &kEpoll, &kIoUring};
 
 }  // namespace
 

@@ -2,163 +2,222 @@
 //
 // template: where a new engine starts. Copy this file, rename it, and change how it waits.
 //
-//     ppoll --> for each ready socket:  recv --> session --> send
-//       ^                                                     |
-//       +-------- deadlines <-------- publications <----------+
+//     epoll_wait --> for each ready socket:  recv --> session --> send
+//          ^                                                      |
+//          +---- deadlines <---- publications <---- unfinished ---+
 //
-// Good at: being read. Bad at: many connections, because each turn shows the kernel all of them. Left out on
-// purpose: several loops (see epoll.cpp), and reading more than once in a turn.
-//
-// Each step says whether every engine needs it (REQUIRED) or what an engine without it lacks (OPTIONAL).
+// Good at: being read. Every duty of docs/howto/add-an-engine.md is fulfilled in this file, at the place that
+// bears its number. Bad at: speed, because each change of mind costs a system call. An engine that is told
+// when sockets are ready writes less than this: it derives from ReadyLoop (loop/ready_loop.hpp), which has
+// the steps below once for all of them; poll.cpp shows that. Left out on purpose: sendfile and splice.
 #include "engines/template.hpp"
 
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cerrno>
 
-#include "engines/loop/loop_core.hpp"
-#include "engines/loop/patience.hpp"
+#include "base/check.hpp"
+#include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kFixed = 3;  // entries before those of the peers: stop, inbox, listener
+constexpr unsigned kSendsPerTurn = 16;
+constexpr int kEventsPerTurn = 256;
+constexpr std::uint32_t kEnd = EPOLLHUP | EPOLLERR;
 
 // OPTIONAL: derive from LoopPeer what your kernel interface must remember of a peer.
-using Peer = LoopPeer;
+struct TemplatePeer : LoopPeer {
+  using LoopPeer::LoopPeer;
+  std::uint32_t watched = 0;  // what the kernel was asked for
+  bool readable = false;      // the kernel said so, and the last recv has not come up short
+  bool full = false;          // the last send has come up short
+  bool hung_up = false;       // the kernel repeats it for as long as it is asked
+};
 
-class TemplateLoop {
+class TemplateLoop : public LoopCore<TemplatePeer> {
  public:
-  TemplateLoop(const Hosting& hosting, Stop& stop, LoopGroup& group)
-      : stop_(stop),
-        listener_(hosting.listener),
-        patience_(hosting.options.wait),
-        buffer_(hosting.limits.read_bytes),
-        core_(hosting, stop, group, 0) {}
+  TemplateLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
   void run();
 
  private:
-  void begin_connect(Peer& peer, const Endpoint& to);
-  void wait();
-  void dispatch();
-  void accept_peers();
-  void serve(Peer& peer, bool readable);
-  void begin_drain();
+  std::span<const epoll_event> wait();
+  void dispatch(const epoll_event& event);
+  void ready(TemplatePeer& peer, std::uint32_t events);
+  void connect(TemplatePeer& peer) override;
+  void serve(TemplatePeer& peer) override;
+  void receive(TemplatePeer& peer);
+  void flush(TemplatePeer& peer);
+  void resume_unfinished();
+  void stop_by_and_by();
+  void watch(TemplatePeer& peer);
+  void watch_listeners();
+  void control(int operation, int fd, std::uint32_t events, void* tag);
 
-  Stop& stop_;
-  Listener* listener_;  // until the stop
-  Patience patience_;
+  bool stopping_ = false;
+  bool accepting_ = false;          // the listeners are watched
+  Queue<TemplatePeer> unfinished_;  // those whose quota of this turn is used up
   std::vector<std::byte> buffer_;
-  std::vector<pollfd> entries_;
-  LoopCore<Peer> core_;
+  std::array<epoll_event, kEventsPerTurn> events_{};
+  Fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1()")};
 };
+
+TemplateLoop::TemplateLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {
+  control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
+  control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+}
 
 // REQUIRED, in this order. Only the steps are yours; their bookkeeping is LoopCore's.
 void TemplateLoop::run() {
-  const auto serve_peer = [this](Peer& peer) { serve(peer, false); };
-  while (!core_.over()) {
-    // OPTIONAL: role dial. Without it set .dials = false in the descriptor.
-    core_.start_dials(SOCK_NONBLOCK, [this](Peer& peer, const Endpoint& to) { begin_connect(peer, to); });
-    wait();
-    dispatch();
-    core_.fire_deadlines(serve_peer);
-    core_.pass_publications(serve_peer);
-    core_.sweep();  // last, because entries_ still speaks of peers that have left
+  while (!over()) {
+    start_dials(SOCK_NONBLOCK);  // OPTIONAL: role dial. Without it set .dials = false in the descriptor.
+    watch_listeners();
+    for (const epoll_event& event : wait()) dispatch(event);
+    resume_unfinished();
+    fire_deadlines();     // duty 11
+    pass_publications();  // duty 8
+    if (stopping_) stop_by_and_by();
+    sweep();  // last, because the events of this turn speak of peers that leave
   }
 }
 
-// OPTIONAL: role dial.
-void TemplateLoop::begin_connect(Peer& peer, const Endpoint& to) {
+// REQUIRED: sleep until something is ready, or next_wait() is over.
+std::span<const epoll_event> TemplateLoop::wait() {
+  // Duty 10: next_wait() says what --wait asks for. Duty 12: it is long where nothing is due.
+  const Duration most = unfinished_.empty() ? next_wait() : Duration::zero();
+  const auto most_ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();
+  const int ready = ::epoll_wait(epoll_.get(), events_.data(), kEventsPerTurn, static_cast<int>(most_ms));
+  const int error = ready < 0 ? errno : 0;
+  read_clock();
+  // Duty 15: a signal is no event, a shortage no reason to spin, and all else ends the run.
+  if (error == ENOMEM) pause_for_shortage();
+  if (error != 0 && error != ENOMEM && error != EINTR) checked(ready, "epoll_wait()");
+  if (ready > 0) found_work();
+  return std::span(events_).first(static_cast<std::size_t>(std::max(ready, 0)));
+}
+
+// REQUIRED: tell each part what it is ready for.
+void TemplateLoop::dispatch(const epoll_event& event) {
+  void* const tag = event.data.ptr;
+  if (tag == &stop()) {
+    stopping_ = true;
+    return control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // duty 12: it would wake the loop for ever
+  }
+  if (tag == &inbox()) return admit_dealt();  // another loop has accepted for this one
+  for (const Listener* listener : listeners())
+    if (tag == listener) return accept_peers(*listener, SOCK_NONBLOCK);  // duty 1
+  ready(*static_cast<TemplatePeer*>(tag), event.events);
+}
+
+void TemplateLoop::ready(TemplatePeer& peer, std::uint32_t events) {
+  if (!peer.connection) return finish_dial(peer, connect_result(peer.socket.get()));
+  if ((events & (EPOLLIN | kEnd)) != 0) peer.readable = true;
+  if ((events & (EPOLLOUT | kEnd)) != 0) peer.full = false;
+  if ((events & kEnd) != 0) peer.hung_up = true;
+  // Duty 13: nobody would read the reset of a peer from which nothing is wanted now.
+  if ((events & EPOLLERR) != 0 && !peer.connection->wants_input())
+    if (const int error = connect_result(peer.socket.get()); error != 0)
+      peer.connection->failed({Stage::receive, error, {}}, now());
+  attend(peer);
+}
+
+// OPTIONAL: role dial. The result comes with EPOLLOUT.
+void TemplateLoop::connect(TemplatePeer& peer) {
+  const Endpoint& to = endpoint_of(peer);
   const int result = ::connect(peer.socket.get(), to.raw(), to.size);
-  if (result < 0 && errno == EINPROGRESS) return;  // ppoll will say POLLOUT
-  if (core_.finish_dial(peer, result < 0 ? errno : 0)) serve(peer, false);
+  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
+  watch(peer);
 }
 
-// REQUIRED: sleep until something is ready or core_.due(). OPTIONAL: --wait spin and adaptive,
-// by Patience; without them say so in .wait_ignored.
-void TemplateLoop::wait() {
-  const bool accepts = listener_ != nullptr && !core_.accepting_paused();
-  entries_.clear();  // a negative descriptor is passed over
-  entries_.push_back({.fd = core_.draining() ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
-  entries_.push_back({.fd = core_.inbox().waker().fd(), .events = POLLIN, .revents = 0});
-  entries_.push_back({.fd = accepts ? listener_->fd() : -1, .events = POLLIN, .revents = 0});
-  for (const auto& peer : core_.peers()) {
-    int events = POLLOUT;  // connecting
-    if (peer->connection)
-      events =
-          (peer->connection->wants_input() ? POLLIN : 0) | (peer->connection->has_output() ? POLLOUT : 0);
-    // A peer with nothing to wait for must not wake the loop again and again with its hang-up.
-    entries_.push_back(
-        {.fd = events != 0 ? peer->socket.get() : -1, .events = static_cast<short>(events), .revents = 0});
-  }
-  const timespec timeout = to_timespec(patience_.next_wait(core_.due(), core_.now()));
-  const int ready = ::ppoll(entries_.data(), entries_.size(), &timeout, nullptr);
-  core_.read_clock();
-  if (ready > 0) patience_.found_work(core_.now());
+// REQUIRED: read, write, end our direction when the session is done. attend() calls it.
+void TemplateLoop::serve(TemplatePeer& peer) {
+  flush(peer);
+  receive(peer);
+  if (!peer.connection->ended()) watch(peer);
 }
 
-// REQUIRED: tell each peer what its socket is ready for.
-void TemplateLoop::dispatch() {
-  for (std::size_t i = kFixed; i < entries_.size(); ++i) {
-    if (entries_[i].revents == 0) continue;
-    Peer& peer = *core_.peers()[i - kFixed];
-    if (peer.connection)
-      serve(peer, (entries_[i].revents & ~POLLOUT) != 0);  // an end or an error is read like bytes
-    else if (core_.finish_dial(peer, connect_result(peer.socket.get())))
-      serve(peer, false);
-  }
-  if (entries_[1].revents != 0) core_.inbox().take();  // with one loop only to say that it is awake
-  if (entries_[2].revents != 0) accept_peers();
-  if (entries_[0].revents != 0) begin_drain();
-}
-
-// OPTIONAL: role serve. Without it set .serves = false in the descriptor.
-void TemplateLoop::accept_peers() {
-  core_.accept_peers(*listener_, SOCK_NONBLOCK, [this](Fd socket) {
-    Peer& peer = core_.add(std::move(socket));
-    core_.open(peer);
-    serve(peer, false);  // it may have the first word
-  });
-}
-
-// REQUIRED: read once if there is something, write what there is, end our direction when the session is done.
-// One read is the quota that keeps a fast peer from starving the others: ppoll repeats what is left.
-void TemplateLoop::serve(Peer& peer, bool readable) {
+// Duty 3: a fast peer is read from up to its quota, then others have their turn. Duty 4: a session that wants
+// nothing is not read for.
+void TemplateLoop::receive(TemplatePeer& peer) {
   StreamConnection& connection = *peer.connection;
-  if (readable && connection.wants_input())
-    receive_ready(peer.socket.get(), connection, buffer_, false, core_.now());
-  while (connection.has_output() && send_ready(peer.socket.get(), connection, core_.now())) {
+  const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
+  while (peer.readable && connection.wants_input()) {
+    if (connection.bytes_received() >= quota) return unfinished_.push(peer);
+    peer.readable = receive_ready(peer.socket.get(), connection, buffer_, peer.hung_up, now());
+    flush(peer);
   }
-  if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, core_.now());
-  core_.settle(peer);
 }
 
-// REQUIRED: the stop. Who waits in the queue is let in, what has arrived is answered, then sessions are told.
-void TemplateLoop::begin_drain() {
-  if (listener_ != nullptr && !core_.accepting_paused()) accept_peers();
-  if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
-  core_.end_dealing();  // with several loops the others wait for this before they drain: see epoll.cpp
-  core_.begin_drain([this](Peer& peer) { serve(peer, true); });
+// Duty 5: send in order, and end our direction behind the last byte. Duty 6: a fast reader is sent to up to
+// its quota. Duty 9: while publications are being gathered nobody is sent a part of them.
+void TemplateLoop::flush(TemplatePeer& peer) {
+  if (is_gathering()) return;
+  unsigned sends = 0;
+  while (!peer.full && peer.connection->has_output()) {
+    if (++sends > kSendsPerTurn) return unfinished_.push(peer);
+    peer.full = !send_ready(peer.socket.get(), *peer.connection, now());
+  }
+  if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());
 }
 
-// REQUIRED: may be called again and again, and on several threads at once: no globals.
-void run(const Hosting& hosting, Stop& stop) {
-  LoopGroup group(1);
-  TemplateLoop(hosting, stop, group).run();
+void TemplateLoop::resume_unfinished() {
+  Queue<TemplatePeer> unfinished;
+  unfinished.take_all(unfinished_);
+  while (TemplatePeer* peer = unfinished.pop()) attend(*peer);
 }
 
-// REQUIRED: what people and scenarios may ask of the engine; see joust/engine.hpp for what else there is. A
-// real engine writes `extern const Engine kName{...}` here, and adds kName to table.cpp instead of the
-// function below.
+// REQUIRED: the stop. First loop 0 lets in whoever waits in the queue; then each loop answers what has
+// arrived, and tells its sessions to finish.
+void TemplateLoop::stop_by_and_by() {
+  if (draining()) return;
+  end_accepting(SOCK_NONBLOCK);  // duty 16
+  if (!may_drain()) return;
+  admit_dealt();
+  for (const auto& peer : peers()) peer->readable = true;  // duty 17: to see what has arrived meanwhile
+  begin_drain();
+}
+
+// Asks the kernel for what this peer can use now, and for nothing else, or the loop would never sleep
+// (duty 12). A hang-up is reported whatever is asked for, again and again; so a peer that has hung up and
+// has nothing to wait for is not watched (duty 14).
+void TemplateLoop::watch(TemplatePeer& peer) {
+  std::uint32_t events = EPOLLOUT;  // connecting
+  if (peer.connection)
+    events = (peer.connection->wants_input() ? EPOLLIN : 0U) | (peer.full ? EPOLLOUT : 0U) | EPOLLERR;
+  if (events == EPOLLERR && peer.hung_up) events = 0;
+  if (events == peer.watched) return;
+  const int change = peer.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+  control(events == 0 ? EPOLL_CTL_DEL : change, peer.socket.get(), events, &peer);
+  peer.watched = events;
+}
+
+// Duty 2: a queue that must not be emptied now, for want of descriptors, must not wake the loop either.
+void TemplateLoop::watch_listeners() {
+  const bool accepts = !listeners().empty() && !accepting_paused();
+  if (listeners().empty() || accepting_ == accepts) return;
+  for (Listener* const listener : listeners())
+    control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->fd(), EPOLLIN, listener);
+  accepting_ = accepts;
+}
+
+void TemplateLoop::control(int operation, int fd, std::uint32_t events, void* tag) {
+  epoll_event event{.events = events, .data = {.ptr = tag}};
+  checked(::epoll_ctl(epoll_.get(), operation, fd, &event), "epoll_ctl({}, {})", operation, fd);
+}
+
+// REQUIRED: what people and scenarios may ask of the engine; see joust/engine.hpp for what else there is.
+// run() may be called again and again, and on several threads at once: no globals. A real engine writes
+// `extern const Engine kName{...}` here, and adds kName to table.cpp instead of the function below.
 constexpr Engine kTemplate{
     .name = "template",
-    .summary = "one loop around ppoll, to start a new engine from",
-    .threads = "one",
-    .wait_ignored = {},
-    .knobs = {},
-    .run = run,
+    .summary = "one loop around epoll_wait, to start a new engine from",
+    .several_loops = true,
+    .threads = "one per loop (-t)",
+    .run = run_loops<TemplateLoop>,
 };
 
 }  // namespace

@@ -24,12 +24,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <vector>
 
 #include "base/check.hpp"
 #include "engines/threads/blocking_dial.hpp"
 #include "engines/threads/crew.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/patience.hpp"
+#include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
 
@@ -39,6 +41,8 @@ namespace {
 constexpr std::size_t kMostRead = 64 << 10;                       // on the stack
 constexpr Duration kTick = std::chrono::seconds(1);               // the longest sleep in recv
 constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
+
+constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
 
 // What the thread of one connection does. It lives on that thread's stack.
 class Conversation {
@@ -78,7 +82,8 @@ void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
-  peer_.connection.emplace(hosting_.service.open({}), hosting_.limits, hosting_.tally, now_);
+  const PeerAddress from = hosting_.target == nullptr ? peer_of(peer_.socket.get()) : PeerAddress::unknown;
+  peer_.connection.emplace(hosting_.service.open({.peer = from}), hosting_.limits, hosting_.tally, now_);
   while (take_turn()) {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();
@@ -163,20 +168,22 @@ void Conversation::take_leave(const Heard& heard) {
 class Host {
  public:
   Host(const Hosting& hosting, Stop& stop)
-      : hosting_(hosting), stop_(stop), listener_(hosting.listener), undialled_(hosting.dials) {}
+      : hosting_(hosting), stop_(stop), listeners_(hosting.listeners), undialled_(hosting.dials) {}
   void run();
 
  private:
   void live(CrewPeer& peer);
-  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.listener && undialled_ == 0)); }
-  bool wait();
-  void accept_peers();
+  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
+  void wait();
+  void accept_from_ready();
+  void accept_peers(const Listener& listener);
   void start_dials();
   void begin_drain();
 
   const Hosting& hosting_;
   Stop& stop_;
-  Listener* listener_;                      // until the stop
+  std::span<Listener* const> listeners_;    // until the stop
+  std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
   std::size_t undialled_;                   // connections
   std::atomic<std::size_t> connecting_{0};  // dials in progress
   Time now_ = Clock::now();
@@ -197,36 +204,40 @@ void Host::live(CrewPeer& peer) {
 
 void Host::run() {
   for (start_dials(); !over(); start_dials()) {
-    const bool knock = wait();
+    wait();
     crew_.attend(now_);
-    if (knock) accept_peers();
+    accept_from_ready();
     if (stop_.requested() && !drain_by_) begin_drain();
     if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
   }
   crew_.rethrow();
 }
 
-// True when somebody waits to be accepted.
-bool Host::wait() {
+void Host::wait() {
   Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
   if (accept_again_) until = std::min(until, *accept_again_);
   if (const auto due = crew_.due()) until = std::min(until, *due);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
-  std::array<pollfd, 3> events{};  // a negative descriptor is passed over
-  events[0] = {.fd = crew_.fd(), .events = POLLIN, .revents = 0};
-  events[1] = {.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0};
-  events[2] = {.fd = listener_ && !accept_again_ ? listener_->fd() : -1, .events = POLLIN, .revents = 0};
-  ::ppoll(events.data(), events.size(), &timeout, nullptr);
+  events_.clear();  // a negative descriptor is passed over
+  events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
+  events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
+  for (const Listener* listener : listeners_)
+    events_.push_back({.fd = accept_again_ ? -1 : listener->fd(), .events = POLLIN, .revents = 0});
+  ::ppoll(events_.data(), events_.size(), &timeout, nullptr);
   now_ = Clock::now();
   if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
-  return events[2].revents != 0;
 }
 
-void Host::accept_peers() {
+void Host::accept_from_ready() {
+  for (std::size_t i = 0; i < listeners_.size(); ++i)
+    if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
+}
+
+void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
     const bool full = crew_.size() >= hosting_.limits.connections;
     // The listener does not block: who has connected may be gone again. What accept4 gives here does.
-    Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener_->accept(0);
+    Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener.accept(0);
     if (accepted.outcome == AcceptOutcome::none) return;
     if (accepted.outcome == AcceptOutcome::accepted && crew_.start(std::move(accepted.socket))) continue;
     hosting_.tally.note(
@@ -247,8 +258,10 @@ void Host::start_dials() {
 void Host::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
   // A last turn for those who wait in the queue; more, and peers that keep coming would put off the end.
-  if (listener_ != nullptr && !accept_again_) accept_peers();
-  if (listener_ != nullptr) std::exchange(listener_, nullptr)->close();
+  for (Listener* listener : std::exchange(listeners_, {})) {
+    if (!accept_again_) accept_peers(*listener);
+    listener->close();
+  }
   crew_.drain();
 }
 

@@ -5,10 +5,10 @@
 
 namespace joust {
 
-std::unique_ptr<Session> RequestService::open(Delivery delivery) {
+std::unique_ptr<Session> RequestService::open(const Opening& opening) {
   Parameters parameters = parameters_;
   parameters.connection = run_.next_connection();
-  const Framing framing = delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
+  const Framing framing = opening.delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
   return std::make_unique<RequestSession>(framing, make_(parameters), run_);
 }
 

@@ -20,7 +20,7 @@ class RequestService : public Service {
 
   RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
       : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
-  std::unique_ptr<Session> open(Delivery delivery) override;
+  std::unique_ptr<Session> open(const Opening& opening) override;
   void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
   Publications* publications() override { return &run_.publications(); }
 

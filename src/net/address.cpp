@@ -13,6 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/endian.hpp"
+
 namespace joust {
 namespace {
 
@@ -43,6 +45,11 @@ bool is_port(std::string_view text) {
   return error == std::errc{} && rest == text.data() + text.size() && port <= 65535;
 }
 
+// The upper half belongs to no IPv6 network that is in use, so the two families never meet.
+PeerAddress ipv4_peer(std::uint32_t address) {
+  return static_cast<PeerAddress>(std::uint64_t{0xffff} << 32 | address);
+}
+
 }  // namespace
 
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
@@ -71,9 +78,14 @@ std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
     Endpoint endpoint;
     std::memcpy(&endpoint.storage, info->ai_addr, info->ai_addrlen);
     endpoint.size = info->ai_addrlen;
-    endpoints.push_back(endpoint);
+    // A name may stand in more than one line of /etc/hosts.
+    if (std::ranges::find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
   }
   return endpoints;
+}
+
+bool operator==(const Endpoint& one, const Endpoint& other) {
+  return one.size == other.size && std::memcmp(&one.storage, &other.storage, one.size) == 0;
 }
 
 std::string to_text(const Endpoint& endpoint) {
@@ -89,6 +101,22 @@ std::string to_text(const Endpoint& endpoint) {
                 NI_NUMERICHOST | NI_NUMERICSERV);
   return endpoint.family() == AF_INET6 ? fmt::format("[{}]:{}", host, port)
                                        : fmt::format("{}:{}", host, port);
+}
+
+std::uint16_t port_of(const Endpoint& endpoint) {
+  sockaddr_in address{};  // in sockaddr_in6 the port has the same place
+  if (endpoint.family() == AF_UNIX) return 0;
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  return ntohs(address.sin_port);
+}
+
+Endpoint with_port(Endpoint endpoint, std::uint16_t port) {
+  if (endpoint.family() == AF_UNIX) return endpoint;
+  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
+  const in_port_t in_network_order = htons(port);
+  std::memcpy(reinterpret_cast<std::byte*>(&endpoint.storage) + offsetof(sockaddr_in, sin_port),
+              &in_network_order, sizeof in_network_order);
+  return endpoint;
 }
 
 bool is_local(const Endpoint& endpoint) {
@@ -108,6 +136,28 @@ bool is_local(const Endpoint& endpoint) {
     default:
       return false;
   }
+}
+
+PeerAddress peer_address(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_INET) {
+    sockaddr_in address{};
+    std::memcpy(&address, &endpoint.storage, sizeof address);
+    return ipv4_peer(ntohl(address.sin_addr.s_addr));
+  }
+  if (endpoint.family() != AF_INET6) return PeerAddress::unknown;
+  sockaddr_in6 address{};
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&address.sin6_addr);
+  if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) return ipv4_peer(read_big_endian<std::uint32_t>(bytes + 12));
+  return static_cast<PeerAddress>(read_big_endian<std::uint64_t>(bytes));
+}
+
+PeerAddress peer_of(int socket) {
+  Endpoint peer;
+  peer.size = sizeof peer.storage;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) != 0)
+    return PeerAddress::unknown;
+  return peer_address(peer);
 }
 
 }  // namespace joust

@@ -3,12 +3,13 @@
 
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "joust/session.hpp"
+#include "joust/service.hpp"
 
 namespace joust {
 
@@ -20,16 +21,26 @@ struct Endpoint {
   int family() const { return storage.ss_family; }
   const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
+bool operator==(const Endpoint& one, const Endpoint& other);
 
 // "127.0.0.1:9000", "[::1]:9000", "unix:/run/x.sock".
 std::string to_text(const Endpoint& endpoint);
 
+// The port, in the machine's byte order; 0 for a unix socket, which has none.
+std::uint16_t port_of(const Endpoint& endpoint);
+Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's stays as it is
+
 // True where nothing outside this machine can reach the address: loopback and unix sockets.
 bool is_local(const Endpoint& endpoint);
 
+PeerAddress peer_address(const Endpoint& endpoint);
+
+// The address at the other end of a connected socket; unknown when the connection is already gone.
+PeerAddress peer_of(int socket);
+
 // The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback) or "unix:PATH", in
-// the order to be tried; never empty. May ask a name server, and block for it. A failure has stage resolve
-// and says what is wrong with the text.
+// the order to be tried, each once; never empty. May ask a name server, and block for it. A failure has stage
+// resolve and says what is wrong with the text.
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text);
 
 }  // namespace joust

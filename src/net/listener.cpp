@@ -104,6 +104,11 @@ void Listener::note_facts(int connection) const {
   facts_->backlog = own_facts_.backlog;
 }
 
+bool Listener::has_accepted() const {
+  const std::lock_guard lock(mutex_);
+  return facts_.has_value();
+}
+
 SocketFacts Listener::facts() const {
   const std::lock_guard lock(mutex_);
   return facts_.value_or(own_facts_);

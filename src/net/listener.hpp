@@ -35,6 +35,7 @@ class Listener {
 
   int fd() const { return socket_.get(); }
   std::string address() const;  // as bound: with the port the kernel chose
+  const Endpoint& endpoint() const { return bound_; }
 
   // One connection off the queue, close-on-exec, and SOCK_NONBLOCK where `flags` say so.
   Accepted accept(int flags) const;
@@ -44,6 +45,7 @@ class Listener {
 
   // What the kernel says of the first connection accepted, or of the listener while there was none.
   SocketFacts facts() const;
+  bool has_accepted() const;
   void note_facts(int connection) const;  // keeps those of the first only
 
  private:

@@ -59,7 +59,9 @@ void apply(const SocketOptions& options, int socket) {
 
 std::string congestion_refused(const std::string& name, int family) {
   if (name.empty()) return {};
-  const Fd socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket({})", family));
+  const int number = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (number < 0 && errno == EAFNOSUPPORT) return {};
+  const Fd socket(checked(number, "socket({})", family));
   if (set_congestion(socket.get(), name) == 0) return {};
   if (errno == EPERM)
     return "only privileged users may have it here; others may have: " +

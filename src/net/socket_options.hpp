@@ -31,7 +31,7 @@ struct SocketFacts {
 void apply(const SocketOptions& options, int socket);
 
 // Why TCP sockets of that family (AF_INET, AF_INET6) cannot have the congestion control; empty where they
-// can, and for the empty name.
+// can, for the empty name, and where the machine has no sockets of that family.
 std::string congestion_refused(const std::string& name, int family);
 
 SocketFacts read_back(int socket);

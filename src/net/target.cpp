@@ -3,9 +3,15 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
+
 #include "base/check.hpp"
 
 namespace joust {
+
+bool is_full_backlog(int error, int family) {
+  return family == AF_UNIX && error == EAGAIN;
+}
 
 Fd Target::make_socket(std::size_t index, int flags) const {
   const int family = endpoints_[index].family();

@@ -14,6 +14,11 @@
 
 namespace joust {
 
+// What connect() says of a unix socket whose accept queue is full: non-blocking sockets hear it at once,
+// blocking ones when their send timeout has passed. The peer is there and another try may succeed. (A TCP
+// connect waits in the kernel instead, which repeats its SYN.)
+bool is_full_backlog(int error, int family);
+
 // Whom to dial, with the scenario's socket options. Several endpoints are tried in turn. All methods: any
 // thread.
 class Target {

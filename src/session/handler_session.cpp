@@ -56,8 +56,8 @@ class HandlerSession : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> HandlerService::open(Delivery delivery) {
-  const Framing framing = delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
+std::unique_ptr<Session> HandlerService::open(const Opening& opening) {
+  const Framing framing = opening.delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
   return std::make_unique<HandlerSession>(framing, make_());
 }
 

@@ -14,7 +14,7 @@ class HandlerService : public Service {
  public:
   HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make)
       : framing_(framing), make_(std::move(make)) {}
-  std::unique_ptr<Session> open(Delivery delivery) override;
+  std::unique_ptr<Session> open(const Opening& opening) override;
 
  private:
   Framing framing_;

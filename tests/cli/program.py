@@ -25,7 +25,8 @@ class Server:
     """A `serve` process: ready when entered, told to stop and waited for when left."""
 
     def __init__(self, *arguments, program=JOUST):
-        self.command = [program, "serve", *map(str, arguments)]
+        program = [program] if isinstance(program, str) else program
+        self.command = [*program, "serve", *map(str, arguments)]
         self.stopped = None
 
     def __enter__(self):

@@ -121,6 +121,44 @@ class Load(Case):
             done, _ = self.load("--connect", "localhost:" + port, "-c", 3, "-m", 1)
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def with_name(self, *addresses):
+        """The program where those are the addresses of the name 'manifold'."""
+        hosts = self.path("hosts")
+        with open(hosts, "w", encoding="ascii") as text:
+            text.writelines(f"{address} manifold\n" for address in addresses)
+        aside = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+        mount = f"mount --bind {hosts} /etc/hosts"
+        if subprocess.run([*aside, mount], capture_output=True, check=False).returncode != 0:
+            self.skipTest("may not give a name several addresses")
+        return [*aside, mount + ' && exec "$0" "$@"', JOUST]
+
+    def test_all_addresses_of_a_name_are_listened_on(self):
+        program = self.with_name("127.0.0.1", "127.0.0.2", "127.0.0.2")
+        with Server("-e", "threads", "--listen", "manifold:0", program=program) as server:
+            addresses = server.listening["addresses"]
+            self.assertEqual([address.split(":")[0] for address in addresses], ["127.0.0.1", "127.0.0.2"])
+            self.assertEqual(len({address.split(":")[1] for address in addresses}), 1)
+            self.assertEqual(server.address, addresses[0])
+            for address in addresses:
+                done, _ = self.load("--connect", address, "-c", 2, "-m", 3)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_an_address_that_the_machine_lacks_is_left_out(self):
+        program = self.with_name("192.0.2.1", "127.0.0.1")
+        with Server("--listen", "manifold:0", "--public", program=program) as server:
+            self.assertEqual(server.listening["addresses"], [server.address])
+            self.assertTrue(server.address.startswith("127.0.0.1:"))
+            words = r"not listening on 192\.0\.2\.1:\d+: Cannot assign requested address"
+            self.assertRegex("\n".join(server.stop()["notes"]), words)
+            self.assertRegex(server.process.stderr.read(), words)
+
+    def test_every_address_of_a_name_must_be_local(self):
+        program = self.with_name("127.0.0.1", "192.0.2.1")
+        done = subprocess.run(
+            [*program, "serve", "--listen", "manifold:0"], capture_output=True, text=True, check=False
+        )
+        self.refused(done, "--public")
+
     def test_a_unix_socket_left_behind_is_replaced_and_a_live_one_is_not(self):
         path = self.path("left.sock")
         with socket.socket(socket.AF_UNIX) as dead:

@@ -66,7 +66,7 @@ class RoomSession : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> GatheringService::open(Delivery /*delivery*/) {
+std::unique_ptr<Session> GatheringService::open(const Opening& /*opening*/) {
   return std::make_unique<GatheringSession>(*this);
 }
 
@@ -74,7 +74,7 @@ void GatheringService::one_more() {
   if (++opened_ == expected_) publications_.announce();
 }
 
-std::unique_ptr<Session> RoomService::open(Delivery /*delivery*/) {
+std::unique_ptr<Session> RoomService::open(const Opening& /*opening*/) {
   return std::make_unique<RoomSession>(*this);
 }
 

@@ -16,7 +16,7 @@ namespace joust::conformance {
 class GatheringService : public Service {
  public:
   explicit GatheringService(unsigned expected) : expected_(expected) {}
-  std::unique_ptr<Session> open(Delivery delivery) override;
+  std::unique_ptr<Session> open(const Opening& opening) override;
   Publications* publications() override { return &publications_; }
 
   bool complete() const { return opened_.load() >= expected_; }
@@ -38,7 +38,7 @@ struct Remark {
 class RoomService : public Service {
  public:
   explicit RoomService(std::size_t capacity) : log_(capacity) {}
-  std::unique_ptr<Session> open(Delivery delivery) override;
+  std::unique_ptr<Session> open(const Opening& opening) override;
   Publications* publications() override { return &publications_; }
 
   void publish(const Remark& remark);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -23,7 +24,7 @@ Run::Run(const Variant& variant, const Limits& limits, const Task& task)
                .options = options_,
                .limits = limits_,
                .tally = tally_,
-               .listener = task.listener,
+               .listeners = task.listeners,
                .target = task.target,
                .dials = task.dials,
                .answering = task.answering} {
@@ -53,9 +54,13 @@ void Run::wait() {
 }
 
 Server::Server(const Variant& variant, Service& service, const Serving& how)
-    : listener_(endpoint_of(how.address), how.socket),
-      endpoint_(endpoint_of(listener_.address())),
-      run_(variant, how.limits, {.service = service, .listener = &listener_}) {}
+    : Server(variant, service, how, std::array{endpoint_of(how.address)}) {}
+
+Server::Server(const Variant& variant, Service& service, const Serving& how,
+               std::span<const Endpoint> endpoints)
+    : listeners_(endpoints, how.socket),
+      endpoint_(listeners_.all().front()->endpoint()),
+      run_(variant, how.limits, {.service = service, .listeners = listeners_.all()}) {}
 
 void Server::stop() {
   run_.stop().request();

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <future>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "conformance/peer.hpp"
 #include "conformance/variants.hpp"
 #include "joust/engine.hpp"
-#include "net/listener.hpp"
+#include "net/listeners.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 #include "connection/tally.hpp"
@@ -21,7 +22,7 @@ Limits brisk();
 // What a run works on: see Hosting.
 struct Task {
   Service& service;
-  Listener* listener = nullptr;
+  std::span<Listener* const> listeners = {};
   const Target* target = nullptr;
   std::size_t dials = 0;
   Service* answering = nullptr;
@@ -61,14 +62,16 @@ struct Serving {
 class Server {
  public:
   Server(const Variant& variant, Service& service, const Serving& how = {});
+  Server(const Variant& variant, Service& service, const Serving& how, std::span<const Endpoint> endpoints);
 
-  const Endpoint& endpoint() const { return endpoint_; }
+  const Endpoint& endpoint() const { return endpoint_; }  // the first
+  const Listeners& listeners() const { return listeners_; }
   Tally& tally() { return run_.tally(); }
   Run& run() { return run_; }
   void stop();  // once, and waits
 
  private:
-  Listener listener_;
+  Listeners listeners_;
   Endpoint endpoint_;
   Run run_;
 };

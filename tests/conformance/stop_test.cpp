@@ -179,7 +179,7 @@ class GreetingSession : public Session {
 
 class GreetingService : public Service {
  public:
-  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
     return std::make_unique<GreetingSession>();
   }
 };

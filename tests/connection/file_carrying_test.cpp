@@ -49,26 +49,13 @@ struct Plan {
   std::string received, seen, told;
 };
 
-class FileSession : public Session {
+class FileSession : public Session, private SessionFiles {
  public:
   explicit FileSession(Plan& plan) : plan_(plan) {}
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
     const std::size_t taken = plan_.received.empty() ? 1 : chunk.size();  // a file is wanted after one byte
     plan_.received += as_text(chunk.first(taken));
     return taken;
-  }
-  void on_stored(std::size_t n, Bytes seen, Time /*now*/) override {
-    plan_.wanted.offset += n;
-    plan_.wanted.size -= n;
-    plan_.seen += as_text(seen);
-  }
-  void on_store_failed(int error, Time /*now*/) override {
-    plan_.told += "store failed " + std::to_string(error) + ";";
-    plan_.wanted.size = 0;
-  }
-  void on_source_failed(int error, Time /*now*/) override {
-    plan_.told += "source failed " + std::to_string(error) + ";";
-    plan_.range.size = 0;
   }
   void on_drain(Time /*now*/) override {}
   std::size_t output(std::span<Segment> into) const override {
@@ -84,7 +71,7 @@ class FileSession : public Session {
   Want want() const override {
     return !plan_.received.empty() && plan_.wanted.size > 0 ? Want::file : Want::bytes;
   }
-  FileRange store() const override { return plan_.wanted; }
+  SessionFiles* files() override { return this; }
   bool finished() const override { return false; }
   void consumed(std::size_t n) override {
     if (const std::size_t part = std::min(n, plan_.head.size()); part > 0)
@@ -97,6 +84,21 @@ class FileSession : public Session {
   void released(std::size_t /*n*/) override {}
 
  private:
+  FileRange store() const override { return plan_.wanted; }
+  void on_stored(std::size_t n, Bytes seen, Time /*now*/) override {
+    plan_.wanted.offset += n;
+    plan_.wanted.size -= n;
+    plan_.seen += as_text(seen);
+  }
+  void on_store_failed(int error, Time /*now*/) override {
+    plan_.told += "store failed " + std::to_string(error) + ";";
+    plan_.wanted.size = 0;
+  }
+  void on_source_failed(int error, Time /*now*/) override {
+    plan_.told += "source failed " + std::to_string(error) + ";";
+    plan_.range.size = 0;
+  }
+
   Plan& plan_;
 };
 

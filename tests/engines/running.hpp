@@ -10,12 +10,13 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "joust/engine.hpp"
 #include "net/address.hpp"
-#include "net/listener.hpp"
+#include "net/listeners.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 #include "session/handler_session.hpp"
@@ -51,15 +52,18 @@ class RunningServer {
  public:
   RunningServer(const Engine& engine, Service& service, Limits limits = {}, EngineOptions options = {},
                 const std::string& where = "127.0.0.1:0")
+      : RunningServer(engine, service, limits, std::move(options), *resolve(where)) {}
+  RunningServer(const Engine& engine, Service& service, Limits limits, EngineOptions options,
+                const std::vector<Endpoint>& where)
       : limits_(limits),
         options_(std::move(options)),
-        listener_(resolve(where)->front(), {}),
-        address_(listener_.address()),
+        listeners_(where, {}),
+        addresses_(listeners_.addresses()),
         hosting_{.service = service,
                  .options = options_,
                  .limits = limits_,
                  .tally = tally,
-                 .listener = &listener_},
+                 .listeners = listeners_.all()},
         thread_([this, &engine] { engine.run(hosting_, stop); }) {}
   ~RunningServer() { finish(); }
 
@@ -73,7 +77,8 @@ class RunningServer {
     finish();
   }
 
-  const std::string& address() const { return address_; }
+  const std::string& address() const { return addresses_.front(); }
+  const std::vector<std::string>& addresses() const { return addresses_; }
 
   Stop stop;
   Tally tally;
@@ -81,8 +86,8 @@ class RunningServer {
  private:
   Limits limits_;
   EngineOptions options_;
-  Listener listener_;
-  std::string address_;
+  Listeners listeners_;
+  std::vector<std::string> addresses_;
   Hosting hosting_;
   std::thread thread_;
 };

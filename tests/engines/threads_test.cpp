@@ -44,6 +44,23 @@ TEST_P(Threads, EchoesEveryByteToEveryPeer) {
 
 INSTANTIATE_TEST_SUITE_P(Waits, Threads, testing::Values(Wait::block, Wait::spin, Wait::adaptive));
 
+TEST(ThreadsEngine, ServesAllItsAddresses) {
+  HandlerService service = echo_service();
+  RunningServer server(threads(), service, {}, {},
+                       std::vector{resolve("127.0.0.1:0")->front(), resolve("127.0.0.2:0")->front()});
+  const std::vector<std::string> addresses = server.addresses();
+  std::vector<Fd> peers;
+  for (int i = 0; i < 10; ++i)
+    for (const std::string& address : addresses) peers.push_back(connect_to(address));
+  for (const Fd& peer : peers) send_all(peer, "x");
+  for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.opened, 20U);
+  for (const std::string& address : addresses)
+    EXPECT_THROW(connect_to(address), std::system_error) << "a stop closes all";
+}
+
 TEST(ThreadsEngine, AnswersMoreThanTheSocketsHold) {
   HandlerService service = echo_service(Length4{});
   RunningServer server(threads(), service);

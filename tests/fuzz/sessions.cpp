@@ -106,7 +106,7 @@ class Listener {
           segment.file.file->read_at(segment.file.offset, std::as_writable_bytes(std::span(bytes)));
       bytes.resize(n.value_or(0));
       if (bytes.empty()) {
-        session_->on_source_failed(0, now_);
+        session_->files()->on_source_failed(0, now_);
         return true;
       }
     } else {

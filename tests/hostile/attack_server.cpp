@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <list>
 #include <thread>
@@ -38,9 +39,9 @@ class Attack {
         listener_(conformance::endpoint_of(setting.unix_socket ? conformance::unix_address() : "127.0.0.1:0"),
                   setting.socket),
         circumstances_{setting, conformance::endpoint_of(listener_.address())},
-        run_(setting.variant, setting.limits, {.service = service_, .listener = &listener_}),
+        run_(setting.variant, setting.limits, {.service = service_, .listeners = listeners_}),
         crowd_({setting.protocol, setting.seed, setting.appetite}) {
-    for (std::uint64_t i = 0; i < setting.honest; ++i) honest_.emplace_back(circumstances_, i, findings);
+    for (std::uint64_t i = 0; i < setting.honest; ++i) honest_.emplace_back(circumstances_, i, findings, cut_off_);
   }
 
   void run();
@@ -49,13 +50,16 @@ class Attack {
   void turn();
   void stop();
   void check_books();
+  std::uint64_t evicted() const;
 
   const Setting& setting_;
   Findings& findings_;
+  Findings cut_off_;
   Watchdog watchdog_;
   std::unique_ptr<Service> inner_;
   StrictService service_;
   Listener listener_;
+  const std::array<Listener*, 1> listeners_{&listener_};
   Circumstances circumstances_;
   conformance::Run run_;
   Crowd crowd_;
@@ -71,7 +75,7 @@ void Attack::run() {
   watchdog_.phase("honest clients");
   if (setting_.stop_after == setting_.lives && !setting_.idle_is_short())
     for (const HonestClient& client : honest_)
-      while (client.answered() == 0 && findings_.all().empty() && !run_.over_within({})) turn();
+      while (client.answered() == 0 && findings_.all().empty() && cut_off_.all().empty() && !run_.over_within({})) turn();
   stop();
   watchdog_.phase("honest clients' end");
   clients.clear();
@@ -82,7 +86,6 @@ void Attack::turn() {
   while (crowd_.present() < setting_.at_once && crowd_.begun() < setting_.lives)
     crowd_.connect(circumstances_.server, setting_.peer_buffers);
   crowd_.turn();
-  circumstances_.hostile_bytes = crowd_.sent();
 }
 
 // Peers go on while the engine drains; the second stop comes some turns after the first.
@@ -115,6 +118,18 @@ void Attack::check_books() {
          fmt::format("{} bytes counted as sent, {} consumed", tally.sent.load(), service_.consumed()));
   expect(tally.failures() <= service_.opened() + service_.refused(),
          fmt::format("{} failures of {} connections", tally.failures(), service_.opened()));
+  // A member that is behind the room by more than it keeps is put out, and who is idle for too long.
+  if (evicted() == 0 && !setting_.idle_is_short())
+    for (std::string& text : cut_off_.all()) findings_.add(std::move(text));
+  if (findings_.all().empty()) return;
+  for (const std::string& complaint : tally.complaints()) findings_.add("the engine says: " + complaint);
+}
+
+std::uint64_t Attack::evicted() const {
+  for (const ResultGroup& group : inner_->results())
+    for (const auto& [name, figure] : group.figures)
+      if (name == "evicted") return std::get<std::uint64_t>(figure);
+  return 0;
 }
 
 // A server that was killed leaves such files behind; one that was stopped does not.

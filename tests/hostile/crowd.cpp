@@ -50,9 +50,7 @@ bool Crowd::turn(int also) {
       ++entry;
       continue;
     }
-    const std::uint64_t before = entry->life.sent();
     const auto pause = entry->life.step();
-    sent_ += entry->life.sent() - before;
     if (pause) {
       entry->pause = *pause;
       entry->again = now + pause->most;

@@ -28,7 +28,6 @@ class Crowd {
 
   std::size_t present() const { return lives_.size(); }
   std::uint64_t begun() const { return begun_; }  // lives so far
-  std::uint64_t sent() const { return sent_; }    // bytes
 
  private:
   struct Entry {
@@ -40,7 +39,6 @@ class Crowd {
 
   Kind kind_;
   std::uint64_t begun_ = 0;
-  std::uint64_t sent_ = 0;
   std::list<Entry> lives_;
 };
 

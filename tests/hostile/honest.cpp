@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
-
 namespace joust::hostile {
 namespace {
 
@@ -19,15 +17,6 @@ Conversation conversation_of(const Circumstances& circumstances) {
   return echo_conversation(circumstances);
 }
 
-// The rules: after a stop; when idle for too long; when behind the room by more than it keeps. That others
-// have filled the room shows here a little late.
-bool HonestClient::may_be_cut_off() const {
-  if (circumstances_.stopping || circumstances_.setting.idle_is_short()) return true;
-  const auto& options = circumstances_.setting.parameters.options;
-  const auto room = options.find("room-bytes");
-  return room != options.end() && circumstances_.hostile_bytes > *parse_bytes(room->second) / 2;
-}
-
 void HonestClient::run() {
   for (std::uint64_t i = 0; i < kMostConversations && !circumstances_.stopping; ++i) {
     const std::uint64_t number = number_ * kMostConversations + i;
@@ -36,10 +25,10 @@ void HonestClient::run() {
       converse_(number, chance);
       ++answered_;
     } catch (const WrongReply& wrong) {
-      findings_.add(fmt::format("honest client {}, conversation {}: {}", number_, i, wrong.what()));
+      wrong_.add(fmt::format("honest client {}, conversation {}: {}", number_, i, wrong.what()));
     } catch (const std::exception& lost) {
-      if (!may_be_cut_off())
-        findings_.add(fmt::format("honest client {}, conversation {}, was cut off: {}", number_, i, lost.what()));
+      if (!circumstances_.stopping)
+        cut_off_.add(fmt::format("honest client {}, conversation {}, was cut off: {}", number_, i, lost.what()));
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include "hostile/chance.hpp"
 #include "hostile/findings.hpp"
 #include "hostile/setting.hpp"
+#include "protocols/broadcast/wire.hpp"
 
 namespace joust::hostile {
 
@@ -19,8 +21,7 @@ namespace joust::hostile {
 struct Circumstances {
   const Setting& setting;
   Endpoint server;
-  std::atomic<bool> stopping{false};              // a stop has been, or is about to be, requested
-  std::atomic<std::uint64_t> hostile_bytes{0};    // sent by the crowd so far
+  std::atomic<bool> stopping{false};  // a stop has been, or is about to be, requested
 };
 
 // A reply that is not the right one.
@@ -37,25 +38,51 @@ Conversation broadcast_conversation(const Circumstances& circumstances);
 Conversation file_conversation(const Circumstances& circumstances);
 Conversation conversation_of(const Circumstances& circumstances);  // by the setting's protocol
 
-// A client that keeps to the rules, on the thread that calls: each of its conversations must be answered to
-// the last byte, unless a rule of the server allows to end it.
+// A member of a broadcast room that checks all it hears of honest members: each message once, in order, with the
+// right bytes. The others are told apart by their numbers.
+class RoomMember {
+ public:
+  static constexpr std::uint32_t kFirst = 910'000;  // hostile peers have numbers below
+
+  RoomMember(const Endpoint& room, std::uint32_t member) : peer_(room), member_(member) {}
+  void join();
+  void round_trip(std::uint64_t number);  // sends one message, and hears the room until that has come back
+
+ private:
+  void say(const broadcast::Frame& frame);
+  broadcast::Frame hear();
+  void check(const broadcast::Frame& frame);
+
+  conformance::Peer peer_;
+  std::uint32_t member_;
+  std::string body_;
+  std::map<std::uint32_t, std::uint64_t> next_;  // number expected of each honest member
+};
+
+// Brings a file in ranges, and reads it back with its digest. Both throw FileRefusal where the server refuses.
+void bring_file(const Endpoint& server, const std::string& name, const std::string& bytes, Chance& chance);
+void fetch_file(const Endpoint& server, const std::string& name, const std::string& bytes);
+
+// A client that keeps to the rules, on the thread that calls: each of its conversations is to be answered to the
+// last byte.
 class HonestClient {
  public:
-  HonestClient(Circumstances& circumstances, std::uint64_t number, Findings& findings)
+  // `wrong` gets the wrong replies, `cut_off` the conversations that the server has ended without a stop.
+  HonestClient(Circumstances& circumstances, std::uint64_t number, Findings& wrong, Findings& cut_off)
       : circumstances_(circumstances),
         number_(number),
-        findings_(findings),
+        wrong_(wrong),
+        cut_off_(cut_off),
         converse_(conversation_of(circumstances)) {}
 
   void run();  // until a stop
   std::uint64_t answered() const { return answered_; }  // conversations; any thread
 
  private:
-  bool may_be_cut_off() const;
-
   Circumstances& circumstances_;
   const std::uint64_t number_;
-  Findings& findings_;
+  Findings& wrong_;
+  Findings& cut_off_;
   const Conversation converse_;
   std::atomic<std::uint64_t> answered_{0};
 };

@@ -31,7 +31,6 @@ class Life {
   std::optional<Pause> step();
 
   int fd() const { return wire_.fd(); }
-  std::uint64_t sent() const { return wire_.sent(); }  // bytes
 
  private:
   enum class Phase : std::uint8_t { connecting, opening, acting, leaving };

@@ -9,7 +9,7 @@
 
 namespace joust::hostile {
 
-class StrictSession : public Session {
+class StrictSession : public Session, public SessionFiles {
  private:
   // Marks the session as being touched by this thread.
   class Touch {
@@ -60,18 +60,6 @@ class StrictSession : public Session {
     inner_->on_open(now);
   }
   std::size_t on_bytes(Bytes chunk, Time now) override;
-  void on_stored(std::size_t n, Bytes seen, Time now) override;
-  void on_store_failed(int error, Time now) override {
-    const Touch touch(*this, "on_store_failed");
-    expect_input("on_store_failed");
-    expect(inner_->want() == Want::file, "on_store_failed, and no file is wanted");
-    inner_->on_store_failed(error, now);
-  }
-  void on_source_failed(int error, Time now) override {
-    const Touch touch(*this, "on_source_failed");
-    expect_input("on_source_failed");
-    inner_->on_source_failed(error, now);
-  }
   void on_peer_finished(Time now) override {
     const Touch touch(*this, "on_peer_finished");
     expect_input("on_peer_finished");
@@ -99,11 +87,25 @@ class StrictSession : public Session {
 
   std::size_t output(std::span<Segment> into) const override { return asked([&] { return inner_->output(into); }); }
   Want want() const override { return asked([&] { return inner_->want(); }); }
-  FileRange store() const override { return asked([&] { return inner_->store(); }); }
+  SessionFiles* files() override { return inner_->files() == nullptr ? nullptr : this; }
+  FileRange store() const override { return asked([&] { return inner_->files()->store(); }); }
   std::optional<Time> deadline() const override { return asked([&] { return inner_->deadline(); }); }
   bool finished() const override { return asked([&] { return inner_->finished(); }); }
   std::string_view complaint() const override { return asked([&] { return inner_->complaint(); }); }
   bool gives_up() const override { return asked([&] { return inner_->gives_up(); }); }
+
+  void on_stored(std::size_t n, Bytes seen, Time now) override;
+  void on_store_failed(int error, Time now) override {
+    const Touch touch(*this, "on_store_failed");
+    expect_input("on_store_failed");
+    expect(inner_->want() == Want::file, "on_store_failed, and no file is wanted");
+    inner_->files()->on_store_failed(error, now);
+  }
+  void on_source_failed(int error, Time now) override {
+    const Touch touch(*this, "on_source_failed");
+    expect_input("on_source_failed");
+    inner_->files()->on_source_failed(error, now);
+  }
 
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;
@@ -136,9 +138,9 @@ void StrictSession::on_stored(std::size_t n, Bytes seen, Time now) {
   expect_input("on_stored");
   expect(!peer_finished_, "on_stored after on_peer_finished");
   expect(inner_->want() == Want::file, "on_stored, and no file is wanted");
-  expect(n > 0 && n <= inner_->store().size, "on_stored of {} bytes, which is not what is wanted", n);
+  expect(n > 0 && n <= inner_->files()->store().size, "on_stored of {} bytes, which is not what is wanted", n);
   expect(seen.empty() || seen.size() == n, "on_stored of {} bytes shows {}", n, seen.size());
-  inner_->on_stored(n, seen, now);
+  inner_->files()->on_stored(n, seen, now);
 }
 
 void StrictSession::consumed(std::size_t n) {
@@ -159,8 +161,8 @@ void StrictSession::released(std::size_t n) {
   inner_->released(n);
 }
 
-std::unique_ptr<Session> StrictService::open(Delivery delivery) {
-  return std::make_unique<StrictSession>(inner_.open(delivery), *this);
+std::unique_ptr<Session> StrictService::open(const Opening& opening) {
+  return std::make_unique<StrictSession>(inner_.open(opening), *this);
 }
 
 void StrictService::not_opened(const Failure& failure, Time now) {

@@ -75,11 +75,45 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
                                          Bad{"no-such-host.invalid:80", ""}),
                          [](const auto& tested) { return "Number" + std::to_string(tested.index); });
 
+TEST(AddressTest, HasAPortThatCanBeChanged) {
+  for (const std::string host : {"127.0.0.1:", "[::1]:"}) {
+    const Endpoint endpoint = resolve(host + "9000")->front();
+    EXPECT_EQ(port_of(endpoint), 9000);
+    EXPECT_EQ(to_text(with_port(endpoint, 65'000)), host + "65000");
+    EXPECT_EQ(with_port(with_port(endpoint, 1), 9000), endpoint);
+    EXPECT_FALSE(with_port(endpoint, 1) == endpoint);
+  }
+  const Endpoint unix_socket = resolve("unix:/tmp/x")->front();
+  EXPECT_EQ(port_of(unix_socket), 0);
+  EXPECT_EQ(with_port(unix_socket, 1), unix_socket);
+}
+
 TEST(AddressTest, KnowsWhatIsLocal) {
   for (const std::string text : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "unix:/tmp/x"})
     EXPECT_TRUE(is_local(resolve(text)->front())) << text;
   for (const std::string text : {"10.0.0.1:1", "128.0.0.1:1", "0.0.0.0:1", "[::]:1", "[fe80::1]:1"})
     EXPECT_FALSE(is_local(resolve(text)->front())) << text;
+}
+
+PeerAddress peer(std::string_view text) {
+  return peer_address(resolve(text).value().front());
+}
+
+TEST(PeerAddressTest, IsTheSameForEveryPort) {
+  EXPECT_EQ(peer("10.1.2.3:1"), peer("10.1.2.3:2"));
+  EXPECT_NE(peer("10.1.2.3:1"), peer("10.1.2.4:1"));
+  EXPECT_NE(peer("0.0.0.0:1"), PeerAddress::unknown);
+}
+
+TEST(PeerAddressTest, IsThatOfTheNetworkForIpv6) {
+  EXPECT_EQ(peer("[2001:db8::1]:1"), peer("[2001:db8::ffff:2]:1"));
+  EXPECT_NE(peer("[2001:db8::1]:1"), peer("[2001:db8:0:1::1]:1"));
+  EXPECT_EQ(peer("[::ffff:10.1.2.3]:1"), peer("10.1.2.3:1"));
+}
+
+TEST(PeerAddressTest, IsUnknownForUnixSocketsAndWhatIsNoSocket) {
+  EXPECT_EQ(peer("unix:/tmp/joust.sock"), PeerAddress::unknown);
+  EXPECT_EQ(peer_of(-1), PeerAddress::unknown);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST_F(HandlerSessionTest, DrainInMidMessageAnswersThatOneOnly) {
 
 // Over a message transport each unit is one message, whatever the framing.
 TEST_F(HandlerSessionTest, MessageTransportNeedsNoFraming) {
-  session_ = service_.open({.kind = Delivery::Kind::message, .largest_message = 1000});
+  session_ = service_.open({.delivery = {.kind = Delivery::Kind::message, .largest_message = 1000}});
   EXPECT_EQ(feed("one\ntwo"), 7U);
   EXPECT_EQ(take_output(), "re:one\ntwo");
 }

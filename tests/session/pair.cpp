@@ -34,7 +34,7 @@ bool Pair::collect_file(End& from, const FileRange& range) {
   std::string piece(std::clamp<std::size_t>(cut_(range.size), 1, range.size), '\0');
   const auto read = range.file->read_at(range.offset, std::as_writable_bytes(std::span(piece)));
   if (!read || *read == 0) {
-    from.session->on_source_failed(read ? 0 : read.error(), now_);
+    from.session->files()->on_source_failed(read ? 0 : read.error(), now_);
     return true;
   }
   piece.resize(*read);

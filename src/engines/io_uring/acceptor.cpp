@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace joust {
 namespace {
@@ -15,32 +16,40 @@ constexpr std::size_t kQueueAtMost = 4096;
 
 }  // namespace
 
-void UringAcceptor::keep_on(const Listener& listener, std::size_t room) {
+std::uint64_t UringAcceptor::tag() const {
+  return uring_tag(UringOp::accept, this);
+}
+
+UringAcceptor* acceptor_of(const io_uring_cqe& cqe) {
+  return static_cast<UringAcceptor*>(owner_of(cqe));
+}
+
+void UringAcceptor::keep_on(std::size_t room) {
   const bool may_go_on = room > kQueueAtMost;
   if (in_flight_) {
     if (goes_on_ && !may_go_on) cancel();
     return;
   }
-  io_uring_sqe* const entry = ring_.prepare(tag_);
+  io_uring_sqe* const entry = ring_.prepare(tag());
   if (may_go_on)
-    io_uring_prep_multishot_accept(entry, listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+    io_uring_prep_multishot_accept(entry, listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   else
-    io_uring_prep_accept(entry, listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+    io_uring_prep_accept(entry, listener_.fd(), nullptr, nullptr, SOCK_CLOEXEC);
   in_flight_ = true;
   goes_on_ = may_go_on;
 }
 
 void UringAcceptor::cancel() {
   goes_on_ = false;
-  io_uring_prep_cancel64(ring_.prepare(cancel_tag_), tag_, 0);
+  io_uring_prep_cancel64(ring_.prepare(uring_tag(UringOp::cancel)), tag(), 0);
 }
 
-Accepted UringAcceptor::completed(const io_uring_cqe& cqe, const Listener& listener) {
+Accepted UringAcceptor::completed(const io_uring_cqe& cqe) {
   if ((cqe.flags & IORING_CQE_F_MORE) == 0) in_flight_ = false;
   if (cqe.res == -ECANCELED) return {AcceptOutcome::none, {}};
   if (cqe.res < 0) return {accept_outcome(-cqe.res), {}};
   Fd socket(cqe.res);
-  listener.note_facts(socket.get());
+  listener_.note_facts(socket.get());
   return {AcceptOutcome::accepted, std::move(socket)};
 }
 

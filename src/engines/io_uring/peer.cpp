@@ -18,16 +18,20 @@ constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
 
 }  // namespace
 
-std::uint64_t uring_tag(UringOp op, const UringPeer* peer) {
-  return reinterpret_cast<std::uintptr_t>(peer) | static_cast<std::uint64_t>(op);
+std::uint64_t uring_tag(UringOp op, const void* owner) {
+  return reinterpret_cast<std::uintptr_t>(owner) | static_cast<std::uint64_t>(op);
 }
 
 UringOp op_of(const io_uring_cqe& cqe) {
   return static_cast<UringOp>(cqe.user_data & kOpMask);
 }
 
+void* owner_of(const io_uring_cqe& cqe) {
+  return reinterpret_cast<void*>(cqe.user_data & ~kOpMask);
+}
+
 UringPeer* peer_of(const io_uring_cqe& cqe) {
-  return reinterpret_cast<UringPeer*>(cqe.user_data & ~kOpMask);
+  return static_cast<UringPeer*>(owner_of(cqe));
 }
 
 io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {

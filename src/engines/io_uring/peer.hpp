@@ -45,7 +45,6 @@ struct alignas(16) UringPeer : LoopPeer {
   bool stopping = false;          // and is being cancelled
   bool resting = false;           // until the next turn, when a no-op brings it back
   bool sending = false;           // a send is in flight: never two, or they could overtake one another
-  bool touched = false;           // the loop's: stands in a list
   std::array<iovec, 8> pieces{};  // of the send in flight
   msghdr message{};
 
@@ -57,10 +56,11 @@ struct alignas(16) UringPeer : LoopPeer {
   std::size_t received_ = 0;  // and how many bytes
 };
 
-// What completions of an operation carry: the peer's address (or none), and the operation in its lowest bits,
-// which the alignment leaves free.
-std::uint64_t uring_tag(UringOp op, const UringPeer* peer = nullptr);
+// What completions of an operation carry: the address of its owner, a peer or an acceptor (or none), and the
+// operation in its lowest bits, which their alignment leaves free.
+std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
+void* owner_of(const io_uring_cqe& cqe);
 UringPeer* peer_of(const io_uring_cqe& cqe);
 
 }  // namespace joust

@@ -7,26 +7,33 @@ namespace joust {
 
 std::optional<Dial> Dials::start() {
   if (in_progress_ >= hosting_.limits.dials_at_once) return std::nullopt;
-  if (!retries_.empty()) {
-    const Dial dial = retries_.back();
+  if (retries_.empty() && unstarted_ == 0) return std::nullopt;
+  Dial dial;
+  if (retries_.empty()) {
+    --unstarted_;
+  } else {
+    dial = retries_.back();
     retries_.pop_back();
-    ++in_progress_;
-    return dial;
   }
-  if (unstarted_ == 0) return std::nullopt;
-  --unstarted_;
   ++in_progress_;
-  return Dial{};
+  dial.in_progress = true;
+  return dial;
 }
 
-void Dials::failed(Dial dial, int error, Time now) {
+void Dials::succeeded(Dial& dial) {
+  dial.in_progress = false;
+  --in_progress_;
+}
+
+void Dials::failed(Dial& dial, int error, Time now) {
   failed(dial, hosting_.target->connect_failure(dial.endpoint, error), now);
 }
 
-void Dials::failed(Dial dial, const Failure& failure, Time now) {
+void Dials::failed(Dial& dial, const Failure& failure, Time now) {
+  dial.in_progress = false;
   --in_progress_;
   if (dial.endpoint + 1 < hosting_.target->endpoints()) {
-    retries_.push_back({dial.endpoint + 1});
+    retries_.push_back({.endpoint = dial.endpoint + 1});
     return;
   }
   hosting_.tally.failed(failure);

@@ -11,9 +11,12 @@
 
 namespace joust {
 
-// A connect under way: which of the target's endpoints is being tried.
+// A connect under way: which of the target's endpoints is being tried, and until when.
 struct Dial {
   std::size_t endpoint = 0;
+  Time give_up{};
+  bool in_progress = false;  // not yet reported to Dials as succeeded or failed
+  bool again = false;        // connect() is to be called again: the endpoint's backlog was full
 };
 
 // The connections one loop has still to dial: how many may be in progress at once, and what to try next when
@@ -23,13 +26,13 @@ class Dials {
   Dials(const Hosting& hosting, std::size_t count) : hosting_(hosting), unstarted_(count) {}
 
   // The next connect to start, unless enough are in progress or all have been started.
-  std::optional<Dial> start();
-  void succeeded() { --in_progress_; }
+  std::optional<Dial> start();  // in progress from here on
+  void succeeded(Dial& dial);
 
   // The connect failed. The same connection is tried at the target's next endpoint; after the last one, the
   // service is told and the connection counts as failed.
-  void failed(Dial dial, int error, Time now);
-  void failed(Dial dial, const Failure& failure, Time now);
+  void failed(Dial& dial, int error, Time now);
+  void failed(Dial& dial, const Failure& failure, Time now);
 
   void abandon() {  // the program is stopping
     unstarted_ = 0;

@@ -25,6 +25,10 @@ void LoopGroup::end_dealing() {
   for (Inbox& inbox : inboxes_) inbox.waker().wake();
 }
 
+void pause_for_shortage() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t)>& loop) {
   std::mutex mutex;
   std::exception_ptr first;

@@ -52,8 +52,19 @@ class LoopGroup {
   std::atomic<bool> dealing_ended_{false};
 };
 
+// A wait has failed for want of kernel memory. Sleeps for a moment, because a loop without a wait would burn
+// its core.
+void pause_for_shortage();
+
 // Runs `loop(index)` on `loops` threads, the calling one included, and waits for all. When one throws, the
 // others are stopped and the first exception is thrown here.
 void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t index)>& loop);
+
+// Engine::run of an engine whose loops are objects of the class Loop.
+template <typename Loop>
+void run_loops(const Hosting& hosting, Stop& stop) {
+  LoopGroup group(hosting.options.threads);
+  run_loops(group.size(), stop, [&](std::size_t index) { Loop(hosting, stop, group, index).run(); });
+}
 
 }  // namespace joust

@@ -114,7 +114,7 @@ void Crew::join_ended() {
 void Crew::pass_publications() {
   if (!will_speak()) return;
   const std::uint64_t count = publications_->count();
-  if (hosting_.listener != nullptr && gathering_.keep_on(now_, count, peers_.size())) {
+  if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) {
     ::sched_yield();  // to those who have something to publish
     return;
   }

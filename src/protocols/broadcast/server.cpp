@@ -19,7 +19,7 @@ class Room : public Service {
   explicit Room(const Parameters& parameters)
       : each_(parameters.option("flush") == "each"), log_(bytes_of(parameters.option("room-bytes"))) {}
 
-  std::unique_ptr<Session> open(Delivery delivery) override;
+  std::unique_ptr<Session> open(const Opening& opening) override;
   Publications* publications() override { return &publications_; }
   std::vector<ResultGroup> results() const override {
     return {{"room", {{"messages", messages_.load()}, {"evicted", log_.given_up()}}}};
@@ -170,7 +170,7 @@ void MemberSession::released(std::size_t n) {
   if (n > own) reader_->released(n - own);
 }
 
-std::unique_ptr<Session> Room::open(Delivery /*delivery*/) {
+std::unique_ptr<Session> Room::open(const Opening& /*opening*/) {
   return std::make_unique<MemberSession>(*this);
 }
 

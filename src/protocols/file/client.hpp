@@ -15,7 +15,7 @@
 namespace joust::file {
 
 // One connection of a load: carries ranges of transfers, or asks queries, one after the other.
-class ClientSession : public Session {
+class ClientSession : public Session, private SessionFiles {
  public:
   ClientSession(Errand& errand, std::uint64_t connection);
   ~ClientSession() override;
@@ -24,9 +24,6 @@ class ClientSession : public Session {
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
-  void on_stored(std::size_t n, Bytes seen, Time now) override;
-  void on_store_failed(int error, Time now) override;
-  void on_source_failed(int error, Time now) override;
   void on_peer_finished(Time now) override;
   void on_deadline(Time now) override;
   void on_drain(Time now) override;
@@ -34,13 +31,18 @@ class ClientSession : public Session {
 
   std::size_t output(std::span<Segment> into) const override;
   Want want() const override;
-  FileRange store() const override { return {sink_, left_.offset, data_left_}; }
+  SessionFiles* files() override { return this; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return finished_; }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override { outgoing_.released(n); }
 
  private:
+  FileRange store() const override { return {sink_, left_.offset, data_left_}; }
+  void on_stored(std::size_t n, Bytes seen, Time now) override;
+  void on_store_failed(int error, Time now) override;
+  void on_source_failed(int error, Time now) override;
+
   bool busy() const { return course_.busy() || greeting_ || refetching_; }
   void go_on(Time now);
   void begin(const Task& task, Time now);

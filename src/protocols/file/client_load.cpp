@@ -88,7 +88,7 @@ class ErrandService : public Service {
   ErrandService(const Parameters& parameters, const Orders& orders, const EndsRules& rules, LoadRun& run)
       : parameters_(parameters), run_(run), ends_(rules), errand_(orders, run, ends_) {}
 
-  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
     return std::make_unique<ClientSession>(errand_, run_.next_connection());
   }
   void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }

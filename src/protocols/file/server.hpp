@@ -32,7 +32,7 @@ FileRefusal lost_source(int error);
 
 // A peer that asks for files and brings some. Requests are answered one after the other, in order; while one
 // is being answered nothing is read but what belongs to it.
-class ServerSession : public Session {
+class ServerSession : public Session, private SessionFiles {
  public:
   explicit ServerSession(Shop& shop) : shop_(shop) {}
   ~ServerSession() override;
@@ -40,16 +40,13 @@ class ServerSession : public Session {
   ServerSession& operator=(const ServerSession&) = delete;
 
   std::size_t on_bytes(Bytes chunk, Time now) override;
-  void on_stored(std::size_t n, Bytes seen, Time now) override;
-  void on_store_failed(int error, Time now) override;
-  void on_source_failed(int error, Time now) override;
   void on_peer_finished(Time now) override;
   void on_deadline(Time now) override;
   void on_drain(Time now) override;
 
   std::size_t output(std::span<Segment> into) const override { return outgoing_.segments(into); }
   Want want() const override;
-  FileRange store() const override;
+  SessionFiles* files() override { return this; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return over_; }
   std::string_view complaint() const override { return complaint_; }
@@ -57,6 +54,11 @@ class ServerSession : public Session {
   void released(std::size_t n) override { outgoing_.released(n); }
 
  private:
+  FileRange store() const override;
+  void on_stored(std::size_t n, Bytes seen, Time now) override;
+  void on_store_failed(int error, Time now) override;
+  void on_source_failed(int error, Time now) override;
+
   enum class State : std::uint8_t {
     idle,        // a request may come
     sending,     // a fragment

@@ -57,7 +57,7 @@ class ShopService : public Service {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
-  std::unique_ptr<Session> open(Delivery /*delivery*/) override {
+  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
     return std::make_unique<ServerSession>(shop_);
   }
   std::vector<ResultGroup> results() const override;

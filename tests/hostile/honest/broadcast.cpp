@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// broadcast: a member that sends some messages, each when the one before has come back, and checks those of
-// all honest members: each once, in order, with the right bytes.
-#include <map>
-
+// broadcast: a member that sends some messages, each when the one before has come back.
 #include "base/endian.hpp"
 #include "hostile/honest.hpp"
-#include "protocols/broadcast/wire.hpp"
 
 namespace joust::hostile {
 namespace {
@@ -14,7 +10,6 @@ namespace {
 using broadcast::Frame;
 using broadcast::Kind;
 
-constexpr std::uint32_t kFirstMember = 910'000;  // hostile peers do not use these
 constexpr std::size_t kMostPayload = 3000;
 
 std::string payload_of(std::uint32_t member, std::uint64_t number) {
@@ -22,62 +17,53 @@ std::string payload_of(std::uint32_t member, std::uint64_t number) {
                               static_cast<unsigned>(member + number));
 }
 
-class Member {
- public:
-  Member(const Endpoint& room, std::uint32_t member) : peer_(room), member_(member) {}
-
-  void join() {
-    say({.kind = Kind::join, .member = member_, .payload = {}});
-    if (hear().kind != Kind::welcome) throw WrongReply("not welcomed under a name nobody else uses");
-  }
-  void say(const Frame& frame) {
-    Outbox bytes;
-    Writer writer(broadcast::kFraming, bytes);
-    write(frame, writer);
-    std::array<Segment, 16> segments;
-    for (const Segment& segment : std::span(segments).first(bytes.segments(segments)))
-      peer_.send(as_text(segment.bytes));
-  }
-  // Sends one message and hears what the room says until that has come back.
-  void round_trip(std::uint64_t number) {
-    const std::string payload = payload_of(member_, number);
-    say({Kind::message, member_, number, as_bytes(payload)});
-    for (;;) {
-      const Frame frame = hear();
-      check(frame);
-      if (frame.member == member_ && frame.number == number) return;
-    }
-  }
-
- private:
-  Frame hear() {
-    const std::string head = peer_.receive(broadcast::kLengthBytes);
-    const auto length = read_big_endian<std::uint32_t>(as_bytes(head).data());
-    if (length < broadcast::kHeadBytes || length > broadcast::kLargestFrame)
-      throw WrongReply("a frame of an impossible length");
-    body_ = peer_.receive(length);
-    return *broadcast::parse(as_bytes(body_));
-  }
-  void check(const Frame& frame) {
-    if (frame.kind != Kind::message) throw WrongReply("a frame that does not belong here");
-    if (frame.member < kFirstMember) return;
-    const auto [known, first] = next_.try_emplace(frame.member, frame.number);
-    if (known->second++ != frame.number) throw WrongReply("a message is missing, or came twice");
-    if (as_text(frame.payload) != payload_of(frame.member, frame.number))
-      throw WrongReply("a message has other bytes than its sender gave it");
-  }
-
-  conformance::Peer peer_;
-  const std::uint32_t member_;
-  std::string body_;
-  std::map<std::uint32_t, std::uint64_t> next_;  // number expected of each honest member
-};
-
 }  // namespace
+
+void RoomMember::join() {
+  say({.kind = Kind::join, .member = member_, .payload = {}});
+  if (hear().kind != Kind::welcome) throw WrongReply("not welcomed under a name nobody else uses");
+}
+
+void RoomMember::say(const Frame& frame) {
+  Outbox bytes;
+  Writer writer(broadcast::kFraming, bytes);
+  write(frame, writer);
+  std::array<Segment, 16> segments;
+  for (const Segment& segment : std::span(segments).first(bytes.segments(segments)))
+    peer_.send(as_text(segment.bytes));
+}
+
+void RoomMember::round_trip(std::uint64_t number) {
+  const std::string payload = payload_of(member_, number);
+  say({Kind::message, member_, number, as_bytes(payload)});
+  for (;;) {
+    const Frame frame = hear();
+    check(frame);
+    if (frame.member == member_ && frame.number == number) return;
+  }
+}
+
+Frame RoomMember::hear() {
+  const std::string head = peer_.receive(broadcast::kLengthBytes);
+  const auto length = read_big_endian<std::uint32_t>(as_bytes(head).data());
+  if (length < broadcast::kHeadBytes || length > broadcast::kLargestFrame)
+    throw WrongReply("a frame of an impossible length");
+  body_ = peer_.receive(length);
+  return *broadcast::parse(as_bytes(body_));
+}
+
+void RoomMember::check(const Frame& frame) {
+  if (frame.kind != Kind::message) throw WrongReply("a frame that does not belong here");
+  if (frame.member < kFirst) return;
+  const auto [known, first] = next_.try_emplace(frame.member, frame.number);
+  if (known->second++ != frame.number) throw WrongReply("a message is missing, or came twice");
+  if (as_text(frame.payload) != payload_of(frame.member, frame.number))
+    throw WrongReply("a message has other bytes than its sender gave it");
+}
 
 Conversation broadcast_conversation(const Circumstances& circumstances) {
   return [&circumstances](std::uint64_t number, Chance& chance) {
-    Member member(circumstances.server, kFirstMember + static_cast<std::uint32_t>(number));
+    RoomMember member(circumstances.server, RoomMember::kFirst + static_cast<std::uint32_t>(number));
     member.join();
     const std::uint64_t messages = chance.size(20);
     for (std::uint64_t i = 0; i < messages; ++i) member.round_trip(i);

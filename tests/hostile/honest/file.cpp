@@ -68,7 +68,9 @@ std::vector<ByteRange> cut(std::uint64_t size, Chance& chance) {
   return ranges;
 }
 
-void bring(const Endpoint& server, const std::string& name, const std::string& bytes, Chance& chance) {
+}  // namespace
+
+void bring_file(const Endpoint& server, const std::string& name, const std::string& bytes, Chance& chance) {
   FileTalk talk(server);
   const std::vector<ByteRange> ranges = cut(bytes.size(), chance);
   for (const ByteRange& range : ranges) {
@@ -85,7 +87,7 @@ void bring(const Endpoint& server, const std::string& name, const std::string& b
   }
 }
 
-void fetch(const Endpoint& server, const std::string& name, const std::string& bytes) {
+void fetch_file(const Endpoint& server, const std::string& name, const std::string& bytes) {
   FileTalk talk(server);
   talk.say(file::Query{.name = name, .wants_digest = true});
   const auto facts = talk.hear_a<file::Facts>("'facts'");
@@ -98,16 +100,14 @@ void fetch(const Endpoint& server, const std::string& name, const std::string& b
   talk.hear_a<file::End>("'end'");
 }
 
-}  // namespace
-
 Conversation file_conversation(const Circumstances& circumstances) {
   const bool may_be_busy = circumstances.setting.parameters.option("max-uploads") != "256";
   return [&circumstances, may_be_busy](std::uint64_t number, Chance& chance) {
     const std::string name = fmt::format("honest-{}", number);
     const std::string bytes = conformance::pattern(chance.size(kMostBytes), static_cast<unsigned>(number));
     try {
-      bring(circumstances.server, name, bytes, chance);
-      fetch(circumstances.server, name, bytes);
+      bring_file(circumstances.server, name, bytes, chance);
+      fetch_file(circumstances.server, name, bytes);
     } catch (const FileRefusal& refusal) {
       const bool stopped = circumstances.stopping;
       if (refusal.error == FileError::busy && may_be_busy) return;

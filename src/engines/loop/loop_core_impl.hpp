@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The definitions of LoopCore, for the files that instantiate it: the life of a peer.
+#include "engines/loop/loop_core.hpp"
+#include "engines/loop/loop_core_turn.hpp"
+
+namespace joust {
+
+template <typename Peer>
+LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : hosting_(hosting),
+      stop_(stop),
+      group_(group),
+      index_(index),
+      listeners_(index == 0 ? hosting.listeners : std::span<Listener* const>{}),
+      publications_(hosting.service.publications()),
+      patience_(hosting.options.wait),
+      dials_(hosting, share(hosting.dials, group.size(), index)) {
+  if (publications_ != nullptr) publications_->subscribe(inbox().waker());
+}
+
+template <typename Peer>
+LoopCore<Peer>::~LoopCore() {
+  if (publications_ != nullptr) publications_->unsubscribe(inbox().waker());
+}
+
+// The life of a peer.
+
+template <typename Peer>
+Peer& LoopCore<Peer>::add(Fd socket) {
+  timers_.make_room(peers_.size() + 2);  // arming a deadline then never needs memory
+  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  peers_.back()->index = peers_.size() - 1;
+  return *peers_.back();
+}
+
+// The connection stands: from here on the session speaks.
+template <typename Peer>
+void LoopCore<Peer>::open(Peer& peer) {
+  Opening opening;
+  if (hosting_.target != nullptr)
+    hosting_.target->note_facts(peer.socket.get());
+  else
+    opening.peer = peer_of(peer.socket.get());
+  peer.connection.emplace(hosting_.service.open(opening), hosting_.limits, hosting_.tally, now_);
+  if (drain_by_) peer.connection->drain(now_);  // it comes too late to be told with the others
+}
+
+template <typename Peer>
+void LoopCore<Peer>::attend(Peer& peer) {
+  if (peer.leaving || !peer.connection) return;
+  guarded(peer, [&] {
+    if (!peer.connection->ended()) serve(peer);
+    settle(peer);
+  });
+}
+
+// After a peer has been served: it leaves if its connection is over, and is due again when that says.
+template <typename Peer>
+void LoopCore<Peer>::settle(Peer& peer) {
+  if (peer.connection->ended()) return leave(peer);
+  if (const auto due = peer.connection->deadline()) timers_.arm(peer, std::max(*due, now_ + kNextTurn));
+}
+
+template <typename Peer>
+void LoopCore<Peer>::leave(Peer& peer) {
+  if (!std::exchange(peer.leaving, true)) leaving_.push(peer);
+}
+
+template <typename Peer>
+void LoopCore<Peer>::sweep() {
+  Queue<Peer> leaving;
+  leaving.take_all(leaving_);
+  while (Peer* peer = leaving.pop()) {
+    if (!let_go(*peer)) {
+      leaving_.push(*peer);
+      continue;
+    }
+    timers_.remove(*peer);
+    group_.open.fetch_sub(1);
+    const std::size_t place = peer->index;
+    std::swap(peers_[place], peers_.back());
+    peers_[place]->index = place;
+    peers_.pop_back();
+  }
+}
+
+template <typename Peer>
+template <typename Step>
+void LoopCore<Peer>::guarded(Peer& peer, Step&& step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    fail(peer, failure_of(error));
+  }
+}
+
+template <typename Peer>
+void LoopCore<Peer>::fail(Peer& peer, const Failure& failure) noexcept {
+  if (peer.leaving) return;
+  leave(peer);
+  try {
+    if (peer.connection) return peer.connection->failed(failure, now_);
+    if (peer.dial.in_progress) return dials_.failed(peer.dial, failure, now_);
+    hosting_.tally.failed(failure);
+    hosting_.service.not_opened(failure, now_);
+  } catch (const std::exception&) {
+    // The session cannot even take this in. Its connection ends all the same, and has been counted.
+  }
+}
+
+// Role serve.
+
+template <typename Peer>
+void LoopCore<Peer>::admit(Fd socket) {
+  try {
+    Peer& peer = add(std::move(socket));
+    guarded(peer, [&] {
+      open(peer);
+      serve(peer);
+      settle(peer);
+    });
+  } catch (const std::exception& error) {
+    refuse(error);
+  }
+}
+
+// Those another loop has accepted for this one.
+template <typename Peer>
+void LoopCore<Peer>::admit_dealt() {
+  for (Fd& socket : inbox().take()) admit(std::move(socket));
+}
+
+// There is not even memory to remember the peer by.
+template <typename Peer>
+void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
+  group_.open.fetch_sub(1);
+  hosting_.tally.failed(failure_of(error));
+}
+
+// Accepts up to the turn's limit. Pauses where the machine or the connection limit is full.
+template <typename Peer>
+void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
+  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
+    Accepted next = full() ? Accepted{AcceptOutcome::busy, {}} : listener.accept(flags);
+    if (next.outcome == AcceptOutcome::none) return;
+    if (next.outcome == AcceptOutcome::busy) return pause_accepting();
+    accepted(std::move(next.socket));
+  }
+}
+
+// Gives an accepted socket to the loop whose turn it is.
+template <typename Peer>
+void LoopCore<Peer>::accepted(Fd socket) {
+  try {
+    if (auto mine = deal(std::move(socket))) admit(std::move(*mine));
+  } catch (const std::exception& error) {
+    refuse(error);
+  }
+}
+
+// Returns the socket where it is this loop's turn, and after a stop, when the other loops should only finish
+// what they have.
+template <typename Peer>
+std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
+  group_.open.fetch_add(1);
+  const std::size_t loop = stop_.requested() ? index_ : group_.next_in_turn();
+  if (loop == index_) return socket;
+  group_.inbox(loop).put(std::move(socket));
+  return std::nullopt;
+}
+
+// How many more connections may be open.
+template <typename Peer>
+std::size_t LoopCore<Peer>::room() const {
+  const std::size_t open = group_.open.load();
+  return hosting_.limits.connections - std::min(hosting_.limits.connections, open);
+}
+
+// Whoever waits in the accept queue stays there for a while; the engine must not ask for the listeners
+// meanwhile.
+template <typename Peer>
+void LoopCore<Peer>::pause_accepting() {
+  hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
+  timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
+}
+
+// Role dial.
+
+// Makes sockets for the connects that may start now. Comes before the wait, when no event is at hand.
+template <typename Peer>
+void LoopCore<Peer>::start_dials(int flags) {
+  while (auto dial = dials_.start()) {
+    Fd socket = socket_for(*dial, flags);
+    if (!socket.is_open()) continue;
+    try {
+      Peer& peer = add(std::move(socket));
+      group_.open.fetch_add(1);
+      peer.dial = *dial;
+      peer.dial.give_up = now_ + hosting_.limits.connect;
+      timers_.arm(peer, peer.dial.give_up);
+      guarded(peer, [&] { connect(peer); });
+    } catch (const std::bad_alloc& error) {
+      dials_.failed(*dial, failure_of(error), now_);
+    }
+    sweep();  // one that was refused at once gives its descriptor back to the next
+  }
+}
+
+template <typename Peer>
+Fd LoopCore<Peer>::socket_for(Dial dial, int flags) {
+  try {
+    return hosting_.target->make_socket(dial.endpoint, flags);
+  } catch (const std::system_error& error) {
+    dials_.failed(dial, {Stage::connect, error.code().value(), hosting_.target->name()}, now_);
+    return Fd{};
+  }
+}
+
+// A connect has come to this errno, or 0. A full backlog of a unix socket (EAGAIN) is tried again until the
+// connect limit: TCP does as much by itself.
+template <typename Peer>
+void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
+  if (peer.leaving || peer.connection) return;
+  guarded(peer, [&] {
+    if (is_full_backlog(error, endpoint_of(peer).family())) {
+      peer.dial.again = true;
+      return timers_.arm(peer, std::min(now_ + kTryAgain, peer.dial.give_up));
+    }
+    if (error != 0) {
+      leave(peer);
+      return dials_.failed(peer.dial, error, now_);
+    }
+    dials_.succeeded(peer.dial);
+    open(peer);
+    serve(peer);
+    settle(peer);
+  });
+}
+
+}  // namespace joust

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The definitions of LoopCore: the steps of a turn.
+#include "engines/loop/loop_core.hpp"
+
+namespace joust {
+
+// When the loop must look again, whatever the kernel has to say.
+template <typename Peer>
+std::optional<Time> LoopCore<Peer>::due() const {
+  if (over()) return now_;  // the last dials have failed without the kernel having a say
+  if (gathering_.under_way()) return now_;
+  auto next = timers_.next();
+  if (next && *next <= now_ + kNextTurn) return now_;
+  if (stop_.requested()) next = std::min(next.value_or(Time::max()), now_ + kLookForStop);
+  return next;
+}
+
+template <typename Peer>
+void LoopCore<Peer>::fire_deadlines() {
+  while (Timed* due = timers_.pop_due(now_)) {
+    if (due == &accept_again_) continue;
+    Peer& peer = static_cast<Peer&>(*due);
+    if (!peer.leaving) guarded(peer, [&] { on_due(peer); });
+  }
+}
+
+template <typename Peer>
+void LoopCore<Peer>::on_due(Peer& peer) {
+  if (peer.connection) {
+    peer.connection->on_time(now_);
+    return attend(peer);
+  }
+  if (now_ >= peer.dial.give_up) return finish_dial(peer, ETIMEDOUT);
+  timers_.arm(peer, peer.dial.give_up);
+  if (std::exchange(peer.dial.again, false)) connect(peer);
+}
+
+// Something became visible to all sessions: each may have output now. To tell them costs a send each, so it
+// pays to wait for what else is just being published and to tell all at once; but never for longer than
+// the telling takes. A load starts without delay.
+template <typename Peer>
+void LoopCore<Peer>::pass_publications() {
+  if (publications_ == nullptr || publications_->count() == seen_) return;
+  const std::uint64_t count = publications_->count();
+  if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) return;
+  seen_ = count;
+  telling_ = true;
+  for (const auto& peer : peers_) {
+    if (!peer->connection) continue;
+    guarded(*peer, [&] { peer->connection->refresh(now_); });
+    attend(*peer);
+  }
+  telling_ = false;
+}
+
+// All peers will be asked for output soon: until then nobody is sent a part of it.
+template <typename Peer>
+bool LoopCore<Peer>::is_gathering() const {
+  return publications_ != nullptr && hosting_.serves() && !telling_ &&
+         publications_->count() != seen_;
+}
+
+// A stop comes in two steps, because connections may be on their way from loop 0 to another. First loop 0
+// lets in whoever waits in the queue, ends accepting, and says so; only then may a loop take what is in its
+// inbox for the last time, and drain.
+template <typename Peer>
+void LoopCore<Peer>::end_accepting(int flags) {
+  if (index_ != 0 || !hosting_.serves() || group_.dealing_ended()) return;
+  for (Listener* const listener : std::exchange(listeners_, {})) {
+    if (!accepting_paused()) accept_peers(*listener, flags);
+    listener->close();
+  }
+  group_.end_dealing();
+}
+
+// What has arrived is answered before sessions are told of the stop.
+template <typename Peer>
+void LoopCore<Peer>::begin_drain() {
+  drain_by_ = now_ + hosting_.limits.drain;
+  dials_.abandon();
+  for (const auto& peer : peers_) {
+    attend(*peer);
+    if (!peer->live()) {
+      leave(*peer);
+      continue;
+    }
+    guarded(*peer, [&] { peer->connection->drain(now_); });
+    attend(*peer);
+  }
+}
+
+template <typename Peer>
+bool LoopCore<Peer>::over() const {
+  if (stop_.at_once()) return true;
+  if (drain_by_) return peers_.empty() || now_ >= *drain_by_;
+  return !hosting_.serves() && dials_.done() && peers_.empty();
+}
+
+}  // namespace joust

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace joust {
+
+// A place in a Queue, as a base class of whatever waits there. It leaves its queue when it is destroyed, so a
+// queue never holds an object that is gone. One thread.
+class Place {
+ public:
+  Place() = default;
+  ~Place() { leave(); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  bool queued() const { return next_ != this; }
+  void leave() {
+    previous_->next_ = next_;
+    next_->previous_ = previous_;
+    previous_ = next_ = this;
+  }
+
+ private:
+  template <typename Element>
+  friend class Queue;
+
+  Place* previous_ = this;
+  Place* next_ = this;
+};
+
+// First in, first out, and without allocation. An element stands in at most one queue: it leaves the one it
+// stands in when it joins another.
+template <typename Element>
+class Queue {
+ public:
+  bool empty() const { return !head_.queued(); }
+
+  void push(Element& element) {
+    Place& place = element;
+    place.leave();
+    place.previous_ = head_.previous_;
+    place.next_ = &head_;
+    place.previous_->next_ = place.next_->previous_ = &place;
+  }
+
+  // Takes the first element; null when there is none.
+  Element* pop() {
+    if (empty()) return nullptr;
+    Place* const first = head_.next_;
+    first->leave();
+    return static_cast<Element*>(first);
+  }
+
+  // Moves all elements of `other` to the end of this queue, in order.
+  void take_all(Queue& other) {
+    while (Element* element = other.pop()) push(*element);
+  }
+
+ private:
+  Place head_;
+};
+
+}  // namespace joust

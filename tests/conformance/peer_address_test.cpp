@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// Every engine tells the service which address a peer has.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <mutex>
+#include <set>
+
+#include "base/check.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class PeerAddressOn : public EngineTest {};
+JOUST_EVERY_ENGINE(PeerAddressOn, Role::serve);
+
+// Echoes, and notes where its peers come from.
+class NotingService : public EchoService {
+ public:
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    const std::lock_guard lock(mutex_);
+    addresses_.insert(opening.peer);
+    return EchoService::open(opening);
+  }
+  std::set<PeerAddress> addresses() {
+    const std::lock_guard lock(mutex_);
+    return addresses_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<PeerAddress> addresses_;
+};
+
+// A connection that comes from `local`, an address of the loopback network.
+Peer connect_from(const char* local, const Endpoint& to) {
+  Fd socket(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  ::inet_pton(AF_INET, local, &address.sin_addr);
+  checked(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind({})",
+          local);
+  checked(::connect(socket.get(), to.raw(), to.size), "connect()");
+  return Peer(std::move(socket));
+}
+
+TEST_P(PeerAddressOn, IsToldToTheService) {
+  NotingService service;
+  Server server(GetParam(), service);
+  for (const char* local : {"127.0.0.1", "127.0.0.2", "127.0.0.2"}) {
+    Peer peer = connect_from(local, server.endpoint());
+    peer.send("x");
+    EXPECT_EQ(peer.receive(1), "x");
+  }
+  const std::set expected{peer_address(endpoint_of("127.0.0.1:1")), peer_address(endpoint_of("127.0.0.2:1"))};
+  EXPECT_EQ(service.addresses(), expected);
+}
+
+TEST_P(PeerAddressOn, IsUnknownOnUnixSockets) {
+  NotingService service;
+  Server server(GetParam(), service, {.address = unix_address()});
+  Peer peer(server.endpoint());
+  peer.send("x");
+  EXPECT_EQ(peer.receive(1), "x");
+  EXPECT_EQ(service.addresses(), std::set{PeerAddress::unknown});
+}
+
+}  // namespace
+}  // namespace joust::conformance
