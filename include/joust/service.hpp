@@ -46,8 +46,8 @@ class Wakeable {
 
 // How sessions of one service reach each other: a count that moves when something became visible to all of
 // them (a message in a room, the start of a load). An engine asks for the count after each batch of inputs;
-// if it moved, the output of every session is asked for again. Loops that may be asleep subscribe. All
-// methods: any thread.
+// if it moved, every session is told (Session::on_published) and asked for its output again. Loops that may
+// be asleep subscribe. All methods: any thread.
 class Publications {
  public:
   std::uint64_t count() const { return count_.load(std::memory_order_acquire); }

@@ -49,9 +49,9 @@ struct Failure {
 //
 // Three kinds of methods, and the order in which an engine calls them:
 //
-//   inputs            on_open first and once; then on_bytes, on_deadline, on_drain and the inputs of files()
-//                     in any order; on_peer_finished at most once, after which on_bytes is not called;
-//                     on_failure at most once, after which nothing is called but the destructor.
+//   inputs            on_open first and once; then on_bytes, on_published, on_deadline, on_drain and the
+//                     inputs of files() in any order; on_peer_finished at most once, after which on_bytes is
+//                     not called; on_failure at most once, after which only the destructor is called.
 //   outputs           questions without side effects. Their answers change only by an input, by an
 //                     acknowledgement, or when the service's publication count has moved. So an engine asks
 //                     again after those, and only then.
@@ -68,6 +68,11 @@ class Session {
   // taking some made want() something else; the rest is offered again according to the new want(). A message
   // is taken whole.
   virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
+
+  // The service's publication count has moved, perhaps by several publications, since the last call or since
+  // on_open. Needed only by sessions that prepare output() from what was published, such as one that wraps
+  // another session; the others show it in output() by themselves.
+  virtual void on_published(Time /*now*/) {}
 
   // The peer will send no more. It may still read what output() holds.
   virtual void on_peer_finished(Time /*now*/) {}

@@ -82,15 +82,40 @@ bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& b
   return told = true;
 }
 
+// What a service has published, and how much of it its sessions have been told.
+class Published {
+ public:
+  Published(Service& service, Waker& waker) : publications_(service.publications()), waker_(waker) {
+    if (publications_ != nullptr) publications_->subscribe(waker_);
+  }
+  ~Published() {
+    if (publications_ != nullptr) publications_->unsubscribe(waker_);
+  }
+  Published(const Published&) = delete;
+  Published& operator=(const Published&) = delete;
+
+  // True once for all that has been published since the last call.
+  bool news() {
+    const std::uint64_t count = publications_ != nullptr ? publications_->count() : 0;
+    return std::exchange(told_, count) != count;
+  }
+
+ private:
+  Publications* const publications_;
+  Waker& waker_;
+  std::uint64_t told_ = 0;
+};
+
 class NullRun {
  public:
   NullRun(const Hosting& hosting, Stop& stop) : hosting_(hosting), stop_(stop) {}
 
   void run() {
-    if (Publications* publications = hosting_.service.publications()) publications->subscribe(waker_);
     for (std::size_t i = 0; i < hosting_.dials; ++i) open();
     while (!pairs_.empty() && !stop_.at_once()) {
       if (stop_.requested()) drain();
+      if (to_clients_.news()) tell(&Pair::client);
+      if (to_servers_.news()) tell(&Pair::server);
       bool moved = false;
       for (std::size_t first = 0; first < pairs_.size(); first += kPairsPerTurn)
         moved |= turn(std::span(pairs_).subspan(first, std::min(kPairsPerTurn, pairs_.size() - first)));
@@ -98,7 +123,6 @@ class NullRun {
       moved |= fire_deadlines();
       if (!moved) rest();
     }
-    if (Publications* publications = hosting_.service.publications()) publications->unsubscribe(waker_);
   }
 
  private:
@@ -110,6 +134,11 @@ class NullRun {
     pair->server->on_open(Clock::now());
     pair->client->on_open(Clock::now());
     pairs_.push_back(std::move(pair));
+  }
+
+  void tell(const std::unique_ptr<Session> Pair::*side) {
+    const Time now = Clock::now();
+    for (const auto& pair : pairs_) ((*pair).*side)->on_published(now);
   }
 
   bool turn(std::span<std::unique_ptr<Pair>> pairs) {
@@ -170,6 +199,8 @@ class NullRun {
   Stop& stop_;
   bool draining_ = false;
   Waker waker_;
+  Published to_clients_{hosting_.service, waker_};
+  Published to_servers_{*hosting_.answering, waker_};
   TimerQueue timers_;
   std::vector<Timed*> due_;
   std::vector<std::unique_ptr<Pair>> pairs_;

@@ -25,6 +25,7 @@ struct Script {
   Outbox outbox;
   std::string received;
   std::vector<std::string> told;
+  unsigned published = 0;  // how often it was told
 };
 
 class ScriptedSession : public Session {
@@ -40,6 +41,7 @@ class ScriptedSession : public Session {
     if (script_.takes_at_most == 0) script_.want = Want::nothing;
     return taken;
   }
+  void on_published(Time /*now*/) override { ++script_.published; }
   void on_peer_finished(Time /*now*/) override { script_.told.emplace_back("peer finished"); }
   void on_deadline(Time /*now*/) override {
     script_.told.emplace_back("deadline");
@@ -125,6 +127,14 @@ TEST_F(StreamConnectionTest, HoldsWhatTheSessionDoesNotWant) {
   connection_.refresh(now_);
   EXPECT_EQ(script_.received, "abcdef");
   EXPECT_TRUE(connection_.wants_input());
+}
+
+TEST_F(StreamConnectionTest, TellsTheSessionOfPublicationsUntilItsEnd) {
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.published, 1U);
+  connection_.failed({Stage::receive, ECONNRESET, {}}, now_);
+  connection_.refresh(now_);
+  EXPECT_EQ(script_.published, 1U);
 }
 
 TEST_F(StreamConnectionTest, OffersWhatItHoldsAfterEachAcknowledgement) {

@@ -13,10 +13,10 @@
 
 #include "joust/engine.hpp"
 #include "load/run.hpp"
-#include "protocols/file/options.hpp"
+#include "protocols/file/protocol.hpp"
 #include "protocols/table.hpp"
 #include "session/pair.hpp"
-#include "store/storing.hpp"
+#include "store/storage_fixture.hpp"
 
 namespace joust::file::test {
 
@@ -51,7 +51,7 @@ inline std::string figure(const std::vector<ResultGroup>& groups, const std::str
 }
 
 // A load of the file protocol against its server, each connection a pair of sessions in memory.
-class Carrying : public joust::test::Storing {
+class FileLoadTest : public joust::test::StorageTest {
  protected:
   struct Outcome {
     Recorder::Counts counts;
@@ -61,15 +61,15 @@ class Carrying : public joust::test::Storing {
     std::string of(const std::string& name) const { return figure(client, name); }
   };
 
-  Outcome carry(const LoadPlan& plan, const Options& client, const Options& server = {},
+  Outcome run_load(const LoadPlan& plan, const Options& client, const Options& server = {},
                 const Pair::Cut& cut = Pair::whole) {
     Options serving{{"root", folder_.file("root")}};
     for (const auto& [name, value] : server) serving[name] = value;
     LoadRun run(plan);
     Outcome outcome;
-    const auto answering = make_shop(with(Role::serve, serving));
+    const auto answering = make_server(with(Role::serve, serving));
     {
-      const auto asking = make_errand(with(Role::dial, client), run);
+      const auto asking = make_client(with(Role::dial, client), run);
       std::vector<std::unique_ptr<Pair>> pairs;
       for (std::size_t i = 0; i < plan.connections; ++i)
         pairs.push_back(std::make_unique<Pair>(asking->open({}), answering->open({}), cut));

@@ -10,9 +10,9 @@ namespace joust::file {
 
 // How far one connection has come in its load: connecting, warm-up, timed window, the end. One request at a
 // time is outstanding; it is recorded here.
-class Course {
+class LoadPhases {
  public:
-  explicit Course(LoadRun& run) : run_(run), plan_(run.plan()) {}
+  explicit LoadPhases(LoadRun& run) : run_(run), plan_(run.plan()) {}
 
   enum class Phase : std::uint8_t {
     connecting,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/local_ends.hpp"
+#include "store/local_files.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,10 +25,10 @@ std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
 // O_NONBLOCK: a FIFO that nobody writes must not hold us up.
 Fd open_regular(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.is_open()) throw UnfitFile(path, std::strerror(errno));
+  if (!fd.is_open()) throw UnusableFile(path, std::strerror(errno));
   struct stat facts {};
   checked(::fstat(fd.get(), &facts), "fstat({})", path);
-  if (!S_ISREG(facts.st_mode)) throw UnfitFile(path, "is no regular file");
+  if (!S_ISREG(facts.st_mode)) throw UnusableFile(path, "is no regular file");
   return fd;
 }
 
@@ -71,25 +71,25 @@ class OutputSink : public KeepingSink {
 
 }  // namespace
 
-LocalEnds::LocalEnds(const EndsRules& rules) : rules_(rules) {
+LocalFiles::LocalFiles(const LocalFilesRules& rules) : rules_(rules) {
   if (rules_.sink == SinkKind::file) open_output();
   if (!rules_.source.empty() || rules_.bytes) open_source();
 }
 
-void LocalEnds::open_output() {
+void LocalFiles::open_output() {
   const std::filesystem::path path(rules_.output);
   struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
-    throw UnfitFile(rules_.output, "is there, and is no regular file");
+    throw UnusableFile(rules_.output, "is there, and is no regular file");
   output_ = path.filename().string();
   try {
     into_.emplace(path.has_parent_path() ? path.parent_path().string() : ".");
   } catch (const std::system_error& error) {
-    throw UnfitFile(rules_.output, error.what());
+    throw UnusableFile(rules_.output, error.what());
   }
 }
 
-void LocalEnds::open_source() {
+void LocalFiles::open_source() {
   Fd fd = rules_.source.empty() ? generated_file(*rules_.bytes) : open_regular(rules_.source);
   source_.version = version_of(fd.get());
   const std::uint64_t size = source_.version.size;
@@ -98,16 +98,16 @@ void LocalEnds::open_source() {
                         FileRead::read);
   for (auto through = digest.advance(once); !through || !*through; through = digest.advance(once))
     if (!through)
-      throw UnfitFile(rules_.source, through.error() == 0 ? "became shorter while it was read"
+      throw UnusableFile(rules_.source, through.error() == 0 ? "became shorter while it was read"
                                                           : std::strerror(through.error()));
   std::byte beyond{};
   if (once.read_at(size, {&beyond, 1}).value_or(0) > 0)
-    throw UnfitFile(rules_.source, "holds more than its size says: it grows, or is none that is stored");
+    throw UnusableFile(rules_.source, "holds more than its size says: it grows, or is none that is stored");
   source_.digest = digest.value();
   source_.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
 }
 
-FileAnswer<std::unique_ptr<Sink>> LocalEnds::sink(std::uint64_t size) {
+FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
     // Without the promise of room a mapping could end the process.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "protocols/file/client.hpp"
+#include "protocols/file/client_session.hpp"
 
 namespace joust::file {
 namespace {
@@ -21,8 +21,8 @@ std::string harmless(std::string text) {
 }  // namespace
 
 std::string ClientSession::words_of(const FileRefusal& refusal) const {
-  const Orders& orders = errand_.orders();
-  std::string words = fmt::format("the server says of '{}': {}", orders.name, error_name(refusal.error));
+  const TransferOptions& options = transfers_.options();
+  std::string words = fmt::format("the server says of '{}': {}", options.name, error_name(refusal.error));
   if (!refusal.text.empty()) words += " (" + harmless(refusal.text) + ")";
   if (refusal.error == FileError::exists) words += "; with --overwrite it would replace files";
   return words;
@@ -39,7 +39,7 @@ Want ClientSession::want() const {
 
 std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
   last_progress_ = now;
-  course_.advance(now);
+  phases_.advance(now);
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
@@ -50,16 +50,16 @@ std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
     taken += step->taken;
     if (step->message) take(*step->message, now);
   }
-  course_.moved(0, taken, now);  // what is left comes again
-  go_on(now);
+  phases_.moved(0, taken, now);  // what is left comes again
+  proceed(now);
   return failed_ ? chunk.size() : taken;
 }
 
 void ClientSession::on_stored(std::size_t n, Bytes seen, Time now) {
   last_progress_ = now;
-  course_.advance(now);
-  course_.moved(0, n, now);
-  if (seen.empty()) errand_.moved_by_kernel = true;
+  phases_.advance(now);
+  phases_.moved(0, n, now);
+  if (seen.empty()) transfers_.moved_by_kernel = true;
   if (!refetching_) count(n, now);
   data_left_ -= n;
   left_ = {left_.offset + n, left_.size - n};
@@ -75,53 +75,53 @@ void ClientSession::take(const Message& message, Time now) {
   if (const auto* error = std::get_if<Error>(&message.body))
     return fail(Stage::verify, 0, words_of(error->refusal), now);
   if (std::holds_alternative<Working>(message.body)) return;
-  if (const auto* facts = std::get_if<Facts>(&message.body)) return hear(*facts, now);
-  if (const auto* data = std::get_if<Data>(&message.body)) return hear(*data, now);
-  if (const auto* end = std::get_if<End>(&message.body)) return hear(*end, now);
-  if (const auto* stored = std::get_if<Stored>(&message.body)) return hear(*stored, now);
+  if (const auto* facts = std::get_if<Facts>(&message.body)) return on_answer(*facts, now);
+  if (const auto* data = std::get_if<Data>(&message.body)) return on_answer(*data, now);
+  if (const auto* end = std::get_if<End>(&message.body)) return on_answer(*end, now);
+  if (const auto* stored = std::get_if<Stored>(&message.body)) return on_answer(*stored, now);
   fail(Stage::verify, 0, "a frame that is no answer", now);
 }
 
-void ClientSession::hear(const Facts& facts, Time now) {
+void ClientSession::on_answer(const Facts& facts, Time now) {
   if (greeting_) {
-    if (errand_.orders().operation == Operation::get && !facts.digest)
+    if (transfers_.options().operation == Operation::get && !facts.digest)
       return fail(Stage::verify, 0, "the server gives no digest", now);
     greeting_ = false;
-    errand_.set_facts(facts);
-    return course_.opened(now);
+    transfers_.set_facts(facts);
+    return phases_.opened(now);
   }
-  const Facts& known = *errand_.facts();
-  if (found_ || errand_.orders().operation == Operation::put)
+  const Facts& known = *transfers_.facts();
+  if (found_ || transfers_.options().operation == Operation::put)
     return fail(Stage::verify, 0, "a frame that is no answer", now);
   if (facts.size != known.size || facts.modified_ns != known.modified_ns)
     return fail(Stage::verify, 0, "the file has changed on the server", now);
   found_ = true;
-  if (errand_.orders().operation == Operation::info) answered(0, now);
+  if (transfers_.options().operation == Operation::info) answered(0, now);
 }
 
-void ClientSession::hear(const Data& data, Time now) {
+void ClientSession::on_answer(const Data& data, Time now) {
   if (!found_ || data.size > left_.size) return fail(Stage::verify, 0, "bytes nobody asked for", now);
   data_left_ = data.size;
 }
 
-void ClientSession::hear(const End& end, Time now) {
+void ClientSession::on_answer(const End& end, Time now) {
   if (!found_ || left_.size > 0 || end.size != task_.range.size)
     return fail(Stage::verify, 0, "the answer ends too early", now);
   if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes were counted as they came
-  judge(refetched_->value(), now);
+  check_digest(refetched_->value(), now);
 }
 
-void ClientSession::hear(const Stored& stored, Time now) {
-  if (greeting_ || errand_.orders().operation != Operation::put)
+void ClientSession::on_answer(const Stored& stored, Time now) {
+  if (greeting_ || transfers_.options().operation != Operation::put)
     return fail(Stage::verify, 0, "a frame that is no answer", now);
   if (sending_) return fail(Stage::verify, 0, "stored before it was sent", now);
   if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size)
     return fail(Stage::verify, 0, "another range was stored than was sent", now);
-  if (stored.complete && stored.digest != errand_.facts()->digest)
+  if (stored.complete && stored.digest != transfers_.facts()->digest)
     return fail(Stage::verify, 0, "what was stored has another digest than what was sent", now);
   if (stored.complete && task_.recorded) {
-    ++errand_.digested;
-    ++team_.stored;
+    ++transfers_.digested;
+    ++group_.stored;
   }
   answered(task_.range.size, now);
 }
@@ -129,13 +129,13 @@ void ClientSession::hear(const Stored& stored, Time now) {
 // Bytes of files that moved in the timed window, whatever range they are of: a range that the warm-up began
 // moves in the window too.
 void ClientSession::count(std::uint64_t bytes, Time now) {
-  if (course_.in_window(now)) errand_.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  if (phases_.in_window(now)) transfers_.bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
   count(bytes_moved, now);
-  if (task_.recorded) ++team_.done;
-  course_.verified(now);
+  if (task_.recorded) ++group_.done;
+  phases_.verified(now);
   next_begin_ = std::max(next_begin_, now);  // the schedule slips: no burst makes up for it
 }
 

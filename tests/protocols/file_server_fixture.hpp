@@ -6,18 +6,18 @@
 #include <memory>
 #include <string>
 
-#include "protocols/file/server.hpp"
-#include "protocols/file_talk.hpp"
+#include "protocols/file/server_session.hpp"
+#include "protocols/file_messages.hpp"
 #include "connection/delivery.hpp"
 #include "session/pair.hpp"
-#include "store/storing.hpp"
+#include "store/storage_fixture.hpp"
 
 namespace joust::file::test {
 
 // Writes what it was given, reads all that comes.
-class Scribe : public Session {
+class RawClient : public Session {
  public:
-  Scribe(std::string says, std::string& heard) : says_(std::move(says)), heard_(heard) {}
+  RawClient(std::string says, std::string& heard) : says_(std::move(says)), heard_(heard) {}
 
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
     heard_ += as_text(chunk);
@@ -40,12 +40,12 @@ class Scribe : public Session {
 };
 
 // A server session over a real directory, and a peer that says just what a test wants.
-class Asking : public joust::test::Storing {
+class FileServerTest : public joust::test::StorageTest {
  protected:
   // What the server answers to these bytes, after which the peer is silent and ends.
-  Heard ask(std::string says, Pair::Cut cut = Pair::whole) {
+  Decoded ask(std::string says, Pair::Cut cut = Pair::whole) {
     std::string heard;
-    Pair pair(std::make_unique<Scribe>(std::move(says), heard), std::make_unique<ServerSession>(shop()),
+    Pair pair(std::make_unique<RawClient>(std::move(says), heard), std::make_unique<ServerSession>(server()),
               std::move(cut));
     pair.settle();
     EXPECT_TRUE(pair.over()) << "the server does not come to its end";
@@ -53,15 +53,15 @@ class Asking : public joust::test::Storing {
   }
   // The text of the only error, or what came instead.
   std::string error_of(const std::string& says) {
-    const Heard heard = ask(says);
+    const Decoded heard = ask(says);
     if (heard.messages.size() == 1)
       if (const auto* error = std::get_if<Error>(&heard.messages[0].body))
         return std::string(error_name(error->refusal.error));
     return heard.text();
   }
-  Shop& shop() {
-    if (!shop_) shop_ = std::make_unique<Shop>(storage());
-    return *shop_;
+  ServerState& server() {
+    if (!server_) server_ = std::make_unique<ServerState>(storage());
+    return *server_;
   }
 
   static std::string upload(const std::string& name, const std::string& text, std::uint32_t request = 1) {
@@ -80,7 +80,7 @@ class Asking : public joust::test::Storing {
     return wire({request, End{size, std::nullopt}});
   }
 
-  std::unique_ptr<Shop> shop_;
+  std::unique_ptr<ServerState> server_;
 };
 
 }  // namespace joust::file::test

@@ -2,8 +2,8 @@
 //
 // A client whose server does not do what it should.
 #include "joust/outbox.hpp"
-#include "protocols/file_carrying.hpp"
-#include "protocols/file_talk.hpp"
+#include "protocols/file_load_fixture.hpp"
+#include "protocols/file_messages.hpp"
 
 namespace joust::file {
 namespace {
@@ -12,9 +12,9 @@ using joust::test::digest_of;
 using test::wire;
 
 // Says something at each request, whatever it is.
-class Liar : public Session {
+class ScriptedServer : public Session {
  public:
-  explicit Liar(std::vector<std::string> says) : says_(std::move(says)) {}
+  explicit ScriptedServer(std::vector<std::string> says) : says_(std::move(says)) {}
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
     if (asked_ < says_.size()) outbox_.append(says_[asked_++]);
     return chunk.size();
@@ -31,15 +31,15 @@ class Liar : public Session {
   Outbox outbox_;
 };
 
-class FileLiar : public joust::test::Storing {
+class FileClientErrors : public joust::test::StorageTest {
  protected:
   // What the client of a get says when the server says this.
   std::string complaint(const std::vector<std::string>& says) {
     const test::Options options{{"output", folder_.file("got")}};
     LoadRun run(LoadPlan{.messages = 1, .request_timeout = std::chrono::milliseconds(100)});
     {
-      const auto asking = make_errand(test::with(Role::dial, options), run);
-      Pair pair(asking->open({}), std::make_unique<Liar>(says));
+      const auto asking = make_client(test::with(Role::dial, options), run);
+      Pair pair(asking->open({}), std::make_unique<ScriptedServer>(says));
       pair.pass(std::chrono::milliseconds(500));
     }
     EXPECT_FALSE(std::filesystem::exists(folder_.file("got")));
@@ -62,7 +62,7 @@ class FileLiar : public joust::test::Storing {
   const std::string end_ = wire({2, End{3, std::nullopt}});
 };
 
-TEST_F(FileLiar, IsFoundOut) {
+TEST_F(FileClientErrors, IsFoundOut) {
   expect(facts_, found_ + data("abd") + end_, "the digest is");
   expect(facts_, wire({2, Facts{4, 5, std::nullopt}}), "has changed");
   expect(facts_, wire({2, Facts{3, 6, std::nullopt}}), "has changed");
@@ -80,9 +80,9 @@ TEST_F(FileLiar, IsFoundOut) {
   expect("HTTP/1.1 400 Bad Request\r\n\r\n", std::nullopt, "not the protocol");
 }
 
-TEST_F(FileLiar, IsGivenUpWhenNothingMoves) {
+TEST_F(FileClientErrors, IsGivenUpWhenNothingMoves) {
   LoadRun run(LoadPlan{.messages = 1, .request_timeout = std::chrono::milliseconds(100)});
-  const auto asking = make_errand(test::with(Role::dial, {}), run);
+  const auto asking = make_client(test::with(Role::dial, {}), run);
   const auto session = asking->open({});
   session->on_open(Time{});
   ASSERT_TRUE(session->deadline());

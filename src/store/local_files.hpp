@@ -14,7 +14,7 @@ namespace joust {
 
 enum class SinkKind : std::uint8_t { null, memory, file };
 
-struct EndsRules {
+struct LocalFilesRules {
   SinkKind sink = SinkKind::null;
   std::string output{};                  // the file's path, for SinkKind::file
   std::string source{};                  // a local file's path; empty:
@@ -24,16 +24,16 @@ struct EndsRules {
 };
 
 // A file of this machine that is not what is needed.
-class UnfitFile : public std::runtime_error {
+class UnusableFile : public std::runtime_error {
  public:
-  UnfitFile(const std::string& path, const std::string& reason) : runtime_error(path + ": " + reason) {}
+  UnusableFile(const std::string& path, const std::string& reason) : runtime_error(path + ": " + reason) {}
 };
 
 // The client's own machine: files, memory, or nowhere.
-class LocalEnds : public TransferEnds {
+class LocalFiles : public TransferFiles {
  public:
-  // Opens the source and digests it. Throws UnfitFile, and std::system_error.
-  explicit LocalEnds(const EndsRules& rules);
+  // Opens the source and digests it. Throws UnusableFile, and std::system_error.
+  explicit LocalFiles(const LocalFilesRules& rules);
 
   const OpenFile& source() const override { return source_; }
   FileAnswer<std::unique_ptr<Sink>> sink(std::uint64_t size) override;
@@ -43,7 +43,7 @@ class LocalEnds : public TransferEnds {
   void open_output();
   void open_source();
 
-  const EndsRules rules_;
+  const LocalFilesRules rules_;
   PlainBytes plain_;
   std::optional<Directory> into_;  // where the output lies
   std::string output_;             // its name there

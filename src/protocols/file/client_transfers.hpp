@@ -18,7 +18,7 @@ namespace joust::file {
 enum class Operation : std::uint8_t { get, put, info };
 
 // What the connections of one load are to do.
-struct Orders {
+struct TransferOptions {
   Operation operation = Operation::get;
   std::string name{};                         // on the server
   std::uint64_t segments = 1;                 // of one transfer
@@ -26,7 +26,7 @@ struct Orders {
 };
 
 // One range of one transfer.
-struct Task {
+struct RangeTask {
   std::uint64_t transfer = 0;
   ByteRange range{};
   bool recorded = true;  // not of the warm-up
@@ -34,7 +34,7 @@ struct Task {
 
 // As many connections as a transfer has ranges, or one connection that carries them all: whoever is free
 // takes the next range, so that a slow connection holds up no other. Any thread.
-struct Team {
+struct ConnectionGroup {
   std::atomic<std::uint64_t> next{0}, next_unrecorded{0};  // range
   std::atomic<std::uint64_t> done{0};                      // ranges
   std::atomic<std::uint64_t> members{0};                   // that have not come to their end
@@ -45,41 +45,42 @@ struct Team {
 };
 
 // What they share. Any thread.
-class Errand {
+class Transfers {
  public:
-  Errand(Orders orders, LoadRun& run, TransferEnds& ends);
+  Transfers(TransferOptions options, LoadRun& run, TransferFiles& local);
 
-  const Orders& orders() const { return orders_; }
+  const TransferOptions& options() const { return options_; }
   LoadRun& run() { return run_; }
-  TransferEnds& ends() { return ends_; }
-  Team& team(std::uint64_t connection) { return teams_[connection / team_size_]; }
-  bool first_team(const Team& team) const { return &team == &teams_.front(); }
+  TransferFiles& local() { return local_; }
+  ConnectionGroup& group(std::uint64_t connection) { return groups_[connection / group_size_]; }
+  bool is_first_group(const ConnectionGroup& group) const { return &group == &groups_.front(); }
   std::uint64_t segments() const;                                            // of a transfer
-  bool complete(const Team& team) const { return team.done >= segments(); }  // one transfer at least
+  // One transfer of the group at least.
+  bool complete(const ConnectionGroup& group) const { return group.done >= segments(); }
 
   // What the server said of the file before the start, or what is to be sent. Set before any connection asks.
   void set_facts(const Facts& facts);
   const Facts* facts() const { return facts_known_.load(std::memory_order_acquire) ? &facts_ : nullptr; }
 
-  // The next range of a team; nothing when all that were asked for are under way.
-  std::optional<Task> next(Team& team, bool recorded);
-  // Where a team's bytes go.
-  FileAnswer<File*> sink(Team& team);
+  // The next range of a group; nothing when all that were asked for are under way.
+  std::optional<RangeTask> next(ConnectionGroup& group, bool recorded);
+  // Where a group's bytes go.
+  FileAnswer<File*> sink(ConnectionGroup& group);
   // The ranges of one upload have the same.
-  std::uint64_t upload_id(std::uint64_t connection, const Task& task) const;
+  std::uint64_t upload_id(std::uint64_t connection, const RangeTask& task) const;
 
   // For the results.
   std::atomic<std::uint64_t> bytes{0};       // of files, in the window
   std::atomic<std::uint64_t> digested{0};    // transfers' digests found right
   std::atomic<bool> moved_by_kernel{false};  // some bytes were stored without being seen
-  std::uint64_t transfers() const;           // complete
+  std::uint64_t completed() const;           // transfers
 
  private:
-  const Orders orders_;
+  const TransferOptions options_;
   LoadRun& run_;
-  TransferEnds& ends_;
-  const std::uint64_t team_size_;
-  std::vector<Team> teams_;
+  TransferFiles& local_;
+  const std::uint64_t group_size_;
+  std::vector<ConnectionGroup> groups_;
   const std::uint64_t first_id_;
   Facts facts_{};
   std::atomic<bool> facts_known_{false};

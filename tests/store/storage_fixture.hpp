@@ -44,9 +44,9 @@ inline FileAnswer<Upload::Check> check(Upload& upload) {
 }
 
 // A directory to be served, with a file and a directory in it.
-class Storing : public testing::Test {
+class StorageTest : public testing::Test {
  protected:
-  Storing() {
+  StorageTest() {
     std::filesystem::create_directories(folder_.file("root/sub"));
     std::ofstream(folder_.file("root/old")) << "old";
     std::ofstream(folder_.file("secret")) << "secret";

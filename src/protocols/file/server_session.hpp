@@ -16,7 +16,7 @@
 namespace joust::file {
 
 // What the sessions of a server share.
-struct Shop {
+struct ServerState {
   Storage& storage;
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
 
@@ -34,7 +34,7 @@ FileRefusal lost_source(int error);
 // is being answered nothing is read but what belongs to it.
 class ServerSession : public Session, private SessionFiles {
  public:
-  explicit ServerSession(Shop& shop) : shop_(shop) {}
+  explicit ServerSession(ServerState& server) : server_(server) {}
   ~ServerSession() override;
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -86,7 +86,7 @@ class ServerSession : public Session, private SessionFiles {
   void answered();  // the request in hand
   void conclude();
 
-  Shop& shop_;
+  ServerState& server_;
   Decoder decoder_;
   Outgoing outgoing_;
   State state_ = State::idle;

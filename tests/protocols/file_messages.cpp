@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "protocols/file_talk.hpp"
+#include "protocols/file_messages.hpp"
 
 #include <fmt/format.h>
 
@@ -40,7 +40,7 @@ struct Words {
 // What one decoder makes of pieces.
 class Listener {
  public:
-  explicit Listener(Heard& heard) : heard_(heard) {}
+  explicit Listener(Decoded& heard) : heard_(heard) {}
 
   void hear(Bytes piece) {
     while (!piece.empty() && !heard_.violation) {
@@ -64,7 +64,7 @@ class Listener {
   }
 
  private:
-  Heard& heard_;
+  Decoded& heard_;
   Decoder decoder_;
   std::size_t data_left_ = 0;
 };
@@ -79,14 +79,14 @@ std::string describe(const Message& message) {
   return fmt::format("{}: {}", message.request, std::visit(Words{}, message.body));
 }
 
-std::string Heard::text() const {
+std::string Decoded::text() const {
   std::string text;
   for (const Message& message : messages) text += describe(message) + "\n";
   return text + data + (violation ? std::string(error_name(*violation)) : "");
 }
 
-Heard decode_all(std::string_view bytes, const std::vector<std::size_t>& cuts) {
-  Heard heard;
+Decoded decode_all(std::string_view bytes, const std::vector<std::size_t>& cuts) {
+  Decoded heard;
   Listener listener(heard);
   for (const std::size_t cut : cuts) {
     listener.hear(as_bytes(bytes.substr(0, cut)));

@@ -16,7 +16,7 @@ std::string wire(const Message& message);
 // A message in words, for comparison and for people.
 std::string describe(const Message& message);
 
-struct Heard {
+struct Decoded {
   std::vector<Message> messages;
   std::string data;  // of all data frames, one after the other
   std::optional<FileError> violation;
@@ -24,6 +24,6 @@ struct Heard {
   std::string text() const;  // all of it
 };
 // `cuts` are the sizes of the pieces the bytes come in; the last piece is what is left.
-Heard decode_all(std::string_view bytes, const std::vector<std::size_t>& cuts = {});
+Decoded decode_all(std::string_view bytes, const std::vector<std::size_t>& cuts = {});
 
 }  // namespace joust::file::test
