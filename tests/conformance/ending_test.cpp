@@ -161,7 +161,7 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
     Server server(GetParam(), service, {.limits = limits});
     Peer peer = service.join(server);
     peer.send("n" + unread);
-    while (service.bytes_of(0) < 2) std::this_thread::yield();
+    service.await_bytes(2, 0);
     peer.send(unread);
     peer.reset();
     service.await(Told::What::failure, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where one thread serves many peers, each has its turn. The thread is held until all peers have something for
-// it; then the order in which it takes them tells how much one of them is given at a time.
+// Where one thread serves many peers, each has its turn. The thread is held until all peers have something
+// for it; then the order in which it takes them tells how much one of them is given at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

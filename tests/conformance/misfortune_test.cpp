@@ -46,6 +46,7 @@ void expect_to_be_served(Peer& peer) {
 }
 
 TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
+  checks(Duty::misfortune);
   FragileService fragile;
   Server server(GetParam(), fragile);
   Peer other(server.endpoint());
@@ -67,6 +68,7 @@ TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
 }
 
 TEST_P(Misfortune, OfASessionThatCannotBeMadeIsItsOwn) {
+  checks(Duty::misfortune);
   FragileService fragile;
   Server server(GetParam(), fragile);
   Peer before(server.endpoint());

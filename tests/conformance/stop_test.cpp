@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
 #include "engines/loop/ready_io.hpp"
 
@@ -57,6 +58,45 @@ TEST_P(Stopping, AnswersWhatHasArrived) {
     server.run().stop().request();
     EXPECT_EQ(peer.receive_to_end(), "second\n");
   }
+}
+
+// Who has connected before the stop is served, however few are accepted in one turn.
+TEST_P(Stopping, WhoIsInTheQueueIsServed) {
+  checks(Duty::queue_at_stop);
+  constexpr int kQueued = 40;
+  Limits limits = brisk();
+  limits.accepts_per_turn = 4;
+  limits.drain = kPatience;
+  ScriptedService service;
+  Server server(GetParam(), service, {.limits = limits});
+  Peer holder = service.join(server);
+  holder.send("h");
+  service.gate().await_held();
+  std::vector<Peer> queued;
+  for (int i = 0; i < kQueued; ++i) queued.emplace_back(server.endpoint()).send("e");
+  server.run().stop().request();
+  service.let_go();
+  for (Peer& peer : queued) EXPECT_EQ(peer.receive_to_end(), "e");
+}
+
+// The stop is known, and the thread is held once more; what comes now has come before sessions are told.
+TEST_P(Stopping, AnswersWhatArrivesUntilSessionsAreTold) {
+  checks(Duty::stop);
+  ScriptedService service;
+  Server server(GetParam(), service);
+  Peer first = service.join(server);
+  Peer second = service.join(server);
+  Peer asking = service.join(server);
+  if (!service.on_one_thread()) GTEST_SKIP() << "these peers do not share a thread";
+  first.send("h");
+  service.gate().await_held();
+  server.run().stop().request();
+  second.send("h");
+  service.let_go();
+  service.gate().await_held();
+  asking.send("e");
+  service.let_go();
+  EXPECT_EQ(asking.receive_to_end(), "e");
 }
 
 TEST_P(Stopping, ARequestInFlightIsFinished) {
