@@ -81,6 +81,7 @@ struct Engine {
   bool serves = true;
   bool dials = true;
   bool in_process = false;  // no transport: client and server sessions meet in one process
+  bool separate_processes = false;  // each serves some of the connections, with a service of its own
   Delivery::Kind delivery = Delivery::Kind::stream;
   bool several_loops = false;     // `threads` means something
   std::string_view threads;       // who does the work, for people: "one per connection"

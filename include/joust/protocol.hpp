@@ -49,6 +49,9 @@ struct Protocol {
   std::string summary;  // one line
   bool over_stream = true;
   bool over_message = true;
+  // True where no session of a server needs to know of another one, so that an engine may serve connections
+  // in different processes. False is always safe.
+  bool sessions_stand_alone = false;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   std::uint64_t standard_messages = 0;    // of a connection, where neither a count nor a time is asked for;
@@ -64,7 +67,8 @@ struct Protocol {
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
 };
 
-// A protocol in which every request has one reply, in order: all that most users need.
+// A protocol in which every request has one reply, in order: all that most users need. Its sessions stand
+// alone, so a handler may share nothing with another one.
 struct RequestResponse {
   std::string name;
   std::string summary;

@@ -46,6 +46,7 @@ void print_json() {
                     {"summary", engine->summary},
                     {"roles", roles(*engine)},
                     {"delivery", delivery(*engine)},
+                    {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
                     {"knobs", knobs_json(*engine)},
                     {"available", why_not.empty()},
