@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -13,9 +14,15 @@ namespace joust {
 
 // The bytes a session has written and the peer has not got yet. What has been shown by segments() never moves
 // until it is released, so a kernel may read from it while more is appended. Sessions keep size() bounded by
-// asking for nothing more (Session::want) at their limit; an Outbox itself takes whatever it is given.
+// asking for nothing more (Session::want) at their limit; an Outbox itself takes whatever it is given. Short
+// replies lie in the Outbox itself, beside the session that wrote them: thousands of connections then take no
+// block of memory each, and touch none.
 class Outbox {
  public:
+  Outbox() = default;
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
   // Room for exactly n contiguous bytes, to be written by the caller before the next call.
   std::span<std::byte> extend(std::size_t n);
   void append(Bytes bytes);
@@ -30,16 +37,31 @@ class Outbox {
   void released(std::size_t n);
 
  private:
+  static constexpr std::size_t kInside = 128;  // bytes
+
+  // written >= consumed >= released
   struct Block {
-    std::unique_ptr<std::byte[]> bytes;
     std::size_t capacity = 0;
     std::size_t written = 0;
     std::size_t consumed = 0;
     std::size_t released = 0;
+    std::unique_ptr<std::byte[]> bytes{};
+
+    bool done() const { return released == written; }
+    void reset() { written = consumed = released = 0; }
   };
 
-  std::vector<Block> blocks_;  // in order; the last one is written to
+  Block& last() { return more_.empty() ? inside_ : more_.back(); }
+  const std::byte* bytes_of(const Block& block) const {
+    return &block == &inside_ ? room_.data() : block.bytes.get();
+  }
+  template <typename Step>
+  void each_block(Step&& step);
+
   std::size_t size_ = 0;
+  Block inside_{.capacity = kInside};       // its bytes are room_
+  std::array<std::byte, kInside> room_;     // uninitialized
+  std::vector<Block> more_;                 // behind inside_, in order; the last one is written to
 };
 
 }  // namespace joust

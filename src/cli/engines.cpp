@@ -69,12 +69,12 @@ void print_table() {
 
 }  // namespace
 
-void add_engines(CLI::App& app, const Program& program, int& /*exit_code*/) {
-  CLI::App* command = app.add_subcommand("engines", "List the engines, and why one is unavailable here");
+void add_engines(Command root, const Program& program, int& /*exit_code*/) {
+  Command command = root.add_command("engines", "List the engines, and why one is unavailable here");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "as JSON");
-  command->footer(fmt::format("Examples:\n  {0} engines\n  {0} engines --json", program.name));
-  command->callback([json] { *json ? print_json() : print_table(); });
+  command.add_flag("--json", *json, "as JSON");
+  command.footer(fmt::format("Examples:\n  {0} engines\n  {0} engines --json", program.name));
+  command.callback([json] { *json ? print_json() : print_table(); });
 }
 
 }  // namespace joust

@@ -3,19 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <thread>
+#include <mutex>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "connection/tally.hpp"
 #include "load/result.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_json.hpp"
 #include "report/load_text.hpp"
-#include "connection/tally.hpp"
 
 namespace joust {
 namespace {
@@ -44,22 +45,22 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
-  const CLI::Option* duration = nullptr;
+  std::optional<Option> duration{};
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};
   bool events = false;
+  std::mutex watching{};
+  Time opened_at{};      // when this process looked at its usage first,
+  Usage before{}, used{};
+  Duration used_over{};  // and how long after it looked again
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
-  struct Watched {
-    Usage used;
-    Duration over{};  // from look to look
-  };
-  Watched watch(LoadRun& run);
+  void watch(LoadRun::Milestone milestone);
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
@@ -83,30 +84,29 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
-  if (messages == 0 && duration->count() == 0) messages = chosen_protocol.standard_messages;
+  if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
 }
 
-// Waits for the ends of the timed window beside the engine, and takes what this process used between them.
-Load::Watched Load::watch(LoadRun& run) {
-  if (!run.wait_for(&LoadRun::start, Time::max())) return {};
-  emit("connected");
-  const auto opens = run.wait_for(&LoadRun::opens, Time::max());
-  if (!opens) return {};
-  run.wait_until(*opens);
-  const Time from = Clock::now();
-  const Usage before = own_usage();
-  emit("measuring");
-  // With messages to count the end is not known before it has come.
-  const auto closes = run.wait_for(&LoadRun::closes, Time::max());
-  if (closes) run.wait_until(*closes);
-  const Time to = Clock::now();
-  const Usage used = own_usage() - before;
-  emit("measured");
-  return {used, to - from};
+// Takes what this process has used at both ends of the timed window, on the engine's own thread.
+void Load::watch(LoadRun::Milestone milestone) {
+  const std::lock_guard lock(watching);  // a milestone may be another thread's than the one before
+  const Time now = Clock::now();
+  switch (milestone) {
+    case LoadRun::Milestone::started:
+      return emit("connected");
+    case LoadRun::Milestone::opened:
+      opened_at = now;
+      before = own_usage();
+      return emit("measuring");
+    case LoadRun::Milestone::closed:
+      used = own_usage() - before;
+      used_over = now - opened_at;
+      return emit("measured");
+  }
 }
 
 LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
@@ -119,26 +119,17 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
                              : nullptr;
   Stop stop;
   const Signals signals(stop);
-  Watched watched;
-  {
-    const std::jthread watcher([&] { watched = watch(run); });
-    try {
-      chosen.run({.service = *service,
-                  .options = options,
-                  .limits = limits,
-                  .tally = tally,
-                  .target = target,
-                  .dials = plan.connections,
-                  .answering = answering.get()},
-                 stop);
-    } catch (...) {
-      run.abandon();
-      throw;
-    }
-    run.abandon();
-  }
-  LoadResult result = conclude(run, watched.used, stop.requested(), Clock::now());
-  result.usage_s = std::chrono::duration<double>(watched.over).count();
+  run.observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  chosen.run({.service = *service,
+              .options = options,
+              .limits = limits,
+              .tally = tally,
+              .target = target,
+              .dials = plan.connections,
+              .answering = answering.get()},
+             stop);
+  LoadResult result = conclude(run, used, stop.requested(), Clock::now());
+  result.usage_s = std::chrono::duration<double>(used_over).count();
   result.total_bytes_sent = tally.sent;
   result.total_bytes_received = tally.received;
   result.notes = tally.notes();
@@ -208,41 +199,41 @@ int Load::run() {
 
 }  // namespace
 
-void add_load(CLI::App& app, const Program& program, int& exit_code) {
+void add_load(Command root, const Program& program, int& exit_code) {
   auto load = std::make_shared<Load>(program);
-  CLI::App* command = app.add_subcommand("load", "Load a server, verify every reply and measure");
-  load->engine.add_to(*command);
-  load->protocol.add_to(*command, program, Role::dial);
+  Command command = root.add_command("load", "Load a server, verify every reply and measure");
+  load->engine.add_to(command);
+  load->protocol.add_to(command, program, Role::dial);
   command
-      ->add_option("--connect", load->connect,
-                   "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
-      ->type_name("ADDRESS");
-  add_count(*command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
+      .add_option("--connect", load->connect,
+                  "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
+      .type_name("ADDRESS");
+  add_count(command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
             1'000'000);
-  CLI::Option* messages =
-      add_count(*command, "-m,--messages", load->messages, "messages of each connection; ends the load");
-  load->duration = add_duration(*command, "-d,--duration", load->plan.duration,
+  const Option messages =
+      add_count(command, "-m,--messages", load->messages, "messages of each connection; ends the load");
+  load->duration = add_duration(command, "-d,--duration", load->plan.duration,
                                 "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
-                       ->excludes(messages);
-  add_duration(*command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
+                       .excludes(messages);
+  add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
   add_duration(
-      *command, "-i,--interval", load->plan.interval,
+      command, "-i,--interval", load->plan.interval,
       "time from one message of a connection to the next; latency counts from when each was due [0]");
-  add_count(*command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
+  add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
-  add_bytes(*command, "--payload", load->payload, "size of a message, without framing [32]", 1);
-  add_duration(*command, "--connect-timeout", load->limits.connect,
+  add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);
+  add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--request-timeout", load->plan.request_timeout,
+  add_duration(command, "--request-timeout", load->plan.request_timeout,
                "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--idle-timeout", load->limits.idle,
+  add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  command->add_option("--json", load->json, "write the result to this file; - prints it")->type_name("FILE");
-  command->add_flag("--events", load->events,
+  command.add_option("--json", load->json, "write the result to this file; - prints it").type_name("FILE");
+  command.add_flag("--events", load->events,
                     "print a JSON line at each stage of the run, not the table; needs --json FILE");
-  load->socket.add_to(*command);
-  command->footer(examples(program));
-  command->callback([load, &exit_code] { exit_code = load->run(); });
+  load->socket.add_to(command);
+  command.footer(examples(program));
+  command.callback([load, &exit_code] { exit_code = load->run(); });
 }
 
 }  // namespace joust

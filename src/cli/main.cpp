@@ -38,18 +38,9 @@ int fail(const Program& program, ExitCode code, std::string_view what) {
   return code;
 }
 
-// What the command line parser found wrong, and where to read on.
-int fail(const Program& program, const CLI::App& app, const CLI::ParseError& error) {
-  std::string command = program.name;
-  for (const CLI::App* chosen : app.get_subcommands()) command += ' ' + chosen->get_name();
-  return fail(program, kUsage, fmt::format("{}\nTry '{} --help'.", error.what(), command));
-}
-
 // CLI11 would only say that a sub-command is required.
-void refuse_unknown_command(const CLI::App& app, std::string_view word) {
+void refuse_unknown_command(const std::vector<std::string>& names, std::string_view word) {
   if (word.starts_with('-')) return;
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   if (std::ranges::find(names, word) != names.end()) return;
   const std::string near = nearest(word, names);
   throw UsageError(near.empty() ? fmt::format("no command '{}'; there are: {}", word, fmt::join(names, ", "))
@@ -75,30 +66,26 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
   const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
-  CLI::App app{"One protocol on every I/O engine, raced side by side on your own machine."};
-  app.name(program.name);
-  app.set_version_flag("--version", version(program));
-  app.require_subcommand(1);
-  app.footer(examples(program));
+  CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
+                   version(program));
+  Command root = line.program();
+  root.footer(examples(program));
   int exit_code = kOk;
-  add_race(app, program, exit_code);
-  add_serve(app, program, exit_code);
-  add_load(app, program, exit_code);
-  add_engines(app, program, exit_code);
-  add_protocols(app, program, exit_code);
+  add_race(root, program, exit_code);
+  add_serve(root, program, exit_code);
+  add_load(root, program, exit_code);
+  add_engines(root, program, exit_code);
+  add_protocols(root, program, exit_code);
   try {
     if (argc == 1) {
-      fmt::print(stderr, "{}", app.help());
+      fmt::print(stderr, "{}", line.help());
       return kUsage;
     }
-    refuse_unknown_command(app, argv[1]);
-    app.parse(argc, argv);
+    refuse_unknown_command(line.commands(), argv[1]);
+    line.run(argc, argv);
     // A full disk behind a redirection must not look like success.
     if (std::fflush(stdout) != 0) return fail(program, kRunError, "standard output: cannot be written");
     return exit_code;
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) return fail(program, app, error);
-    return app.exit(error);  // prints the help or the version
   } catch (const UsageError& error) {
     return fail(program, kUsage, error.what());
   } catch (const std::invalid_argument& error) {  // an option of the protocol

@@ -58,12 +58,12 @@ void print_table(const Program& program) {
 
 }  // namespace
 
-void add_protocols(CLI::App& app, const Program& program, int& /*exit_code*/) {
-  CLI::App* command = app.add_subcommand("protocols", "List the protocols of this program");
+void add_protocols(Command root, const Program& program, int& /*exit_code*/) {
+  Command command = root.add_command("protocols", "List the protocols of this program");
   auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "as JSON");
-  command->footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols --json", program.name));
-  command->callback([json, &program] { *json ? print_json(program) : print_table(program); });
+  command.add_flag("--json", *json, "as JSON");
+  command.footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols --json", program.name));
+  command.callback([json, &program] { *json ? print_json(program) : print_table(program); });
 }
 
 }  // namespace joust

@@ -85,54 +85,53 @@ struct Race {
   bool dry_run = false;
   std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
 
-  void add_contestants_to(CLI::App& command);
-  void add_load_to(CLI::App& command);
-  void add_race_to(CLI::App& command);
+  void add_contestants_to(Command command);
+  void add_load_to(Command command);
+  void add_race_to(Command command);
   int run();
   race::Scenario scenario(const race::Catalogue& catalogue) const;
   int race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // `add` makes an option for a value; `into` stays empty when it is not given.
   template <typename Value, typename Add>
-  void add_optional(CLI::App& command, const std::string& names, std::optional<Value>& into,
+  void add_optional(Command command, const std::string& names, std::optional<Value>& into,
                     const std::string& help, const char* group, Add add) {
     const auto value = std::make_shared<Value>();
-    CLI::Option* const option = add(command, names, *value, help)->group(group);
+    const Option option = add(command, names, *value, help).group(group);
     collect.push_back([value, option, &into] {
-      if (option->count() > 0) into = *value;
+      if (option.given()) into = *value;
     });
   }
-  void add_number(CLI::App& command, const std::string& names, std::optional<std::uint64_t>& into,
+  void add_number(Command command, const std::string& names, std::optional<std::uint64_t>& into,
                   const std::string& help, const char* group, std::uint64_t most, std::uint64_t least = 1) {
     add_optional(command, names, into, help, group,
-                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
-                   return add_count(app, n, value, text, least, most);
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return add_count(sub, n, value, text, least, most);
                  });
   }
-  void add_time(CLI::App& command, const std::string& names, std::optional<Duration>& into,
+  void add_time(Command command, const std::string& names, std::optional<Duration>& into,
                 const std::string& help, const char* group, Duration least = {}) {
     add_optional(command, names, into, help, group,
-                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
-                   return add_duration(app, n, value, text, least);
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return add_duration(sub, n, value, text, least);
                  });
   }
-  void add_text(CLI::App& command, const std::string& names, std::optional<std::string>& into,
+  void add_text(Command command, const std::string& names, std::optional<std::string>& into,
                 const std::string& help, const char* group, const char* type) {
     add_optional(command, names, into, help, group,
-                 [=](CLI::App& app, const auto& n, auto& value, const auto& text) {
-                   return app.add_option(n, value, text)->type_name(type);
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return sub.add_option(n, value, text).type_name(type);
                  });
   }
 };
 
-void Race::add_contestants_to(CLI::App& command) {
+void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
   const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help) {
     command.add_option(name, into, help)
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("E,E...")
-        ->group(group);
+        .comma_separated()
+        .type_name("E,E...")
+        .group(group);
   };
   add_list("--server", flags.servers, "server engines; a knob is written epoll:trigger=level");
   add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
@@ -142,8 +141,8 @@ void Race::add_contestants_to(CLI::App& command) {
   add_number(command, "--client-threads", flags.client_threads, "event loops of clients [1]", group, 1024);
   add_optional(
       command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
-      [](CLI::App& options, const auto& names, auto& value, const auto& help) {
-        return options.add_option(names, value, help)->check(CLI::IsMember({"block", "spin", "adaptive"}));
+      [](Command options, const auto& names, auto& value, const auto& help) {
+        return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
       });
   add_text(command, "--server-cpus", flags.server_cpus, "CPUs of servers: 0, 0-1,3 or any [chosen]", group,
            "LIST");
@@ -151,7 +150,7 @@ void Race::add_contestants_to(CLI::App& command) {
            "LIST");
 }
 
-void Race::add_load_to(CLI::App& command) {
+void Race::add_load_to(Command command) {
   const auto group = "Load";
   const auto instant = std::chrono::milliseconds(1);
   add_text(command, "-p,--protocol", flags.protocol,
@@ -166,21 +165,21 @@ void Race::add_load_to(CLI::App& command) {
            group);
   add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
   add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
-               [](CLI::App& app, const auto& n, auto& value, const auto& text) {
-                 return add_bytes(app, n, value, text, 1);
+               [](Command sub, const auto& n, auto& value, const auto& text) {
+                 return add_bytes(sub, n, value, text, 1);
                });
 }
 
-void Race::add_race_to(CLI::App& command) {
+void Race::add_race_to(Command command) {
   const auto group = "Race";
   add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
-  command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again")->group(group);
-  command.add_flag("--dry-run", dry_run, "show commands and order, run nothing")->group(group);
+  command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
+  command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
-      ->type_name("FILE")
-      ->group(group);
+      .type_name("FILE")
+      .group(group);
 }
 
 race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
@@ -257,17 +256,17 @@ int Race::run() {
 
 }  // namespace
 
-void add_race(CLI::App& app, const Program& program, int& exit_code) {
+void add_race(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);
-  CLI::App* command = app.add_subcommand("race", "Race contestants side by side, and say what can be told");
-  command->add_option("scenario", race->file, "a file that describes the race; flags change what it says")
-      ->type_name("SCENARIO.toml");
-  race->add_contestants_to(*command);
-  race->add_load_to(*command);
-  race->add_race_to(*command);
-  race->protocol.add_options_to(*command, program);
-  command->footer(examples(program));
-  command->callback([race, &exit_code] { exit_code = race->run(); });
+  Command command = root.add_command("race", "Race contestants side by side, and say what can be told");
+  command.add_option("scenario", race->file, "a file that describes the race; flags change what it says")
+      .type_name("SCENARIO.toml");
+  race->add_contestants_to(command);
+  race->add_load_to(command);
+  race->add_race_to(command);
+  race->protocol.add_options_to(command, program);
+  command.footer(examples(program));
+  command.callback([race, &exit_code] { exit_code = race->run(); });
 }
 
 }  // namespace joust

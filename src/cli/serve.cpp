@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <mutex>
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/usage_event.hpp"
 #include "measure/usage.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
@@ -39,19 +39,15 @@ struct Serve {
   ProtocolArguments protocol{};
   std::string listen = "127.0.0.1:0";
   bool is_public = false;
-  std::mutex output{};
 
   void run();
-  void print(const Json& event);
   std::vector<Endpoint> endpoints() const;
   Listeners open_listeners(std::span<const Endpoint> where, Tally& tally);
   Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
-  void print_usage();
 };
 
-void Serve::print(const Json& event) {
-  const std::lock_guard lock(output);
+void print(const Json& event) {
   fmt::print("{}\n", event.dump());
   std::fflush(stdout);
 }
@@ -92,12 +88,6 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   return event;
 }
 
-void Serve::print_usage() {
-  const Usage usage = own_usage();
-  const auto at_ns = Clock::now().time_since_epoch() / Duration(1);
-  print({{"event", "usage"}, {"at_ns", at_ns}, {"usage", to_json(usage)}});
-}
-
 Json stopped(const Tally& tally, const Listeners& listeners) {
   Json errors = Json::object();
   for (std::size_t stage = 0; stage < kStages; ++stage)
@@ -129,7 +119,7 @@ void Serve::run() {
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Stop stop;
-  const Signals signals(stop, [this] { print_usage(); });
+  const Signals signals(stop, write_usage_event);
   Tally tally;
   const Listeners listeners = open_listeners(where, tally);
   print(listening(chosen, options, listeners, tally));
@@ -146,27 +136,27 @@ void Serve::run() {
 
 }  // namespace
 
-void add_serve(CLI::App& app, const Program& program, int& /*exit_code*/) {
+void add_serve(Command root, const Program& program, int& /*exit_code*/) {
   auto serve = std::make_shared<Serve>(program);
-  CLI::App* command = app.add_subcommand("serve", "Serve a protocol with an engine until told to stop");
-  serve->engine.add_to(*command);
-  serve->protocol.add_to(*command, program, Role::serve);
+  Command command = root.add_command("serve", "Serve a protocol with an engine until told to stop");
+  serve->engine.add_to(command);
+  serve->protocol.add_to(command, program, Role::serve);
   command
-      ->add_option("--listen", serve->listen,
-                   "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
-                   "unix:PATH")
-      ->type_name("ADDRESS")
-      ->capture_default_str();
-  command->add_flag("--public", serve->is_public, "allow an address that other machines can reach");
-  add_count(*command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
+      .add_option("--listen", serve->listen,
+                  "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
+                  "unix:PATH")
+      .type_name("ADDRESS")
+      .show_default();
+  command.add_flag("--public", serve->is_public, "allow an address that other machines can reach");
+  add_count(command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
             1'000'000);
-  add_count(*command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
-  add_duration(*command, "--idle-timeout", serve->limits.idle,
+  add_count(command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
+  add_duration(command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  add_duration(*command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
-  serve->socket.add_to(*command);
-  command->footer(examples(program));
-  command->callback([serve] { serve->run(); });
+  add_duration(command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
+  serve->socket.add_to(command);
+  command.footer(examples(program));
+  command.callback([serve] { serve->run(); });
 }
 
 }  // namespace joust

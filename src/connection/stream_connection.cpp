@@ -20,10 +20,10 @@ constexpr std::size_t kReadAhead = 256 << 10;
 StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
                                    Time now)
     : session_(std::move(session)),
+      last_progress_(now),
       files_(session_->files()),
       limits_(limits),
-      tally_(tally),
-      last_progress_(now) {
+      tally_(tally) {
   tally_.opened.fetch_add(1, std::memory_order_relaxed);
   session_->on_open(now);
 }
@@ -72,10 +72,7 @@ void StreamConnection::sent(std::size_t n, Time now) {
   sent_ += n;
   last_progress_ = now;
   // What is read ahead is always what comes first.
-  const std::size_t from_file = std::min(n, ahead_.size);
-  ahead_.offset += from_file;
-  ahead_.begin += from_file;
-  ahead_.size -= from_file;
+  if (ahead_) ahead_->skip(n);
   session_->consumed(n);
   session_->released(n);
   if (!held_.empty()) offer_held(now);
@@ -144,11 +141,6 @@ void StreamConnection::source_failed(int error, Time now) {
   files_->on_source_failed(error, now);
 }
 
-bool StreamConnection::wants_input() const {
-  if (over() || peer_finished_) return false;
-  return shut_ || (held_.empty() && session_->want() != Want::nothing);
-}
-
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
   static constexpr std::size_t kMost = 16;
   if (over() || shut_) return 0;
@@ -168,21 +160,30 @@ std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
 // The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be
 // read.
 Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
-  const bool known = ahead_.size > 0 && ahead_.file == range.file && ahead_.offset == range.offset;
+  if (!ahead_) ahead_ = std::make_unique<ReadAhead>();
+  ReadAhead& ahead = *ahead_;
+  const bool known = ahead.size > 0 && ahead.file == range.file && ahead.offset == range.offset;
   if (!known) {
-    if (!ahead_.bytes) ahead_.bytes = std::make_unique_for_overwrite<std::byte[]>(kReadAhead);
+    if (!ahead.bytes) ahead.bytes = std::make_unique_for_overwrite<std::byte[]>(kReadAhead);
     const std::size_t most = std::min<std::uint64_t>(range.size, kReadAhead);
-    const auto read = range.file->read_at(range.offset, {ahead_.bytes.get(), most});
-    ahead_.file = range.file;
-    ahead_.offset = range.offset;
-    ahead_.begin = 0;
-    ahead_.size = read.value_or(0);
-    if (ahead_.size == 0) {
+    const auto read = range.file->read_at(range.offset, {ahead.bytes.get(), most});
+    ahead.file = range.file;
+    ahead.offset = range.offset;
+    ahead.begin = 0;
+    ahead.size = read.value_or(0);
+    if (ahead.size == 0) {
       source_failed(read ? 0 : read.error(), now);
       return {};
     }
   }
-  return {ahead_.bytes.get() + ahead_.begin, std::min<std::uint64_t>(range.size, ahead_.size)};
+  return {ahead.bytes.get() + ahead.begin, std::min<std::uint64_t>(range.size, ahead.size)};
+}
+
+void StreamConnection::ReadAhead::skip(std::size_t sent) {
+  const std::size_t part = std::min(sent, size);
+  offset += part;
+  begin += part;
+  size -= part;
 }
 
 bool StreamConnection::has_output() const {
@@ -190,14 +191,14 @@ bool StreamConnection::has_output() const {
   return !over() && !shut_ && session_->output({&first, 1}) > 0;
 }
 
-std::optional<FileRange> StreamConnection::source() const {
+std::optional<FileRange> StreamConnection::source_of_files() const {
   Segment first;
   if (over() || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
   if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
   return first.file;
 }
 
-std::optional<FileRange> StreamConnection::store() const {
+std::optional<FileRange> StreamConnection::store_of_files() const {
   if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
     return std::nullopt;
   const FileRange range = files_->store();
@@ -206,17 +207,6 @@ std::optional<FileRange> StreamConnection::store() const {
 
 bool StreamConnection::wants_shutdown() const {
   return !over() && !shut_ && !peer_finished_ && session_->finished() && !has_output();
-}
-
-// Nothing is read or written any more.
-bool StreamConnection::over() const {
-  return ended_ || session_->gives_up();
-}
-
-bool StreamConnection::ended() const {
-  if (over()) return true;
-  if (!peer_finished_) return false;
-  return shut_ || (session_->finished() && !has_output());
 }
 
 std::optional<Time> StreamConnection::deadline() const {

@@ -57,23 +57,36 @@ class StreamConnection {
   void source_failed(int error, Time now);
 
   // Questions
-  bool wants_input() const;
+  bool wants_input() const {
+    if (over() || peer_finished_) return false;
+    return shut_ || (held_.empty() && session_->want() != Want::nothing);
+  }
   // How many were filled. What comes from a file is read now, which may fail it.
   std::size_t output(std::span<iovec> into, Time now);
   bool has_output() const;
-  std::optional<FileRange> source() const;  // with a descriptor
-  std::optional<FileRange> store() const;   // likewise
+  std::optional<FileRange> source() const {  // with a descriptor
+    return files_ == nullptr ? std::nullopt : source_of_files();
+  }
+  std::optional<FileRange> store() const {  // likewise
+    return files_ == nullptr ? std::nullopt : store_of_files();
+  }
   bool wants_shutdown() const;
-  bool ended() const;
+  bool ended() const {
+    if (over()) return true;
+    return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
+  }
   std::optional<Time> deadline() const;
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  bool over() const;
+  // Nothing is read or written any more.
+  bool over() const { return ended_ || session_->gives_up(); }
 
   // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
   // another one lie at its address.
   struct ReadAhead {
+    void skip(std::size_t sent);  // bytes
+
     const File* file = nullptr;
     std::uint64_t offset = 0;
     std::unique_ptr<std::byte[]> bytes;
@@ -81,26 +94,29 @@ class StreamConnection {
     std::size_t size = 0;
   };
 
+  std::optional<FileRange> source_of_files() const;
+  std::optional<FileRange> store_of_files() const;
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
+  // What a message touches comes first, and close together.
   const std::unique_ptr<Session> session_;
-  SessionFiles* const files_;  // the session's, null where it has none
-  const Limits& limits_;
-  Tally& tally_;
-  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
   Time last_progress_;
-  Time shut_at_{};
-  ReadAhead ahead_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
+  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
   bool peer_finished_ = false;
   bool told_finished_ = false;  // the session knows
   bool shut_ = false;
   bool ended_ = false;
   bool faulted_ = false;  // the last send found no memory behind the output
   bool counted_ = false;  // as a failure
+  std::unique_ptr<ReadAhead> ahead_;  // since the first read of a file
+  SessionFiles* const files_;         // the session's, null where it has none
+  const Limits& limits_;
+  Tally& tally_;
+  Time shut_at_{};
 };
 
 }  // namespace joust

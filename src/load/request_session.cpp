@@ -57,6 +57,7 @@ void RequestSession::advance(Time now) {
     else
       enter_window(*run_.opens());
   }
+  if (phase_ == Phase::measuring && !plan_.messages) run_.entered_window();
   if (phase_ == Phase::settling && intended_.empty()) {
     phase_ = Phase::ready;
     next_send_ = now;
@@ -87,6 +88,12 @@ void RequestSession::enter_window(Time opens) {
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
+}
+
+// The time at which advance() has something to do even if nothing is heard until then.
+std::optional<Time> RequestSession::border() const {
+  if (phase_ == Phase::warming) return *run_.start() + plan_.warmup;
+  return phase_ == Phase::measuring && !plan_.messages ? run_.closes() : std::nullopt;
 }
 
 // With an interval a request is meant for its place in the schedule, however late the loop comes to it: time
@@ -235,8 +242,11 @@ std::optional<Time> RequestSession::deadline() const {
   if (waits_for_others())
     return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
-  std::optional<Time> due;
-  if (!intended_.empty()) due = intended_.front() + plan_.request_timeout;
+  std::optional<Time> due = border();
+  if (!intended_.empty()) {
+    const Time late = intended_.front() + plan_.request_timeout;
+    due = std::min(due.value_or(late), late);
+  }
   if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more()) {
     const Time ends = plan_.messages ? next_send_ : run_.closes().value_or(next_send_);
     const Time next = std::min(next_send_, ends);

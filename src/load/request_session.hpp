@@ -55,6 +55,7 @@ class RequestSession : public Session {
   bool may_send(Time now) const;
   void advance(Time now);
   void start(Time now);
+  std::optional<Time> border() const;
   void enter_window(Time opens);
   void fill(Time now);
   void check(Bytes message, Time now);

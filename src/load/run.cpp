@@ -21,11 +21,12 @@ std::optional<Time> LoadRun::load(const Instant_ns& instant) {
 }
 
 void LoadRun::set(Instant_ns& instant, Time time) {
-  {
-    const std::lock_guard lock(mutex_);
-    instant.store(Duration(time.time_since_epoch()).count(), std::memory_order_release);
-  }
-  changed_.notify_all();
+  instant.store(Duration(time.time_since_epoch()).count(), std::memory_order_release);
+}
+
+void LoadRun::reach(Milestone milestone) {
+  std::atomic<bool>& reached = reached_[static_cast<std::size_t>(milestone)];
+  if (!reached.load(std::memory_order_relaxed) && !reached.exchange(true)) observer_(milestone);
 }
 
 void LoadRun::opened(Time now) {
@@ -43,6 +44,7 @@ void LoadRun::arrived(Time now) {
   // With messages to count and a warm-up the window's opening is known only when all have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);
+  reach(Milestone::started);
   publications_.announce();
   conclude_phases(now);
 }
@@ -50,6 +52,11 @@ void LoadRun::arrived(Time now) {
 void LoadRun::open_window(Time now) {
   if (!plan_.messages) set(closes_, now + plan_.duration);
   set(opens_, now);
+  if (plan_.messages) reach(Milestone::opened);
+}
+
+void LoadRun::entered_window() {
+  reach(Milestone::opened);
 }
 
 void LoadRun::settled(Time now) {
@@ -59,6 +66,7 @@ void LoadRun::settled(Time now) {
 
 void LoadRun::measured(Time now) {
   measured_.fetch_add(1);
+  if (!plan_.messages && closes() && now >= *closes()) reach(Milestone::closed);
   conclude_phases(now);
 }
 
@@ -69,7 +77,10 @@ void LoadRun::conclude_phases(Time now) {
     open_window(now);
     publications_.announce();
   }
-  if (measured_.load() == opened_.load() && !closes()) set(closes_, now);
+  if (measured_.load() == opened_.load() && !closes()) {
+    set(closes_, now);
+    reach(Milestone::closed);
+  }
 }
 
 void LoadRun::failed(const Failure& failure) {
@@ -83,25 +94,6 @@ void LoadRun::count(const Failure& failure) {
   std::string text = describe(failure);
   if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
     complaints_.push_back(std::move(text));
-}
-
-std::optional<Time> LoadRun::wait_for(Instant instant, Time until) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return abandoned_ || (this->*instant)().has_value(); });
-  return (this->*instant)();
-}
-
-void LoadRun::wait_until(Time until) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, until, [&] { return abandoned_; });
-}
-
-void LoadRun::abandon() {
-  {
-    const std::lock_guard lock(mutex_);
-    abandoned_ = true;
-  }
-  changed_.notify_all();
 }
 
 std::uint64_t LoadRun::connections_failed() const {

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,6 +41,7 @@ class LoadRun {
   void measured(
       Time now);  // a connection has its part of the window behind it, or has ended before (messages only)
   void failed(const Failure& failure);  // an open connection
+  void entered_window();  // a connection has seen that the window is open (duration only)
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Nothing while that lies in the future and cannot be foreseen.
@@ -48,11 +49,12 @@ class LoadRun {
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
 
-  // Blocks until start(), opens() or closes() is known, or `until` or abandon(). For a thread that watches.
-  using Instant = std::optional<Time> (LoadRun::*)() const;
-  std::optional<Time> wait_for(Instant instant, Time until);
-  void wait_until(Time until);  // or abandon()
-  void abandon();               // the run is over, whatever it came to: nobody need wait any longer
+  // Calls `observer` once at each milestone, on the thread of the connection that comes to it first. Before
+  // the run. The engine's thread and nobody else's, because a second thread in the process would slow down
+  // the calls of the first.
+  enum class Milestone : std::uint8_t { started, opened, closed };
+  using Observer = std::function<void(Milestone)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Results.
   std::uint64_t connections_opened() const { return opened_.load(); }
@@ -65,7 +67,8 @@ class LoadRun {
   static constexpr std::int64_t kUnknown = INT64_MAX;
 
   static std::optional<Time> load(const Instant_ns& instant);
-  void set(Instant_ns& instant, Time time);
+  static void set(Instant_ns& instant, Time time);
+  void reach(Milestone milestone);
   void arrived(Time now);  // one more connection is open, or has failed to
   void open_window(Time now);
   void conclude_phases(Time now);
@@ -85,9 +88,10 @@ class LoadRun {
   Instant_ns opens_{kUnknown};
   Instant_ns closes_{kUnknown};
 
+  Observer observer_ = [](Milestone) {};
+  std::array<std::atomic<bool>, 3> reached_{};  // by milestone
+
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  bool abandoned_ = false;
   std::array<std::uint64_t, kStages> by_stage_{};
   std::vector<std::string> complaints_;
 };

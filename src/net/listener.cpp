@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "net/listener.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -57,7 +60,8 @@ AcceptOutcome accept_outcome(int error) {
 
 Listener::Listener(const Endpoint& endpoint, const SocketOptions& options)
     : socket_(checked(::socket(endpoint.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                      "socket({})", endpoint.family())) {
+                      "socket({})", endpoint.family())),
+      longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
   if (endpoint.family() == AF_UNIX) {
     remove_stale(endpoint);
   } else {
@@ -82,8 +86,36 @@ Listener::~Listener() {
 }
 
 void Listener::close() {
-  if (socket_.is_open() && bound_.size > 0 && bound_.family() == AF_UNIX) ::unlink(path_of(bound_).c_str());
+  if (socket_.is_open()) unlink_path();
   socket_.close();
+}
+
+// Once only: somebody else may have bound a socket to the path meanwhile.
+void Listener::unlink_path() {
+  if (bound_.size == 0 || bound_.family() != AF_UNIX || std::exchange(unlinked_, true)) return;
+  ::unlink(path_of(bound_).c_str());
+}
+
+// Keeps further peers out, and returns how many are in the queue; for unix sockets, whose queue cannot be
+// asked for its length, how many there can be. Without its path nobody can connect to a unix socket. TCP
+// drops the SYN of a peer for whom the queue has no room, and the peer's kernel repeats it a second later:
+// by then the port is closed, or belongs to the next server. (With a backlog of 0 one peer may still enter
+// an empty queue. close() resets it.)
+std::size_t Listener::close_queue() {
+  if (bound_.family() == AF_UNIX) {
+    unlink_path();
+    return longest_queue_;
+  }
+  ::listen(socket_.get(), 0);
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) < 0) return longest_queue_;
+  return info.tcpi_unacked;  // of a listener: the length of its accept queue
+}
+
+bool Listener::is_queue_empty() const {
+  pollfd queue{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&queue, 1, 0) == 0;
 }
 
 std::string Listener::address() const {
@@ -91,10 +123,19 @@ std::string Listener::address() const {
 }
 
 Accepted Listener::accept(int flags) const {
-  const int number = ::accept4(socket_.get(), nullptr, nullptr, flags | SOCK_CLOEXEC);
-  if (number < 0) return {accept_outcome(errno), Fd{}};
-  note_facts(number);
-  return {AcceptOutcome::accepted, Fd(number)};
+  // Whoever has gone again leaves the queue by this, so it has an end; the bound is for errors that stay.
+  for (std::size_t i = 0; i < longest_queue_; ++i) {
+    const int number = ::accept4(socket_.get(), nullptr, nullptr, flags | SOCK_CLOEXEC);
+    if (number >= 0) {
+      Fd accepted(number);
+      note_facts(number);
+      return {AcceptOutcome::accepted, std::move(accepted)};
+    }
+    const int error = errno;
+    const AcceptOutcome outcome = accept_outcome(error);
+    if (outcome != AcceptOutcome::none || error == EAGAIN) return {outcome, Fd{}};
+  }
+  return {AcceptOutcome::none, Fd{}};
 }
 
 void Listener::note_facts(int connection) const {

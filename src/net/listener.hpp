@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/fd.hpp"
 #include "net/address.hpp"
@@ -37,8 +38,23 @@ class Listener {
   std::string address() const;  // as bound: with the port the kernel chose
   const Endpoint& endpoint() const { return bound_; }
 
-  // One connection off the queue, close-on-exec, and SOCK_NONBLOCK where `flags` say so.
+  // One connection off the queue, close-on-exec, and SOCK_NONBLOCK where `flags` say so. Peers that have gone
+  // again are passed over: `none` means that the queue is empty.
   Accepted accept(int flags) const;
+
+  // The last accepting of a server that stops: `take(Fd)` gets everyone who is in the queue now, at most
+  // `room` of them. Peers who come later are not let in, so they cannot put off the end. False when somebody
+  // had to be left there, for want of room or because the machine is busy. close() is to follow.
+  template <typename Take>
+  bool take_queued(int flags, std::size_t room, Take&& take) {
+    for (std::size_t queued = close_queue(); queued > 0; --queued) {
+      if (room-- == 0) return is_queue_empty();
+      Accepted accepted = accept(flags);
+      if (accepted.outcome != AcceptOutcome::accepted) return accepted.outcome == AcceptOutcome::none;
+      take(std::move(accepted.socket));
+    }
+    return true;
+  }
 
   // Refuses further peers. Those still in the queue are reset.
   void close();
@@ -49,8 +65,14 @@ class Listener {
   void note_facts(int connection) const;  // keeps those of the first only
 
  private:
+  std::size_t close_queue();
+  bool is_queue_empty() const;
+  void unlink_path();
+
   Fd socket_;
   Endpoint bound_;
+  std::size_t longest_queue_;  // connections
+  bool unlinked_ = false;      // a unix socket's path
   mutable std::mutex mutex_;
   mutable std::optional<SocketFacts> facts_;
   SocketFacts own_facts_;

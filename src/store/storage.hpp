@@ -121,9 +121,9 @@ class Sink {
 };
 
 // What the client side sends from and stores into.
-class TransferEnds {
+class TransferFiles {
  public:
-  virtual ~TransferEnds() = default;
+  virtual ~TransferFiles() = default;
   virtual const OpenFile& source() const = 0;  // of a put, with its digest
   virtual FileAnswer<std::unique_ptr<Sink>> sink(std::uint64_t size) = 0;
 };

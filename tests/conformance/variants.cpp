@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/tested_engines.hpp"
+
 namespace joust::conformance {
 namespace {
+
+std::string duty_of_the_test;
 
 std::string as_test_name(std::string text) {
   std::ranges::replace(text, '-', '_');
@@ -43,7 +47,7 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
 
 std::vector<Variant> variants(Role role) {
   std::vector<Variant> all;
-  for (const Engine* engine : engines()) {
+  for (const Engine* engine : tested_engines()) {
     const bool plays = role == Role::serve ? engine->serves : engine->dials;
     if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) continue;
     std::ranges::move(variants_of(*engine), std::back_inserter(all));
@@ -53,7 +57,7 @@ std::vector<Variant> variants(Role role) {
 
 std::vector<Variant> variants_in_process() {
   std::vector<Variant> all;
-  for (const Engine* engine : engines())
+  for (const Engine* engine : tested_engines())
     if (engine->in_process) std::ranges::move(variants_of(*engine), std::back_inserter(all));
   return all;
 }
@@ -66,7 +70,21 @@ void EngineTest::SetUp() {
 }
 
 void EngineTest::TearDown() {
-  if (!IsSkipped()) before_.expect_back();
+  duty_.reset();
+  duty_of_the_test.clear();
+  if (IsSkipped()) return;
+  checks(Duty::nothing_left);
+  before_.expect_back();
+  duty_.reset();
+}
+
+void EngineTest::checks(Duty duty) {
+  duty_of_the_test = describe(duty);
+  duty_.emplace(__FILE__, __LINE__, duty_of_the_test);
+}
+
+std::string duty_in_question() {
+  return duty_of_the_test;
 }
 
 }  // namespace joust::conformance

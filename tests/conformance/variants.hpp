@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "conformance/duties.hpp"
 #include "conformance/resources.hpp"
 #include "joust/engine.hpp"
 
@@ -33,9 +35,16 @@ class EngineTest : public testing::TestWithParam<Variant> {
   void SetUp() override;
   void TearDown() override;
 
+  // The first line of a test: whatever fails in it names the duty that the engine does not fulfil.
+  void checks(Duty duty);
+
  private:
   Resources before_;
+  std::optional<testing::ScopedTrace> duty_;
 };
+
+// What the test that runs now has told checks(), for people; empty where it has told nothing.
+std::string duty_in_question();
 
 }  // namespace joust::conformance
 

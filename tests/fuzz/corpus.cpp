@@ -3,7 +3,7 @@
 
 #include "base/endian.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/file_talk.hpp"
+#include "protocols/file_messages.hpp"
 
 namespace joust::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/file_talk.hpp"
+#include "protocols/file_messages.hpp"
 #include "session/allocations.hpp"
 
 namespace joust::fuzz {

@@ -7,8 +7,8 @@
 
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
-#include "protocols/broadcast/wire.hpp"
-#include "protocols/file/server.hpp"
+#include "protocols/broadcast/protocol.hpp"
+#include "protocols/file/server_session.hpp"
 #include "connection/delivery.hpp"
 #include "store/name.hpp"
 
@@ -132,8 +132,8 @@ class FileServer {
 
  private:
   MemoryStorage storage_;
-  file::Shop shop_{.storage = storage_};
-  Listener listener_{std::make_unique<file::ServerSession>(shop_)};
+  file::ServerState server_{.storage = storage_};
+  Listener listener_{std::make_unique<file::ServerSession>(server_)};
 };
 
 class Room {
@@ -149,7 +149,7 @@ class Room {
     return parameters;
   }
 
-  std::unique_ptr<Service> room_ = broadcast::make_room(parameters());
+  std::unique_ptr<Service> room_ = broadcast::make_server(parameters());
   Listener listener_{room_->open({})};
 };
 

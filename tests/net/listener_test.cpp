@@ -9,8 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/check.hpp"
+#include "failing_calls.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust {
@@ -60,6 +63,106 @@ TEST(ListenerTest, AcceptsOneByOneAndNeverBlocks) {
   const Accepted blocking = listener.accept(0);
   ASSERT_EQ(blocking.outcome, AcceptOutcome::accepted);
   EXPECT_EQ(::fcntl(blocking.socket.get(), F_GETFL) & O_NONBLOCK, 0);
+}
+
+TEST(ListenerTest, PassesOverPeersThatHaveGoneAgain) {
+  const Listener listener(parsed("127.0.0.1:0"), {});
+  const Fd peer = connect_to(parsed(listener.address()));
+  const test::Failing gone(test::Call::accept4, ECONNABORTED, 3);
+  EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::accepted);
+}
+
+TEST(ListenerTest, DoesNotPassOverMoreThanTheQueueHolds) {
+  const Listener listener(parsed("127.0.0.1:0"), {.backlog = 10});
+  const Fd peer = connect_to(parsed(listener.address()));
+  const test::Failing gone(test::Call::accept4, ECONNABORTED);
+  EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::none);
+  EXPECT_EQ(gone.failed(), 11U);
+}
+
+TEST(ListenerTest, LeavesTheQueueWhenTheMachineIsBusy) {
+  const Listener listener(parsed("127.0.0.1:0"), {});
+  const Fd peer = connect_to(parsed(listener.address()));
+  {
+    const test::Failing full(test::Call::accept4, EMFILE);
+    EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::busy);
+    EXPECT_EQ(full.failed(), 1U);
+  }
+  EXPECT_EQ(listener.accept(0).outcome, AcceptOutcome::accepted);
+}
+
+// What a stop does with the queue, for both families.
+class ListenersQueue : public testing::TestWithParam<bool> {
+ protected:
+  static constexpr std::size_t kAll = 1000;  // room for all
+
+  Fd connect() { return connect_to(listener_.endpoint()); }
+  std::size_t take(std::size_t room) {
+    const auto count = [this](Fd socket) { taken_.push_back(std::move(socket)); };
+    all_ = listener_.take_queued(0, room, count);
+    return std::exchange(taken_, {}).size();
+  }
+
+  test::TemporaryFolder folder_;
+  Endpoint endpoint_ = GetParam() ? socket_in(folder_, "s") : parsed("127.0.0.1:0");
+  Listener listener_{endpoint_, {.backlog = 200}};
+  bool all_ = false;
+  std::vector<Fd> taken_;
+};
+INSTANTIATE_TEST_SUITE_P(Families, ListenersQueue, testing::Bool(),
+                         [](const auto& tested) { return tested.param ? "unix_sockets" : "tcp"; });
+
+TEST_P(ListenersQueue, IsTakenToItsEnd) {
+  std::vector<Fd> peers;
+  for (int i = 0; i < 150; ++i) peers.push_back(connect());
+  const test::Failing gone(test::Call::accept4, ECONNABORTED, 1, 70);
+  EXPECT_EQ(take(kAll), 150U);
+  EXPECT_TRUE(all_);
+}
+
+TEST_P(ListenersQueue, IsTakenWhenItIsEmpty) {
+  EXPECT_EQ(take(kAll), 0U);
+  EXPECT_TRUE(all_);
+}
+
+TEST_P(ListenersQueue, IsTakenAsFarAsThereIsRoom) {
+  std::vector<Fd> peers;
+  for (int i = 0; i < 10; ++i) peers.push_back(connect());
+  EXPECT_EQ(take(6), 6U);
+  EXPECT_FALSE(all_);
+  EXPECT_EQ(take(4), 4U);
+  EXPECT_TRUE(all_) << "nobody is left there";
+}
+
+TEST_P(ListenersQueue, IsLeftWhenTheMachineIsBusy) {
+  std::vector<Fd> peers;
+  for (int i = 0; i < 10; ++i) peers.push_back(connect());
+  const test::Failing full(test::Call::accept4, EMFILE, 1, 3);
+  EXPECT_EQ(take(kAll), 3U);
+  EXPECT_FALSE(all_);
+}
+
+TEST_P(ListenersQueue, IsNotRefilledMeanwhile) {
+  std::vector<Fd> before, late;
+  for (int i = 0; i < 5; ++i) before.push_back(connect());
+  std::size_t taken = 0;
+  listener_.take_queued(0, kAll, [&](const Fd&) {
+    ++taken;
+    const Endpoint& to = listener_.endpoint();
+    const int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    late.emplace_back(checked(::socket(to.family(), kind, 0), "socket()"));
+    ::connect(late.back().get(), to.raw(), to.size);
+  });
+  EXPECT_EQ(taken, 5U);
+}
+
+TEST(ListenerTest, DoesNotUnlinkThePathOfTheNextServer) {
+  const test::TemporaryFolder folder;
+  Listener first(socket_in(folder, "s"), {});
+  first.take_queued(0, 1, [](const Fd&) {});
+  const Listener next(socket_in(folder, "s"), {});
+  first.close();
+  connect_to(socket_in(folder, "s"));
 }
 
 TEST(ListenerTest, AddressInUseIsSaid) {

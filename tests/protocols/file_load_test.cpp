@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <sys/stat.h>
 
-#include "protocols/file_carrying.hpp"
+#include "protocols/file_load_fixture.hpp"
 
 namespace joust::file {
 namespace {
@@ -10,12 +10,12 @@ namespace fs = std::filesystem;
 using joust::test::digest_of;
 using joust::test::text_of;
 
-class FileLoad : public test::Carrying {};
+class FileLoad : public test::FileLoadTest {};
 
 TEST_F(FileLoad, GetsAFileIntoAnother) {
   const std::string text = content(100'000);
   std::ofstream(path("text")) << text;
-  const Outcome outcome = carry({.messages = 1}, {{"name", "text"}, {"output", folder_.file("got")}});
+  const Outcome outcome = run_load({.messages = 1}, {{"name", "text"}, {"output", folder_.file("got")}});
   expect_clean(outcome, 1);
   EXPECT_EQ(text_of(folder_.file("got")), text);
   EXPECT_EQ(outcome.of("bytes"), "100000");
@@ -28,7 +28,7 @@ TEST_F(FileLoad, GetsAFileInRangesOverSeveralConnections) {
   std::ofstream(path("text")) << text;
   for (const char* segments : {"3", "8"}) {
     const Outcome outcome =
-        carry({.connections = 3, .messages = 2},
+        run_load({.connections = 3, .messages = 2},
               {{"name", "text"}, {"output", folder_.file("got")}, {"segments", segments}});
     expect_clean(outcome, 2 * std::stoull(segments));
     EXPECT_EQ(text_of(folder_.file("got")), text);
@@ -40,7 +40,7 @@ TEST_F(FileLoad, GetsAFileInRangesOverSeveralConnections) {
 TEST_F(FileLoad, GetsIntoMemoryAndNowhereAndVerifiesBoth) {
   std::ofstream(path("text")) << content(50'000);
   for (const char* sink : {"null", "memory"}) {
-    const Outcome outcome = carry({.connections = 4, .messages = 3}, {{"name", "text"}, {"sink", sink}});
+    const Outcome outcome = run_load({.connections = 4, .messages = 3}, {{"name", "text"}, {"sink", sink}});
     expect_clean(outcome, 12);
     EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(content(50'000)))) << sink;
     EXPECT_EQ(outcome.of("bytes"), "600000");
@@ -50,7 +50,7 @@ TEST_F(FileLoad, GetsIntoMemoryAndNowhereAndVerifiesBoth) {
 TEST_F(FileLoad, GetsFilesOfAnySize) {
   for (const std::size_t size : {0UZ, 1UZ, 5UZ, (4UZ << 20) - 1, 4UZ << 20, (9UZ << 20) + 1}) {
     std::ofstream(path("text")) << content(size);
-    const Outcome outcome = carry({.connections = 2, .messages = 1},
+    const Outcome outcome = run_load({.connections = 2, .messages = 1},
                                   {{"name", "text"}, {"output", folder_.file("got")}, {"segments", "7"}});
     expect_clean(outcome, std::clamp<std::uint64_t>(size, 1, 7));
     EXPECT_EQ(text_of(folder_.file("got")), content(size)) << size;
@@ -60,7 +60,7 @@ TEST_F(FileLoad, GetsFilesOfAnySize) {
 TEST_F(FileLoad, PutsAFile) {
   const std::string text = content(100'000);
   std::ofstream(folder_.file("mine")) << text;
-  const Outcome outcome = carry({.messages = 1}, {{"op", "put"}, {"file", folder_.file("mine")}});
+  const Outcome outcome = run_load({.messages = 1}, {{"op", "put"}, {"file", folder_.file("mine")}});
   expect_clean(outcome, 1);
   EXPECT_EQ(text_of(path("mine")), text);
   EXPECT_EQ(outcome.of("bytes"), "100000");
@@ -69,7 +69,7 @@ TEST_F(FileLoad, PutsAFile) {
 
 TEST_F(FileLoad, PutsRangesOverSeveralConnections) {
   const Outcome outcome =
-      carry({.connections = 3, .messages = 2}, {{"op", "put"}, {"bytes", "100003"}, {"segments", "8"}},
+      run_load({.connections = 3, .messages = 2}, {{"op", "put"}, {"bytes", "100003"}, {"segments", "8"}},
             {{"overwrite", "yes"}});
   expect_clean(outcome, 16);
   EXPECT_EQ(outcome.of("transfers"), "2");
@@ -82,12 +82,12 @@ TEST_F(FileLoad, WarmsUpWithoutAnythingToShowForIt) {
                       .messages = 1,
                       .warmup = std::chrono::milliseconds(20),
                       .interval = std::chrono::milliseconds(3)};
-  const Outcome put = carry(plan, {{"op", "put"}, {"bytes", "1000"}, {"segments", "2"}, {"name", "new"}});
+  const Outcome put = run_load(plan, {{"op", "put"}, {"bytes", "1000"}, {"segments", "2"}, {"name", "new"}});
   expect_clean(put, 2);
   EXPECT_EQ(put.of("transfers"), "1");
   EXPECT_GT(std::stoull(test::figure(put.server, "uploads")), 2U);
   EXPECT_EQ(entries(), 3U);
-  const Outcome got = carry(plan, {{"name", "new"}, {"sink", "memory"}});
+  const Outcome got = run_load(plan, {{"name", "new"}, {"sink", "memory"}});
   expect_clean(got, 2);
   EXPECT_EQ(got.of("bytes"), "2000");
 }
@@ -99,7 +99,7 @@ TEST_F(FileLoad, GoesOnForATime) {
                       .warmup = std::chrono::milliseconds(10),
                       .interval = std::chrono::milliseconds(5)};
   for (const char* op : {"get", "info"}) {
-    const Outcome outcome = carry(plan, {{"op", op}, {"name", "old"}});
+    const Outcome outcome = run_load(plan, {{"op", op}, {"name", "old"}});
     EXPECT_EQ(outcome.failed, 0U);
     EXPECT_GT(outcome.counts.verified, 3U);
     EXPECT_EQ(outcome.counts.sent, outcome.counts.verified + outcome.counts.in_flight);
@@ -107,7 +107,7 @@ TEST_F(FileLoad, GoesOnForATime) {
 }
 
 TEST_F(FileLoad, AsksAboutAFile) {
-  const Outcome outcome = carry({.connections = 2, .messages = 5}, {{"op", "info"}, {"name", "old"}});
+  const Outcome outcome = run_load({.connections = 2, .messages = 5}, {{"op", "info"}, {"name", "old"}});
   expect_clean(outcome, 10);
   EXPECT_EQ(outcome.of("name"), "old");
   EXPECT_EQ(outcome.of("bytes"), "3");
@@ -119,22 +119,23 @@ TEST_F(FileLoad, CarriesTheSameHoweverTheStreamIsCut) {
   std::ofstream(path("text")) << content(700);
   for (std::size_t cut = 1; cut < 30; ++cut) {
     const auto size = [cut](std::size_t available) { return std::min(cut, available); };
-    expect_clean(carry({.connections = 2, .messages = 1}, {{"name", "text"}, {"segments", "3"}}, {}, size),
+    expect_clean(run_load({.connections = 2, .messages = 1}, {{"name", "text"}, {"segments", "3"}}, {}, size),
                  3);
-    expect_clean(carry({.messages = 1}, {{"op", "put"}, {"bytes", "700"}}, {{"overwrite", "yes"}}, size), 1);
+    expect_clean(run_load({.messages = 1}, {{"op", "put"}, {"bytes", "700"}}, {{"overwrite", "yes"}}, size),
+                 1);
   }
 }
 
 TEST_F(FileLoad, UsesAConnectionForOneRequestOnly) {
   std::ofstream(path("text")) << content(1000);
   const test::Options once{{"name", "text"}, {"segments", "4"}, {"requests-per-connection", "1"}};
-  expect_clean(carry({.connections = 4, .messages = 1}, once, {{"requests-per-connection", "1"}}), 4);
+  expect_clean(run_load({.connections = 4, .messages = 1}, once, {{"requests-per-connection", "1"}}), 4);
 }
 
 TEST_F(FileLoad, AnInterruptedUploadIsBrokenOff) {
   LoadRun run(LoadPlan{.messages = 1});
-  const auto server = make_shop(test::with(Role::serve, {{"root", folder_.file("root")}}));
-  const auto client = make_errand(test::with(Role::dial, {{"op", "put"}, {"bytes", "9MiB"}}), run);
+  const auto server = make_server(test::with(Role::serve, {{"root", folder_.file("root")}}));
+  const auto client = make_client(test::with(Role::dial, {{"op", "put"}, {"bytes", "9MiB"}}), run);
   std::optional<Pair> pair;
   std::size_t sent = 0;
   pair.emplace(client->open({}), server->open({}), [&](std::size_t available) {
@@ -158,23 +159,23 @@ TEST_F(FileLoad, AnInterruptedUploadIsBrokenOff) {
 
 TEST_F(FileLoad, SaysThatConnectionsEndedByTheServersLimit) {
   std::ofstream(path("text")) << content(1000);
-  const Outcome outcome = carry({.messages = 3}, {{"name", "text"}}, {{"requests-per-connection", "2"}});
+  const Outcome outcome = run_load({.messages = 3}, {{"name", "text"}}, {{"requests-per-connection", "2"}});
   ASSERT_EQ(outcome.complaints.size(), 1U);
   EXPECT_NE(outcome.complaints[0].find("--requests-per-connection"), std::string::npos)
       << outcome.complaints[0];
 }
 
 TEST_F(FileLoad, FailsWithTheServersWords) {
-  const Outcome missing = carry({.messages = 1}, {{"name", "nothing"}});
+  const Outcome missing = run_load({.messages = 1}, {{"name", "nothing"}});
   EXPECT_EQ(missing.failed, 1U);
   ASSERT_EQ(missing.complaints.size(), 1U);
   EXPECT_NE(missing.complaints[0].find("'nothing': not found"), std::string::npos);
   const Outcome exists =
-      carry({.connections = 2, .messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "old"}});
+      run_load({.connections = 2, .messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "old"}});
   EXPECT_EQ(exists.failed, 2U);
   EXPECT_EQ(exists.counts.failed, 2U);
   EXPECT_NE(exists.complaints.at(0).find("exists; with --overwrite"), std::string::npos);
-  const Outcome nowhere = carry({.messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "no/where"}});
+  const Outcome nowhere = run_load({.messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "no/where"}});
   EXPECT_NE(nowhere.complaints.at(0).find("no such directory"), std::string::npos);
   EXPECT_EQ(text_of(path("old")), "old");
 }
@@ -182,7 +183,7 @@ TEST_F(FileLoad, FailsWithTheServersWords) {
 TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
   LoadRun run(LoadPlan{.connections = 2, .messages = 1});
   const auto refused = [&](const test::Options& options) {
-    EXPECT_THROW(make_errand(test::with(Role::dial, options), run), std::invalid_argument);
+    EXPECT_THROW(make_client(test::with(Role::dial, options), run), std::invalid_argument);
   };
   refused({{"op", "put"}});
   refused({{"op", "put"}, {"bytes", "10"}, {"file", path("old")}});
@@ -204,24 +205,24 @@ TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
   refused({{"output", folder_.file("root")}, {"segments", "2"}});
   refused({{"output", "/nonexistent/got"}, {"segments", "2"}});
   LoadRun timed(LoadPlan{.duration = std::chrono::seconds(1)});
-  EXPECT_THROW(make_errand(test::with(Role::dial, {{"requests-per-connection", "1"}}), timed),
+  EXPECT_THROW(make_client(test::with(Role::dial, {{"requests-per-connection", "1"}}), timed),
                std::invalid_argument);
-  EXPECT_THROW(make_shop(test::with(Role::serve, {{"root", "/nonexistent"}})), std::invalid_argument);
-  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "name"}})), std::invalid_argument);
-  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "../x=1k"}})), std::invalid_argument);
-  EXPECT_THROW(make_shop(test::with(Role::serve, {{"sample", "x=60PiB"}})), std::invalid_argument);
-  EXPECT_THROW(make_shop(test::with(Role::serve, {{"max-file-bytes", "much"}})), std::invalid_argument);
+  EXPECT_THROW(make_server(test::with(Role::serve, {{"root", "/nonexistent"}})), std::invalid_argument);
+  EXPECT_THROW(make_server(test::with(Role::serve, {{"sample", "name"}})), std::invalid_argument);
+  EXPECT_THROW(make_server(test::with(Role::serve, {{"sample", "../x=1k"}})), std::invalid_argument);
+  EXPECT_THROW(make_server(test::with(Role::serve, {{"sample", "x=60PiB"}})), std::invalid_argument);
+  EXPECT_THROW(make_server(test::with(Role::serve, {{"max-file-bytes", "much"}})), std::invalid_argument);
 }
 
 TEST_F(FileLoad, SaysWhatBecameOfAWish) {
   std::ofstream(path("text")) << content(1000);
   const Outcome plain =
-      carry({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "splice"}},
+      run_load({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "splice"}},
             {{"file-read", "sendfile"}});
   EXPECT_EQ(plain.of("way"), "write (splice was not possible)");
   EXPECT_EQ(test::figure(plain.server, "file_read"), "read (sendfile was not possible)");
   const Outcome mapped =
-      carry({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "mmap"}},
+      run_load({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "mmap"}},
             {{"file-read", "mmap"}});
   expect_clean(mapped, 1);
   EXPECT_EQ(mapped.of("way"), "mmap");

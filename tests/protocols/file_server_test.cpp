@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <filesystem>
 
-#include "protocols/file_asking.hpp"
+#include "protocols/file_server_fixture.hpp"
 #include "store/hostile_names.hpp"
 
 namespace joust::file {
@@ -11,13 +11,13 @@ namespace fs = std::filesystem;
 using joust::test::digest_of;
 using joust::test::text_of;
 using test::describe;
-using test::Heard;
+using test::Decoded;
 using test::wire;
 
-class FileServer : public test::Asking {};
+class FileServer : public test::FileServerTest {};
 
 TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
-  const Heard heard = ask(wire({5, Query{"old", false}}) + wire({6, Query{"old", true}}) +
+  const Decoded heard = ask(wire({5, Query{"old", false}}) + wire({6, Query{"old", true}}) +
                           wire({7, Query{"old", false}}) + wire({8, Query{"nothing", false}}));
   ASSERT_EQ(heard.messages.size(), 4U);
   const auto& plain = std::get<Facts>(heard.messages[0].body);
@@ -31,7 +31,7 @@ TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
 
 TEST_F(FileServer, SendsARangeOfAFile) {
   std::ofstream(path("text")) << "0123456789";
-  const Heard heard = ask(wire({1, Fragment{{2, 5}, "text"}}) + wire({2, Fragment{{10, 0}, "text"}}) +
+  const Decoded heard = ask(wire({1, Fragment{{2, 5}, "text"}}) + wire({2, Fragment{{10, 0}, "text"}}) +
                           wire({3, Fragment{{0, 10}, "text"}}));
   EXPECT_EQ(heard.data, "234560123456789");
   ASSERT_EQ(heard.messages.size(), 8U);
@@ -42,7 +42,7 @@ TEST_F(FileServer, SendsARangeOfAFile) {
 }
 
 TEST_F(FileServer, SendsTheDigestOfAWholeFileWhereItIsKnown) {
-  const Heard heard = ask(wire({1, Query{"old", true}}) + wire({2, Fragment{{0, 3}, "old"}}) +
+  const Decoded heard = ask(wire({1, Query{"old", true}}) + wire({2, Fragment{{0, 3}, "old"}}) +
                           wire({3, Fragment{{0, 2}, "old"}}));
   EXPECT_EQ(std::get<End>(heard.messages[3].body).digest, digest_of("old"));
   EXPECT_FALSE(std::get<End>(heard.messages[6].body).digest);
@@ -69,7 +69,7 @@ TEST_F(FileServer, RefusesEveryHostileName) {
 }
 
 TEST_F(FileServer, StoresAnUploadAndSaysItsDigest) {
-  const Heard heard = ask(upload("new", "brought"));
+  const Decoded heard = ask(upload("new", "brought"));
   ASSERT_EQ(heard.messages.size(), 1U);
   const auto& stored = std::get<Stored>(heard.messages[0].body);
   EXPECT_TRUE(stored.complete);
@@ -80,7 +80,7 @@ TEST_F(FileServer, StoresAnUploadAndSaysItsDigest) {
 }
 
 TEST_F(FileServer, StoresTheRangesOfAnUploadInAnyOrder) {
-  const Heard heard = ask(upload_head("new", 6, {3, 3}) + data("def") + end(3) +
+  const Decoded heard = ask(upload_head("new", 6, {3, 3}) + data("def") + end(3) +
                           upload_head("new", 6, {0, 3}, 2) + data("a", 2) + data("bc", 2) + end(3, 2));
   ASSERT_EQ(heard.messages.size(), 2U);
   EXPECT_EQ(describe(heard.messages[0]), "1: stored 3+3 false -");
@@ -94,7 +94,7 @@ TEST_F(FileServer, BoundsTheUploadsAConnectionLeavesIncomplete) {
   std::string says;
   for (std::uint32_t i = 1; i <= 20; ++i)
     says += upload_head("new", 6, {0, 3}, i, {}, i) + data("abc", i) + end(3, i);
-  const Heard heard = ask(says);
+  const Decoded heard = ask(says);
   ASSERT_EQ(heard.messages.size(), 20U);
   EXPECT_EQ(describe(heard.messages[7]), "8: stored 0+3 false -");
   EXPECT_TRUE(std::holds_alternative<Error>(heard.messages[8].body));
@@ -114,7 +114,7 @@ TEST_F(FileServer, SharesAnUploadAmongConnections) {
 }
 
 TEST_F(FileServer, GoesOnAfterAnUploadItHasRefused) {
-  const Heard heard = ask(upload("old", "replaced?", 1) + upload("new", "brought", 2));
+  const Decoded heard = ask(upload("old", "replaced?", 1) + upload("new", "brought", 2));
   ASSERT_EQ(heard.messages.size(), 2U);
   EXPECT_EQ(describe(heard.messages[0]), "1: error exists ''");
   EXPECT_TRUE(std::get<Stored>(heard.messages[1].body).complete);
@@ -124,7 +124,7 @@ TEST_F(FileServer, GoesOnAfterAnUploadItHasRefused) {
 TEST_F(FileServer, KeepsNothingOfAnUploadThatEndsTooEarly) {
   const std::string whole = upload("new", "brought");
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const Heard heard = ask(whole.substr(0, size));
+    const Decoded heard = ask(whole.substr(0, size));
     EXPECT_TRUE(heard.messages.empty() || std::holds_alternative<Error>(heard.messages[0].body)) << size;
     EXPECT_EQ(entries(), 2U) << "cut off after " << size << " bytes";
   }
@@ -157,8 +157,8 @@ TEST_F(FileServer, EndsWithAPeerThatSpeaksSomethingElse) {
 }
 
 TEST_F(FileServer, EndsAfterAsManyRequestsAsItWasTold) {
-  shop().requests_per_connection = 1;
-  const Heard heard = ask(wire({1, Query{"old", false}}) + wire({2, Fragment{{0, 3}, "old"}}) +
+  server().requests_per_connection = 1;
+  const Decoded heard = ask(wire({1, Query{"old", false}}) + wire({2, Fragment{{0, 3}, "old"}}) +
                           wire({3, Fragment{{0, 3}, "old"}}));
   EXPECT_EQ(heard.data, "old");
   EXPECT_EQ(describe(heard.messages.back()), "2: end 3 -");
@@ -170,7 +170,7 @@ TEST_F(FileServer, AnswersTheSameHoweverTheStreamIsCut) {
                            wire({5, Fragment{{0, 9}, "new"}});
   const auto answer = [&](Pair::Cut cut) {
     fs::remove(path("new"));
-    Heard heard = ask(says, std::move(cut));
+    Decoded heard = ask(says, std::move(cut));
     for (Message& message : heard.messages)
       if (auto* facts = std::get_if<Facts>(&message.body)) facts->modified_ns = 0;
     std::string text;

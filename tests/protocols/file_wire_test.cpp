@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/endian.hpp"
-#include "protocols/file_talk.hpp"
+#include "protocols/file_messages.hpp"
 
 namespace joust::file {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-namespace joust {
+namespace joust::broadcast {
 namespace {
 
 // Everything a reader has not consumed, by its segments.
@@ -145,4 +145,4 @@ TEST(RoomLog, ManyWritersAndAReaderBesideThem) {
 }
 
 }  // namespace
-}  // namespace joust
+}  // namespace joust::broadcast

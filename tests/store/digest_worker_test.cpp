@@ -6,7 +6,7 @@
 #include <future>
 #include <thread>
 
-#include "store/storing.hpp"
+#include "store/storage_fixture.hpp"
 
 namespace joust {
 namespace {
@@ -44,7 +44,7 @@ TEST(DigestWorker, FinishesWhatItHasBegunAndDropsTheRest) {
   EXPECT_TRUE(dropped);
 }
 
-class DigestingBeside : public test::Storing {
+class DigestingBeside : public test::StorageTest {
  protected:
   static constexpr std::size_t kBytes = 24 << 20;
   const std::string text_ = std::string(kBytes / 2, 'x') + std::string(kBytes / 2, 'y');

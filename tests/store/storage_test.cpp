@@ -6,8 +6,8 @@
 
 #include <csignal>
 
-#include "store/local_ends.hpp"
-#include "store/storing.hpp"
+#include "store/local_files.hpp"
+#include "store/storage_fixture.hpp"
 
 namespace joust {
 namespace {
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using test::digest_of;
 using test::text_of;
 
-class Serving : public test::Storing {
+class Serving : public test::StorageTest {
  protected:
   std::string read(const OpenFile& file) {
     std::string text(100, '\0');
@@ -90,7 +90,7 @@ TEST_F(Serving, TellsOfADiskThatTakesNoMore) {
   EXPECT_EQ(entries(), 2U);
 }
 
-class SmallDisk : public test::Storing, public testing::WithParamInterface<FileWrite> {
+class SmallDisk : public test::StorageTest, public testing::WithParamInterface<FileWrite> {
  protected:
   void SetUp() override {
     if (::mount("joust", path("sub").c_str(), "tmpfs", 0, "size=1m") != 0)
@@ -120,10 +120,10 @@ TEST_P(SmallDisk, TellsWhenItIsFullAndIsEmptyAgainAfterwards) {
   EXPECT_EQ(entries("sub"), 0U);
 }
 
-class Ends : public test::Storing {};
+class LocalFilesOf : public test::StorageTest {};
 
-TEST_F(Ends, NamesAnOutputOnlyWhenItIsAccepted) {
-  LocalEnds ends({.sink = SinkKind::file, .output = path("old")});
+TEST_F(LocalFilesOf, NamesAnOutputOnlyWhenItIsAccepted) {
+  LocalFiles ends({.sink = SinkKind::file, .output = path("old")});
   {
     auto sink = ends.sink(3);
     ASSERT_TRUE(sink);
@@ -137,12 +137,12 @@ TEST_F(Ends, NamesAnOutputOnlyWhenItIsAccepted) {
   EXPECT_EQ(entries(), 2U);
 }
 
-TEST_F(Ends, KnowsTheDigestOfItsSource) {
-  EXPECT_EQ(LocalEnds({.source = path("old")}).source().digest, digest_of("old"));
-  const LocalEnds generated({.bytes = 100'000}), again({.bytes = 100'000});
+TEST_F(LocalFilesOf, KnowsTheDigestOfItsSource) {
+  EXPECT_EQ(LocalFiles({.source = path("old")}).source().digest, digest_of("old"));
+  const LocalFiles generated({.bytes = 100'000}), again({.bytes = 100'000});
   EXPECT_EQ(generated.source().version.size, 100'000U);
   EXPECT_EQ(generated.source().digest, again.source().digest);
-  EXPECT_THROW(LocalEnds({.source = path("nothing")}), UnfitFile);
+  EXPECT_THROW(LocalFiles({.source = path("nothing")}), UnusableFile);
 }
 
 }  // namespace

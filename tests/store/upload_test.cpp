@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "store/hostile_names.hpp"
-#include "store/storing.hpp"
+#include "store/storage_fixture.hpp"
 
 namespace joust {
 namespace {
@@ -13,7 +13,7 @@ using test::digest_of;
 using test::store;
 using test::text_of;
 
-class Uploading : public test::Storing {
+class Uploading : public test::StorageTest {
  protected:
   const std::string text_ = "what is brought";
   UploadRequest request(std::string_view name, std::uint64_t id = 1) const {

@@ -18,17 +18,17 @@ namespace joust {
 namespace {
 
 template <typename Value, typename Parse, typename Format>
-CLI::Option* add_scaled(CLI::App& app, const std::string& flags, Value& into, const std::string& help,
-                        Value least, Value most, Parse parse, Format format) {
-  const auto read = [&into, flags, least, most, parse, format](const std::string& text) {
+Option add_scaled(Command command, const std::string& flags, Value& into, const std::string& help,
+                  Value least, Value most, Parse parse, Format format) {
+  const auto take = [&into, least, most, parse, format](const std::string& text) -> std::string {
     const auto value = parse(text);
-    if (!value) throw CLI::ValidationError(flags, value.error());
+    if (!value) return value.error();
     if (*value < least || *value > most)
-      throw CLI::ValidationError(
-          flags, fmt::format("{} is not between {} and {}", text, format(least), format(most)));
+      return fmt::format("{} is not between {} and {}", text, format(least), format(most));
     into = *value;
+    return {};
   };
-  return app.add_option_function<std::string>(flags, read, help);
+  return command.add_option(flags, take, help);
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> names) {
@@ -59,44 +59,48 @@ const Knob* find_knob(const Engine& engine, std::string_view name) {
 
 }  // namespace
 
-CLI::Option* add_count(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
-                       std::uint64_t least, std::uint64_t most) {
-  return add_scaled(app, flags, into, help, least, most, parse_count,
+Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
+                 std::uint64_t least, std::uint64_t most) {
+  return add_scaled(command, flags, into, help, least, most, parse_count,
                     [](std::uint64_t n) { return fmt::format("{}", n); })
-      ->type_name("N");
+      .type_name("N");
 }
 
-CLI::Option* add_bytes(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
-                       std::uint64_t least, std::uint64_t most) {
-  return add_scaled(app, flags, into, help, least, most, parse_bytes,
+Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
+                 std::uint64_t least, std::uint64_t most) {
+  return add_scaled(command, flags, into, help, least, most, parse_bytes,
                     [](std::uint64_t n) { return format_bytes(static_cast<double>(n)); })
-      ->type_name("BYTES");
+      .type_name("BYTES");
 }
 
-CLI::Option* add_duration(CLI::App& app, const std::string& flags, Duration& into, const std::string& help,
-                          Duration least, Duration most) {
-  return add_scaled(app, flags, into, help, least, most, parse_duration, format_duration)->type_name("TIME");
+Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
+                    Duration least, Duration most) {
+  return add_scaled(command, flags, into, help, least, most, parse_duration, format_duration)
+      .type_name("TIME");
 }
 
-void EngineArguments::add_to(CLI::App& app) {
-  const std::string program = app.get_parent() != nullptr ? app.get_parent()->get_name() : "joust";
-  app.add_option("-e,--engine", engine, fmt::format("how to drive the sockets; see '{} engines'", program))
-      ->type_name("NAME")
-      ->capture_default_str();
-  add_count(app, "-t,--threads", threads, "event loops, for engines that have several [1]", 1, 1024);
-  app.add_option("--wait", wait,
-                 "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
-      ->check(CLI::IsMember({"block", "spin", "adaptive"}))
-      ->capture_default_str();
+void EngineArguments::add_to(Command command) {
+  command
+      .add_option("-e,--engine", engine,
+                  fmt::format("how to drive the sockets; see '{} engines'", command.program()))
+      .type_name("NAME")
+      .show_default();
+  add_count(command, "-t,--threads", threads, "event loops, for engines that have several [1]", 1, 1024);
+  command
+      .add_option("--wait", wait,
+                  "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
+      .one_of({"block", "spin", "adaptive"})
+      .show_default();
   for (const Knob& knob : all_knobs()) {
     const std::string name(knob.name);
-    std::vector<std::string> choices(knob.choices.begin(), knob.choices.end());
-    app.add_option_function<std::string>(
-           "--" + name, [this, name](const std::string& value) { knobs[name] = value; },
-           fmt::format("{} [{}]", knob.summary, knob.choices.front()))
-        ->check(CLI::IsMember(choices));
+    const auto take = [this, name](const std::string& value) {
+      knobs[name] = value;
+      return std::string();
+    };
+    command.add_option("--" + name, take, fmt::format("{} [{}]", knob.summary, knob.choices.front()))
+        .one_of({knob.choices.begin(), knob.choices.end()});
   }
-  app.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3")->type_name("LIST");
+  command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
 
 const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
@@ -136,34 +140,34 @@ std::vector<std::string> EngineArguments::remarks(const Engine& chosen) const {
   return remarks;
 }
 
-void SocketArguments::add_to(CLI::App& app) {
+void SocketArguments::add_to(Command command) {
   const auto group = "TCP options";
-  app.add_option_function<std::string>(
-         "--nodelay", [this](const std::string& value) { options.nodelay = value == "on"; },
-         "send small messages at once (TCP_NODELAY) [on]")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--congestion",
-         [this](const std::string& name) {
-           options.congestion = name;
-           congestion_chosen = true;
-         },
-         fmt::format("congestion control; '': the machine's default [{}]", options.congestion))
-      ->type_name("NAME")
-      ->group(group);
+  const auto take_nodelay = [this](const std::string& value) {
+    options.nodelay = value == "on";
+    return std::string();
+  };
+  command.add_option("--nodelay", take_nodelay, "send small messages at once (TCP_NODELAY) [on]")
+      .one_of({"on", "off"})
+      .group(group);
+  const auto take_congestion = [this](const std::string& name) {
+    options.congestion = name;
+    congestion_chosen = true;
+    return std::string();
+  };
+  command
+      .add_option("--congestion", take_congestion,
+                  fmt::format("congestion control; '': the machine's default [{}]", options.congestion))
+      .type_name("NAME")
+      .group(group);
   const auto add_buffer = [&](const std::string& flags, int& into, const std::string& help) {
-    app.add_option_function<std::string>(
-           flags,
-           [&into, flags](const std::string& text) {
-             const auto bytes = parse_bytes(text);
-             if (!bytes) throw CLI::ValidationError(flags, bytes.error());
-             if (*bytes > 1U << 30) throw CLI::ValidationError(flags, "at most 1 GiB");
-             into = static_cast<int>(*bytes);
-           },
-           help)
-        ->type_name("BYTES")
-        ->group(group);
+    const auto take = [&into](const std::string& text) -> std::string {
+      const auto bytes = parse_bytes(text);
+      if (!bytes) return bytes.error();
+      if (*bytes > 1U << 30) return "at most 1 GiB";
+      into = static_cast<int>(*bytes);
+      return {};
+    };
+    command.add_option(flags, take, help).type_name("BYTES").group(group);
   };
   add_buffer("--send-buffer", options.send_buffer, "SO_SNDBUF [the kernel's choice]");
   add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");

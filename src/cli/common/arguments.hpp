@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,11 +14,11 @@
 namespace joust {
 
 // Options whose values people write with units: "10k", "64KiB", "10ms". What does not fit is a usage error.
-CLI::Option* add_count(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                        std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
-CLI::Option* add_bytes(CLI::App& app, const std::string& flags, std::uint64_t& into, const std::string& help,
+Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                        std::uint64_t least = 0, std::uint64_t most = 1U << 30);
-CLI::Option* add_duration(CLI::App& app, const std::string& flags, Duration& into, const std::string& help,
+Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                           Duration least = {}, Duration most = std::chrono::hours(24));
 
 // -e ENGINE -t N --wait W, every knob any engine has, and --cpus.
@@ -30,7 +29,7 @@ struct EngineArguments {
   std::map<std::string, std::string> knobs;  // as given
   std::string cpus;
 
-  void add_to(CLI::App& app);
+  void add_to(Command command);
 
   // The engine, checked: it exists, has the role, knows the knobs given, can carry the protocol and is
   // available here. Throws UsageError for what cannot be asked of it, std::runtime_error when it cannot run
@@ -47,7 +46,7 @@ struct SocketArguments {
   SocketOptions options;
   bool congestion_chosen = false;  // by the user: then it is that one or none
 
-  void add_to(CLI::App& app);
+  void add_to(Command command);
 
   // Whether sockets of the endpoint's kind get the congestion control. One the user has asked for and this
   // machine refuses throws std::runtime_error; where the default is refused, the machine's own takes its

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "cli/common/command_line.hpp"
 #include "joust/protocol.hpp"
 
 namespace joust {
@@ -30,11 +29,12 @@ struct UsageError : std::runtime_error {
 // One line on standard error, under the program's name.
 void complain(const Program& program, std::string_view what);
 
-// Each adds one sub-command to the program; its callback sets `exit_code`. `program` outlives the app.
-void add_engines(CLI::App& app, const Program& program, int& exit_code);
-void add_protocols(CLI::App& app, const Program& program, int& exit_code);
-void add_serve(CLI::App& app, const Program& program, int& exit_code);
-void add_load(CLI::App& app, const Program& program, int& exit_code);
-void add_race(CLI::App& app, const Program& program, int& exit_code);
+// Each adds one sub-command to the program; its callback sets `exit_code`. `program` and `exit_code` outlive
+// the command line.
+void add_engines(Command root, const Program& program, int& exit_code);
+void add_protocols(Command root, const Program& program, int& exit_code);
+void add_serve(Command root, const Program& program, int& exit_code);
+void add_load(Command root, const Program& program, int& exit_code);
+void add_race(Command root, const Program& program, int& exit_code);
 
 }  // namespace joust

@@ -22,31 +22,31 @@ bool is_switch(const ProtocolOption& option) {
 
 }  // namespace
 
-void ProtocolArguments::add_to(CLI::App& app, const Program& program, Role side) {
+void ProtocolArguments::add_to(Command command, const Program& program, Role side) {
   name = program.protocols.front().name;
-  app.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
-      ->capture_default_str();
-  add_options_to(app, program, side);
+  command
+      .add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
+      .show_default();
+  add_options_to(command, program, side);
 }
 
-void ProtocolArguments::add_options_to(CLI::App& app, const Program& program, std::optional<Role> side) {
+void ProtocolArguments::add_options_to(Command command, const Program& program, std::optional<Role> side) {
   std::set<std::string> known;
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {
       if (!known.insert(option.name).second) continue;
-      CLI::Option* added = app.add_option_function<std::string>(
-          "--" + option.name,
-          [this, which = option.name, is_switch = is_switch(option)](const std::string& value) {
-            if (value.empty() && !is_switch) throw UsageError(fmt::format("--{}: the value is empty", which));
-            given[which] = is_switch && value.empty() ? "yes" : value;
-          },
-          help_of(option, protocol));
+      const auto take = [this, which = option.name, is_switch = is_switch(option)](const std::string& value) {
+        if (value.empty() && !is_switch) throw UsageError(fmt::format("--{}: the value is empty", which));
+        given[which] = is_switch && value.empty() ? "yes" : value;
+        return std::string();
+      };
+      Option added = command.add_option("--" + option.name, take, help_of(option, protocol));
       const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
-      added->group(shown ? "Protocol options" : "");
+      added.group(shown ? "Protocol options" : "");
       if (is_switch(option))
-        added->expected(0, 1)->check(CLI::IsMember({"", "no", "yes"}))->type_name("[no|yes]");
+        added.value_optional().one_of({"", "no", "yes"}).type_name("[no|yes]");
       else if (!option.choices.empty())
-        added->check(CLI::IsMember(option.choices));
+        added.one_of(option.choices);
     }
 }
 

@@ -16,8 +16,8 @@ struct ProtocolArguments {
   std::map<std::string, std::string> given;  // options
 
   // The help shows those of one side, or of both; the others are known too, to be refused with a reason.
-  void add_to(CLI::App& app, const Program& program, Role side);
-  void add_options_to(CLI::App& app, const Program& program, std::optional<Role> side = {});  // without -p
+  void add_to(Command command, const Program& program, Role side);
+  void add_options_to(Command command, const Program& program, std::optional<Role> side = {});  // without -p
 
   // Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;

@@ -1,53 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/signals.hpp"
 
-#include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
-#include <array>
-#include <csignal>
+#include <atomic>
+#include <cassert>
+#include <cerrno>
 
 #include "base/check.hpp"
-#include "base/fd.hpp"
 
 namespace joust {
 namespace {
 
-sigset_t watched() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) ::sigaddset(&set, signal);
-  return set;
+std::atomic<Stop*> stop_to_request{nullptr};
+std::atomic<void (*)()> report_to_make{nullptr};
+static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)()>::is_always_lock_free);
+
+void on_signal(int signal) {
+  const int error = errno;  // the interrupted code may be about to read it
+  if (signal != SIGUSR1) {
+    if (Stop* const stop = stop_to_request) stop->request();
+  } else if (const auto report = report_to_make.load()) {
+    report();
+  }
+  errno = error;
 }
 
 }  // namespace
 
-Signals::Signals(Stop& stop, std::function<void()> report) {
-  const sigset_t set = watched();
-  checked_number(::pthread_sigmask(SIG_BLOCK, &set, nullptr), "pthread_sigmask(SIG_BLOCK)");
-  thread_ = std::thread([this, &stop, report = std::move(report)] { watch(stop, report); });
+Signals::Signals(Stop& stop, void (*report)()) {
+  assert(stop_to_request == nullptr);
+  stop_to_request = &stop;
+  report_to_make = report;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : kWatched) ::sigaddset(&action.sa_mask, signal);
+  for (std::size_t i = 0; i < kWatched.size(); ++i)
+    checked(::sigaction(kWatched[i], &action, &before_[i]), "sigaction({})", kWatched[i]);
 }
 
 Signals::~Signals() {
-  over_.request();
-  thread_.join();
-}
-
-void Signals::watch(Stop& stop, const std::function<void()>& report) {
-  const sigset_t set = watched();
-  const Fd signals(checked(::signalfd(-1, &set, SFD_CLOEXEC), "signalfd()"));
-  for (;;) {
-    std::array<pollfd, 2> events{pollfd{over_.fd(), POLLIN, 0}, pollfd{signals.get(), POLLIN, 0}};
-    retry_interrupted([&] { return ::poll(events.data(), events.size(), -1); });
-    if (events[0].revents != 0) return;
-    signalfd_siginfo signal{};
-    if (::read(signals.get(), &signal, sizeof signal) != sizeof signal) continue;
-    if (signal.ssi_signo != SIGUSR1)
-      stop.request();
-    else if (report)
-      report();
-  }
+  for (std::size_t i = 0; i < kWatched.size(); ++i) ::sigaction(kWatched[i], &before_[i], nullptr);
+  stop_to_request = nullptr;
+  report_to_make = nullptr;
 }
 
 }  // namespace joust

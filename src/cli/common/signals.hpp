@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
-#include <thread>
+#include <array>
+#include <csignal>
 
 #include "net/stop.hpp"
 
 namespace joust {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP (a closed terminal) ask `stop` to end; SIGUSR1 calls `report`
-// on a thread of its own. Made before any other thread, so that all of them inherit the blocked signals and
-// none is interrupted by one.
+// While it lives, SIGINT, SIGTERM and SIGHUP (a closed terminal) ask `stop` to end; SIGUSR1 calls `report`,
+// which must be async-signal-safe. One at a time in a process. By handlers, not by a thread that waits for
+// signals: once a process has had a second thread, glibc makes each recv and send a cancellation point with
+// two atomic operations, and an engine with one thread would pay for a thread it does not have.
 class Signals {
  public:
-  explicit Signals(Stop& stop, std::function<void()> report = {});
+  explicit Signals(Stop& stop, void (*report)() = nullptr);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
  private:
-  void watch(Stop& stop, const std::function<void()>& report);
-
-  Stop over_;
-  std::thread thread_;
+  static constexpr std::array kWatched{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+  std::array<struct sigaction, kWatched.size()> before_{};
 };
 
 }  // namespace joust

@@ -9,14 +9,15 @@
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
+#include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust::broadcast {
 namespace {
 
-// What the members of one load know of each other.
-struct Meeting {
-  explicit Meeting(LoadRun& load) : run(load), members(load.plan().connections) {}
+// What the members of one load know of each other: counts over all of them.
+struct SharedCounts {
+  explicit SharedCounts(LoadRun& load) : run(load), members(load.plan().connections) {}
 
   LoadRun& run;
   const std::size_t members;
@@ -29,11 +30,11 @@ struct Meeting {
 
 class MemberExchange : public Exchange {
  public:
-  MemberExchange(const Parameters& parameters, std::shared_ptr<Meeting> meeting)
-      : meeting_(std::move(meeting)),
+  MemberExchange(const Parameters& parameters, std::shared_ptr<SharedCounts> counts)
+      : counts_(std::move(counts)),
         member_(static_cast<std::uint32_t>(parameters.connection)),
         pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {}
-  ~MemberExchange() override { meeting_->received += received_; }
+  ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
   MemberExchange& operator=(const MemberExchange&) = delete;
 
@@ -43,20 +44,20 @@ class MemberExchange : public Exchange {
   }
   void write_request(std::uint64_t number, Writer& request) override {
     write({Kind::message, member_, number, pattern_->message(member_, number)}, request);
-    meeting_->published.fetch_add(1);
+    counts_->published.fetch_add(1);
   }
   Heard hear(std::uint64_t number, Bytes message) override;
   bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
   std::string_view complaint() const override { return complaint_; }
   void on_last_request() override {
-    if (meeting_->sending.fetch_sub(1) == 1) meeting_->run.publications().announce();
+    if (counts_->sending.fetch_sub(1) == 1) counts_->run.publications().announce();
   }
-  void on_withdrawn(std::uint64_t requests) override { meeting_->published.fetch_sub(requests); }
+  void on_withdrawn(std::uint64_t requests) override { counts_->published.fetch_sub(requests); }
   // What it has written may never have been sent: nobody can know for how many messages to wait.
-  void on_failure() override { meeting_->broken = true; }
+  void on_failure() override { counts_->broken = true; }
   bool complete() const override {
-    if (meeting_->sending.load() > 0) return false;
-    return meeting_->broken || received_ >= meeting_->published.load();
+    if (counts_->sending.load() > 0) return false;
+    return counts_->broken || received_ >= counts_->published.load();
   }
 
  private:
@@ -64,7 +65,7 @@ class MemberExchange : public Exchange {
   Heard wrong(std::string_view why);
   bool in_order(const Frame& frame);
 
-  const std::shared_ptr<Meeting> meeting_;
+  const std::shared_ptr<SharedCounts> counts_;
   const std::uint32_t member_;
   const std::shared_ptr<const Pattern> pattern_;
   std::vector<std::uint32_t> next_;  // message expected of each member
@@ -92,46 +93,46 @@ Heard MemberExchange::wrong(std::string_view why) {
 }
 
 Heard MemberExchange::welcomed() {
-  next_.resize(meeting_->members);
-  meeting_->joined.fetch_add(1);
-  meeting_->sending.fetch_add(1);
+  next_.resize(counts_->members);
+  counts_->joined.fetch_add(1);
+  counts_->sending.fetch_add(1);
   return Heard::greeting;
 }
 
 bool MemberExchange::in_order(const Frame& frame) {
   if (frame.number == next_[frame.member]++) return true;
-  ++(frame.number < next_[frame.member] ? meeting_->duplicated : meeting_->out_of_order);
+  ++(frame.number < next_[frame.member] ? counts_->duplicated : counts_->out_of_order);
   return false;
 }
 
-class Members : public RequestService {
+class BroadcastClient : public RequestService {
  public:
-  Members(const Parameters& parameters, const std::shared_ptr<Meeting>& meeting, LoadRun& run)
+  BroadcastClient(const Parameters& parameters, const std::shared_ptr<SharedCounts>& counts, LoadRun& run)
       : RequestService(
             kFraming, parameters,
-            [meeting](const Parameters& own) { return std::make_unique<MemberExchange>(own, meeting); }, run),
-        meeting_(meeting) {}
+            [counts](const Parameters& own) { return std::make_unique<MemberExchange>(own, counts); }, run),
+        counts_(counts) {}
 
   std::vector<ResultGroup> results() const override {
-    const std::uint64_t expected = meeting_->published * meeting_->joined;
-    const std::uint64_t received = meeting_->received;
+    const std::uint64_t expected = counts_->published * counts_->joined;
+    const std::uint64_t received = counts_->received;
     return {{"deliveries",
              {{"expected", expected},
               {"received", received},
               {"lost", expected - std::min(expected, received)},
-              {"duplicated", meeting_->duplicated.load()},
-              {"out_of_order", meeting_->out_of_order.load()}},
+              {"duplicated", counts_->duplicated.load()},
+              {"out_of_order", counts_->out_of_order.load()}},
              "of the whole run"}};
   }
 
  private:
-  const std::shared_ptr<Meeting> meeting_;
+  const std::shared_ptr<SharedCounts> counts_;
 };
 
 }  // namespace
 
-std::unique_ptr<Service> make_members(const Parameters& parameters, LoadRun& run) {
-  return std::make_unique<Members>(parameters, std::make_shared<Meeting>(run), run);
+std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
+  return std::make_unique<BroadcastClient>(parameters, std::make_shared<SharedCounts>(run), run);
 }
 
 }  // namespace joust::broadcast

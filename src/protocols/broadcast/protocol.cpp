@@ -10,6 +10,9 @@
 // member's (8), and for messages the payload; numbers are big endian. The server passes frames on as they
 // came. Each client measures the round trip of its own messages, and checks all others: of every member each
 // message exactly once, in order, byte for byte.
+#include "protocols/broadcast/protocol.hpp"
+
+#include "protocols/broadcast/options.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust {
@@ -20,18 +23,9 @@ Protocol broadcast_protocol() {
   protocol.summary = "a room: every member gets every message, its own included";
   protocol.over_message = false;  // the log is a stream
   protocol.largest_payload = broadcast::kLargestPayload;
-  protocol.options = {
-      {.name = "flush",
-       .summary = "send all that is waiting in one go (batch), or every message to every member alone (each)",
-       .standard = "batch",
-       .choices = {"batch", "each"},
-       .loads = false},
-      {.name = "room-bytes",
-       .summary = "kept for slow members; who falls further behind is disconnected",
-       .standard = "64MiB",
-       .loads = false}};
-  protocol.make_server = broadcast::make_room;
-  protocol.make_client = broadcast::make_members;
+  protocol.options = broadcast::options();
+  protocol.make_server = broadcast::make_server;
+  protocol.make_client = broadcast::make_client;
   return protocol;
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace joust {
+namespace joust::broadcast {
 namespace {
 
 constexpr std::size_t kChunk = 256 << 10;
@@ -124,4 +124,4 @@ void RoomLog::Reader::stop_here() {
   if (!end_) end_ = log_.end_;
 }
 
-}  // namespace joust
+}  // namespace joust::broadcast

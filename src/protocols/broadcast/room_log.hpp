@@ -12,7 +12,7 @@
 
 #include "joust/session.hpp"
 
-namespace joust {
+namespace joust::broadcast {
 
 // All messages of a room, one behind the other, and for every member a place in them. A message is appended
 // once, however many will read it; what a member has not got yet is one stretch of memory, however many
@@ -81,4 +81,4 @@ class RoomLog {
   std::atomic<std::uint64_t> members_given_up_{0};
 };
 
-}  // namespace joust
+}  // namespace joust::broadcast

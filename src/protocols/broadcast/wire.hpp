@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/endian.hpp"
-#include "joust/protocol.hpp"
+#include "joust/framing.hpp"
+#include "joust/handler.hpp"
 #include "protocols/broadcast/room_log.hpp"
 
 // What both sides of the broadcast protocol know of its frames.
@@ -49,8 +49,5 @@ inline void write(const Frame& frame, Writer& into) {
   std::ranges::copy(frame.payload, message.begin() + kHeadBytes);
   into.send(message);
 }
-
-std::unique_ptr<Service> make_room(const Parameters& parameters);
-std::unique_ptr<Service> make_members(const Parameters& parameters, LoadRun& run);
 
 }  // namespace joust::broadcast

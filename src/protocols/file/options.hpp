@@ -2,12 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "joust/protocol.hpp"
-#include "joust/service.hpp"
 #include "store/disk_file.hpp"
 
 namespace joust::file {
@@ -16,8 +14,6 @@ inline constexpr auto kSampleName = "sample";
 inline constexpr auto kSampleBytes = "64KiB";
 
 std::vector<ProtocolOption> options();
-std::unique_ptr<Service> make_shop(const Parameters& parameters);
-std::unique_ptr<Service> make_errand(const Parameters& parameters, LoadRun& run);
 
 // Options as values. Throw std::invalid_argument.
 std::uint64_t bytes_of(const Parameters& parameters, const std::string& option);

@@ -8,7 +8,8 @@
 //
 // A server works beneath --root and nowhere else. Without one it has a directory of its own in memory, gone
 // when it ends, with something to fetch. A client cuts each transfer into --segments ranges.
-#include "joust/protocol.hpp"
+#include "protocols/file/protocol.hpp"
+
 #include "protocols/file/options.hpp"
 
 namespace joust {
@@ -24,8 +25,8 @@ Protocol file_protocol() {
   protocol.has_ceiling = false;
   protocol.verified = "by size and place, and a copy by its digest after the timed window";
   protocol.options = file::options();
-  protocol.make_server = file::make_shop;
-  protocol.make_client = file::make_errand;
+  protocol.make_server = file::make_server;
+  protocol.make_client = file::make_client;
   return protocol;
 }
 

@@ -1,255 +1,110 @@
 // SPDX-License-Identifier: MIT
-#include "protocols/file/server.hpp"
+//
+// The server side of file: a directory, and what its sessions share.
+#include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "protocols/file/server_session.hpp"
+#include "protocols/file/options.hpp"
+#include "protocols/file/protocol.hpp"
+#include "store/directory_storage.hpp"
+#include "store/name.hpp"
+#include "store/temporary_directory.hpp"
 
 namespace joust::file {
 namespace {
 
-// Bytes that wait for a peer that does not read, before it is not read either.
-constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostBegun = 8;  // uploads of one connection
-constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
+// A file in memory that is offered.
+struct Sample {
+  std::string name;
+  Fd contents;
+};
 
-bool is_request(const Body& body) {
-  return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
-         std::holds_alternative<UploadRange>(body);
+std::optional<Sample> sample_of(const Parameters& parameters) {
+  std::string sample = parameters.option("sample");
+  if (sample.empty()) {
+    if (!parameters.option("root").empty()) return std::nullopt;
+    sample = std::string(kSampleName) + "=" + kSampleBytes;
+  }
+  const auto refuse = [&](std::string_view why) {
+    return std::invalid_argument(fmt::format("--sample {}: {}", sample, why));
+  };
+  const std::size_t sign = sample.find('=');
+  if (sign == std::string::npos) throw refuse("say NAME=BYTES, such as sample=1GiB");
+  const std::string name = sample.substr(0, sign);
+  if (const auto objection = objection_to(name); !objection.empty()) throw refuse(objection);
+  const auto bytes = parse_bytes(sample.substr(sign + 1));
+  if (!bytes) throw refuse(bytes.error());
+  try {
+    return Sample{name, generated_file(*bytes)};
+  } catch (const std::system_error& error) {
+    throw refuse(error.what());
+  }
+}
+
+class FileServer : public Service {
+ public:
+  FileServer(const Parameters& parameters, const StorageRules& rules)
+      : parameters_(parameters),
+        sample_(sample_of(parameters)),
+        own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
+        storage_(own_ ? own_->path() : parameters.option("root"), rules),
+        server_{.storage = storage_,
+              .requests_per_connection = count_of(parameters, "requests-per-connection")} {
+    if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
+  }
+
+  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+    return std::make_unique<ServerSession>(server_);
+  }
+  std::vector<ResultGroup> results() const override;
+
+ private:
+  bool has_root() const { return !parameters_.option("root").empty(); }
+
+  const Parameters parameters_;
+  std::optional<Sample> sample_;                   // made first: who interrupts that leaves no directory
+  const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
+  DirectoryStorage storage_;
+  ServerState server_;
+};
+
+std::vector<ResultGroup> FileServer::results() const {
+  const PlainBytes& plain = storage_.plain_bytes();
+  // What arrives in one piece with the head before it is always written.
+  const bool written = file_write(parameters_) == FileWrite::splice
+                           ? plain.written > 0 && plain.written >= server_.bytes_stored
+                           : plain.written > 0;
+  return {
+      {"files",
+       {{"queries", server_.queries.load()},
+        {"fragments", server_.fragments.load()},
+        {"uploads", server_.uploads.load()},
+        {"refused", server_.refused.load()},
+        {"abandoned", server_.abandoned.load()},
+        {"bytes_sent", server_.bytes_sent.load()},
+        {"bytes_stored", server_.bytes_stored.load()},
+        {"file_read", way_used(parameters_.option("file-read"), "read", plain.read > server_.bytes_digested)},
+        {"file_write", way_used(parameters_.option("file-write"), "write", written)}}}};
 }
 
 }  // namespace
 
-ServerSession::~ServerSession() {
-  end_turn();
-  if (state_ != State::idle && state_ != State::discarding) ++shop_.abandoned;
-  if (state_ == State::receiving) upload_->give_back(range_);
-}
-
-Want ServerSession::want() const {
-  if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
-    return Want::nothing;
-  if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
-  return unread ? Want::nothing : Want::bytes;
-}
-
-FileRange ServerSession::store() const {
-  return {&upload_->file(), left_.offset, data_left_};
-}
-
-std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
-  std::size_t taken = 0;
-  while (taken < chunk.size() && want() == Want::bytes) {
-    if (data_left_ > 0) {  // of a refused upload
-      const std::uint64_t part = std::min<std::uint64_t>(data_left_, chunk.size() - taken);
-      data_left_ -= part;
-      taken += part;
-      continue;
-    }
-    const auto step = decoder_.next(chunk.subspan(taken));
-    if (!step) {
-      violated(step.error().request, step.error().refusal);
-      return chunk.size();
-    }
-    taken += step->taken;
-    if (step->message) take(*step->message, now);
-    conclude();
+std::unique_ptr<Service> make_server(const Parameters& parameters) {
+  const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
+                           .largest_file = bytes_of(parameters, "max-file-bytes"),
+                           .most_uploads = count_of(parameters, "max-uploads"),
+                           .read = file_read(parameters),
+                           .write = file_write(parameters)};
+  try {
+    return std::make_unique<FileServer>(parameters, rules);
+  } catch (const std::system_error& error) {
+    throw std::invalid_argument("--root " + parameters.option("root") + ": " + error.what());
   }
-  return taken;
-}
-
-void ServerSession::take(const Message& message, Time now) {
-  const bool of_upload = state_ == State::receiving || state_ == State::discarding;
-  if (is_request(message.body) == of_upload || (of_upload && message.request != request_))
-    return violated(message.request, {FileError::malformed, "this frame does not belong here"});
-  request_ = message.request;
-  if (!of_upload) outgoing_.next_answer();
-  if (const auto* query = std::get_if<Query>(&message.body)) return begin(*query, now);
-  if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
-  if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
-  if (const auto* data = std::get_if<Data>(&message.body)) {
-    if (state_ == State::receiving && data->size > left_.size)
-      return violated(request_, {FileError::malformed, "more data than the range has"});
-    data_left_ = data->size;
-  } else if (const auto* end = std::get_if<End>(&message.body)) {
-    end_upload(*end, now);
-  } else if (std::holds_alternative<Error>(message.body)) {
-    if (state_ == State::receiving) refuse({FileError::given_up, "by the sender"});
-    state_ = State::idle;
-  } else {
-    violated(request_, {FileError::malformed, "this frame does not belong here"});
-  }
-}
-
-void ServerSession::begin(const Query& query, Time now) {
-  ++shop_.queries;
-  auto file = shop_.storage.open(query.name);
-  if (!file) return refuse(file.error());
-  const FileVersion& version = file->version;
-  if (!query.wants_digest || file->digest) {
-    outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
-    return;
-  }
-  digest_.emplace(version.size);
-  source_ = std::move(*file);
-  state_ = State::digesting;
-  due_ = said_working_ = now;
-}
-
-void ServerSession::begin(const Fragment& fragment) {
-  ++shop_.fragments;
-  ++requests_;
-  auto file = shop_.storage.open(fragment.name);
-  if (!file) return refuse(file.error());
-  const FileVersion& version = file->version;
-  if (fragment.range.end() > version.size)
-    return refuse({FileError::beyond_end, "the file has " + std::to_string(version.size) + " bytes"});
-  outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
-  source_ = std::move(*file);
-  left_ = range_ = fragment.range;
-  state_ = State::sending;
-  send_more();
-}
-
-void ServerSession::send_more() {
-  const std::uint64_t before = left_.size;
-  left_ = outgoing_.data_ahead(request_, source_.file, left_);
-  shop_.bytes_sent.fetch_add(before - left_.size, std::memory_order_relaxed);
-  if (left_.size > 0 || !outgoing_.has_room()) return;
-  const bool whole = range_.size == source_.version.size;
-  outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
-  answered();
-}
-
-void ServerSession::consumed(std::size_t n) {
-  outgoing_.consumed(n);
-  if (state_ != State::sending) return;
-  send_more();
-  conclude();
-}
-
-void ServerSession::on_source_failed(int error, Time /*now*/) {
-  ++shop_.refused;
-  // A short file has been handed out to its end already, and its request is no longer the one in hand.
-  const bool latest = outgoing_.source_failed(lost_source(error));
-  if (latest && state_ == State::sending) answered();
-  conclude();
-}
-
-void ServerSession::begin(const UploadRange& upload) {
-  ++shop_.uploads;
-  ++requests_;
-  data_left_ = 0;
-  state_ = State::discarding;
-  auto found = find_upload(upload);
-  if (!found) return refuse(found.error());
-  if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
-  upload_ = std::move(*found);
-  left_ = range_ = upload.range;
-  state_ = State::receiving;
-}
-
-// What this peer has begun is kept until it is complete, or the connection ends.
-FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
-  auto found = shop_.storage.upload({.name = upload.name,
-                                     .size = upload.file_size,
-                                     .id = upload.id,
-                                     .digest = upload.digest,
-                                     .rehearsal = upload.rehearsal});
-  if (!found || std::ranges::find(begun_, *found) != begun_.end()) return found;
-  if (begun_.size() >= kMostBegun)
-    return std::unexpected(
-        FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
-  begun_.push_back(*found);
-  return found;
-}
-
-void ServerSession::on_stored(std::size_t n, Bytes seen, Time /*now*/) {
-  upload_->stored({left_.offset, n}, seen);
-  shop_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
-  data_left_ -= n;
-  left_ = {left_.offset + n, left_.size - n};
-}
-
-void ServerSession::on_store_failed(int error, Time /*now*/) {
-  refuse({error_of(error), "the file cannot be written"});
-}
-
-void ServerSession::end_upload(const End& end, Time now) {
-  if (state_ == State::discarding) {
-    state_ = State::idle;
-    return;
-  }
-  if (left_.size > 0 || end.size != range_.size) {
-    refuse({FileError::malformed, "not all of the range has come"});
-    state_ = State::idle;
-    return;
-  }
-  if (upload_->finish(range_)) {
-    state_ = State::checking;
-    due_ = said_working_ = now;
-    check_slice(now);  // where the bytes were seen as they came, that is all
-    return;
-  }
-  outgoing_.message({request_, Stored{range_, false, std::nullopt}});
-  answered();
-}
-
-// Of an upload more may follow: it is discarded.
-void ServerSession::refuse(const FileRefusal& refusal) {
-  ++shop_.refused;
-  outgoing_.message({request_, Error{refusal}});
-  abandon_upload();
-}
-
-void ServerSession::abandon_upload() {
-  if (state_ != State::receiving) return;
-  ++shop_.abandoned;
-  std::exchange(upload_, nullptr)->give_back(range_);
-  state_ = State::discarding;
-}
-
-void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
-  request_ = request;
-  outgoing_.next_answer();
-  refuse(refusal);
-  complaint_ = refusal.text;
-  over_ = true;
-}
-
-void ServerSession::answered() {
-  state_ = State::idle;
-  source_ = {};
-  upload_.reset();
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
-  digest_.reset();
-  end_turn();
-}
-
-void ServerSession::conclude() {
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
-  // An upload that others are still bringing is kept by those who have brought some of it.
-  const bool had_all =
-      shop_.requests_per_connection > 0 && requests_ >= shop_.requests_per_connection && begun_.empty();
-  if (state_ == State::idle && (ending_ || had_all)) over_ = true;
-}
-
-void ServerSession::on_peer_finished(Time /*now*/) {
-  abandon_upload();
-  if (state_ == State::discarding) state_ = State::idle;
-  ending_ = true;
-  conclude();
-}
-
-void ServerSession::on_drain(Time /*now*/) {
-  ending_ = true;
-  conclude();
-}
-
-std::optional<Time> ServerSession::deadline() const {
-  if (state_ == State::digesting || state_ == State::checking) return due_;
-  return std::nullopt;
 }
 
 }  // namespace joust::file

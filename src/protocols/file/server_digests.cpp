@@ -3,7 +3,7 @@
 // What takes the server more than a moment: digests of whole files, made in slices by deadlines.
 #include <utility>
 
-#include "protocols/file/server.hpp"
+#include "protocols/file/server_session.hpp"
 
 namespace joust::file {
 namespace {
@@ -28,14 +28,14 @@ void ServerSession::on_deadline(Time now) {
 // Queries for digests wait for their turn, or a thousand of them would hold up everybody on their loop.
 bool ServerSession::has_turn() {
   if (has_turn_) return true;
-  unsigned others = shop_.digests.load();
+  unsigned others = server_.digests.load();
   while (others < kMostDigests && !has_turn_)
-    has_turn_ = shop_.digests.compare_exchange_weak(others, others + 1);
+    has_turn_ = server_.digests.compare_exchange_weak(others, others + 1);
   return has_turn_;
 }
 
 void ServerSession::end_turn() {
-  if (std::exchange(has_turn_, false)) --shop_.digests;
+  if (std::exchange(has_turn_, false)) --server_.digests;
 }
 
 void ServerSession::digest_slice(Time now) {
@@ -43,14 +43,14 @@ void ServerSession::digest_slice(Time now) {
   if (!has_turn_) return still_working(0, now);
   const std::uint64_t before = digest_->done();
   const auto through = digest_->advance(*source_.file);
-  shop_.bytes_digested += digest_->done() - before;
+  server_.bytes_digested += digest_->done() - before;
   if (!through) {
     refuse(lost_source(through.error()));
     return answered();
   }
   if (!*through) return still_working(digest_->done(), now);
   const Digest digest = digest_->value();
-  shop_.storage.remember(source_.version, digest);
+  server_.storage.remember(source_.version, digest);
   outgoing_.message({request_, Facts{source_.version.size, source_.version.modified_ns, digest}});
   answered();
 }

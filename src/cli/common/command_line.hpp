@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+// What the sub-commands need of CLI11. Its headers take seconds to compile, so one file includes them:
+// command_line.cpp.
+namespace joust {
+
+// An option of a command. A handle: it may be copied, and is valid for as long as its CommandLine.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option type_name(const std::string& name);             // what --help shows for the value: "ADDRESS"
+  Option group(const std::string& heading);              // of --help; "" hides the option
+  Option one_of(const std::vector<std::string>& words);  // other values are usage errors
+  Option excludes(Option other);                         // both together are a usage error
+  Option show_default();                                 // --help shows what the variable holds now
+  Option comma_separated();                              // one list: "a,b"; for options that take lists
+  Option value_optional();                               // "--switch" alone gives ""
+
+  bool given() const;  // on the command line; asked for after parsing
+
+ private:
+  CLI::Option* option_;
+};
+
+// A sub-command, or the program itself. A handle like Option. Variables named here outlive the CommandLine.
+class Command {
+ public:
+  // Takes a value, or says what is wrong with it; nothing: all is well.
+  using Take = std::function<std::string(const std::string& value)>;
+
+  explicit Command(CLI::App* app) : app_(app) {}
+
+  Command add_command(const std::string& name, const std::string& summary);
+  Option add_option(const std::string& names, std::string& into, const std::string& help);
+  Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
+  Option add_option(const std::string& names, const Take& take, const std::string& help);
+  Option add_flag(const std::string& names, bool& into, const std::string& help);
+  void footer(const std::string& text);                 // at the end of its --help
+  void callback(const std::function<void()>& command);  // what it does
+
+  std::string program() const;  // the name of the program the command belongs to
+
+ private:
+  CLI::App* app_;
+};
+
+class CommandLine {
+ public:
+  CommandLine(const std::string& program, const std::string& summary, const std::string& version);
+  ~CommandLine();
+
+  Command program();
+  std::vector<std::string> commands() const;
+  std::string help() const;
+
+  // Runs the command that was asked for, and lets pass what it throws; --help and --version print theirs.
+  // Arguments that do not fit throw UsageError.
+  void run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace joust

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+namespace joust {
+
+// Writes one JSON line to the standard output: the usage of this process so far, and the time. The function
+// is async-signal-safe: it takes no lock and no memory.
+void write_usage_event() noexcept;
+
+}  // namespace joust

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <set>
+
+#include "joust/bytes.hpp"
+#include "joust/service.hpp"
+#include "protocols/broadcast/options.hpp"
+#include "protocols/broadcast/room_log.hpp"
+
+namespace joust::broadcast {
+
+// What the sessions of a server share: who is a member, and what has been said. Any thread.
+class Room {
+ public:
+  explicit Room(const RoomRules& rules) : rules_(rules), log_(rules.room_bytes) {}
+
+  // False when somebody of that number is in the room, or the number is too large.
+  bool join(std::uint32_t member);
+  void leave(std::uint32_t member);
+  void append(Bytes frame);
+
+  bool each_alone() const { return rules_.each_alone; }
+  RoomLog& log() { return log_; }
+  Publications& publications() { return publications_; }
+  ResultGroup results() const;
+
+ private:
+  const RoomRules rules_;
+  RoomLog log_;
+  Publications publications_;
+  std::atomic<std::uint64_t> messages_{0};
+  std::mutex mutex_;
+  std::set<std::uint32_t> members_;
+};
+
+}  // namespace joust::broadcast

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "joust/framing.hpp"
+#include "joust/outbox.hpp"
+#include "joust/session.hpp"
+#include "protocols/broadcast/room.hpp"
+#include "protocols/broadcast/wire.hpp"
+
+namespace joust::broadcast {
+
+// A connection to the room: a member from its join on. What it sends is appended to the room's log, and what
+// it gets is read from there at its own pace.
+class ServerSession : public Session {
+ public:
+  explicit ServerSession(Room& room) : room_(room) {}
+  ~ServerSession() override {
+    if (reader_) room_.leave(member_);
+  }
+  ServerSession(const ServerSession&) = delete;
+  ServerSession& operator=(const ServerSession&) = delete;
+
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time /*now*/) override { leave(); }
+  void on_drain(Time /*now*/) override { leave(); }
+
+  std::size_t output(std::span<Segment> into) const override;
+  Want want() const override { return broken_ || leaving_ ? Want::nothing : Want::bytes; }
+  bool finished() const override { return broken_ || leaving_; }
+  std::string_view complaint() const override { return broken_ ? "no frame of this protocol" : ""; }
+  bool gives_up() const override { return reader_ && reader_->given_up(); }
+  void consumed(std::size_t n) override;
+  void released(std::size_t n) override;
+
+ private:
+  std::size_t first_frame() const;
+  bool on_frame(const Frame& frame, Bytes framed);
+  bool join(std::uint32_t member);
+  void leave();
+
+  Room& room_;
+  Deframer deframer_{kFraming};
+  Outbox outbox_;               // what is for this member alone; it goes before the room's
+  std::size_t unreleased_ = 0;  // bytes of the outbox that were consumed
+  std::optional<RoomLog::Reader> reader_;
+  std::size_t frame_left_ = 0;  // of the frame being sent, where each goes alone
+  std::uint32_t member_ = 0;
+  std::uint64_t messages_ = 0;
+  bool broken_ = false;
+  bool leaving_ = false;
+};
+
+}  // namespace joust::broadcast

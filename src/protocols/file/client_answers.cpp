@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// What the client side makes of the server's frames.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "protocols/file/client_session.hpp"
+
+namespace joust::file {
+namespace {
+
+// A server's words go to a person's terminal: no control characters.
+std::string harmless(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+  return text;
+}
+
+}  // namespace
+
+std::string ClientSession::words_of(const FileRefusal& refusal) const {
+  const TransferOptions& options = transfers_.options();
+  std::string words = fmt::format("the server says of '{}': {}", options.name, error_name(refusal.error));
+  if (!refusal.text.empty()) words += " (" + harmless(refusal.text) + ")";
+  if (refusal.error == FileError::exists) words += "; with --overwrite it would replace files";
+  return words;
+}
+
+std::size_t ClientSession::output(std::span<Segment> into) const {
+  return failed_ ? 0 : outgoing_.segments(into);
+}
+
+Want ClientSession::want() const {
+  if (finished_) return Want::nothing;
+  return data_left_ > 0 ? Want::file : Want::bytes;
+}
+
+std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
+  last_progress_ = now;
+  phases_.advance(now);
+  std::size_t taken = 0;
+  while (taken < chunk.size() && want() == Want::bytes) {
+    const auto step = decoder_.next(chunk.subspan(taken));
+    if (!step) {
+      fail(Stage::verify, 0, "not the protocol: " + step.error().refusal.text, now);
+      return chunk.size();
+    }
+    taken += step->taken;
+    if (step->message) take(*step->message, now);
+  }
+  phases_.moved(0, taken, now);  // what is left comes again
+  proceed(now);
+  return failed_ ? chunk.size() : taken;
+}
+
+void ClientSession::on_stored(std::size_t n, Bytes seen, Time now) {
+  last_progress_ = now;
+  phases_.advance(now);
+  phases_.moved(0, n, now);
+  if (seen.empty()) transfers_.moved_by_kernel = true;
+  if (!refetching_) count(n, now);
+  data_left_ -= n;
+  left_ = {left_.offset + n, left_.size - n};
+}
+
+void ClientSession::on_store_failed(int error, Time now) {
+  fail(Stage::receive, error, "writing what came", now);
+}
+
+void ClientSession::take(const Message& message, Time now) {
+  if (!busy() || message.request != request_)
+    return fail(Stage::verify, 0, "an answer nobody asked for", now);
+  if (const auto* error = std::get_if<Error>(&message.body))
+    return fail(Stage::verify, 0, words_of(error->refusal), now);
+  if (std::holds_alternative<Working>(message.body)) return;
+  if (const auto* facts = std::get_if<Facts>(&message.body)) return on_answer(*facts, now);
+  if (const auto* data = std::get_if<Data>(&message.body)) return on_answer(*data, now);
+  if (const auto* end = std::get_if<End>(&message.body)) return on_answer(*end, now);
+  if (const auto* stored = std::get_if<Stored>(&message.body)) return on_answer(*stored, now);
+  fail(Stage::verify, 0, "a frame that is no answer", now);
+}
+
+void ClientSession::on_answer(const Facts& facts, Time now) {
+  if (greeting_) {
+    if (transfers_.options().operation == Operation::get && !facts.digest)
+      return fail(Stage::verify, 0, "the server gives no digest", now);
+    greeting_ = false;
+    transfers_.set_facts(facts);
+    return phases_.opened(now);
+  }
+  const Facts& known = *transfers_.facts();
+  if (found_ || transfers_.options().operation == Operation::put)
+    return fail(Stage::verify, 0, "a frame that is no answer", now);
+  if (facts.size != known.size || facts.modified_ns != known.modified_ns)
+    return fail(Stage::verify, 0, "the file has changed on the server", now);
+  found_ = true;
+  if (transfers_.options().operation == Operation::info) answered(0, now);
+}
+
+void ClientSession::on_answer(const Data& data, Time now) {
+  if (!found_ || data.size > left_.size) return fail(Stage::verify, 0, "bytes nobody asked for", now);
+  data_left_ = data.size;
+}
+
+void ClientSession::on_answer(const End& end, Time now) {
+  if (!found_ || left_.size > 0 || end.size != task_.range.size)
+    return fail(Stage::verify, 0, "the answer ends too early", now);
+  if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes were counted as they came
+  check_digest(refetched_->value(), now);
+}
+
+void ClientSession::on_answer(const Stored& stored, Time now) {
+  if (greeting_ || transfers_.options().operation != Operation::put)
+    return fail(Stage::verify, 0, "a frame that is no answer", now);
+  if (sending_) return fail(Stage::verify, 0, "stored before it was sent", now);
+  if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size)
+    return fail(Stage::verify, 0, "another range was stored than was sent", now);
+  if (stored.complete && stored.digest != transfers_.facts()->digest)
+    return fail(Stage::verify, 0, "what was stored has another digest than what was sent", now);
+  if (stored.complete && task_.recorded) {
+    ++transfers_.digested;
+    ++group_.stored;
+  }
+  answered(task_.range.size, now);
+}
+
+// Bytes of files that moved in the timed window, whatever range they are of: a range that the warm-up began
+// moves in the window too.
+void ClientSession::count(std::uint64_t bytes, Time now) {
+  if (phases_.in_window(now)) transfers_.bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
+  count(bytes_moved, now);
+  if (task_.recorded) ++group_.done;
+  phases_.verified(now);
+  next_begin_ = std::max(next_begin_, now);  // the schedule slips: no burst makes up for it
+}
+
+}  // namespace joust::file

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// How a connection of a load ends: when it has done its part, and when the load is stopped.
+#include <utility>
+
+#include "protocols/file/client_session.hpp"
+
+namespace joust::file {
+namespace {
+
+constexpr Duration kLookForClose = std::chrono::milliseconds(5);
+
+}  // namespace
+
+// The connection has done its part. The last one of a group sees whether all that came is right.
+void ClientSession::finish_load(Time now) {
+  if (verifying_) return verify(now);
+  const bool last = leave_group();
+  if (last && worth_verifying()) {
+    verifying_ = true;
+    return verify(now);
+  }
+  const bool puts = transfers_.options().operation == Operation::put && !stopped_ && !group_.failed;
+  if (last && puts && transfers_.run().plan().messages && group_.stored < group_.done / transfers_.segments())
+    return fail(Stage::verify, 0, "the server has every range, and has not said that the file is complete",
+                now);
+  // The server keeps what has come of an upload for as long as somebody who brought some of it is there.
+  waiting_ = puts && group_.members > 0;
+  next_look_ = now + kLookForClose;
+  finished_ = !waiting_;
+}
+
+bool ClientSession::worth_verifying() const {
+  const Facts* facts = transfers_.facts();
+  return transfers_.options().operation == Operation::get && !stopped_ && !group_.failed &&
+         facts != nullptr && facts->digest && transfers_.complete(group_);
+}
+
+// After the window, so that the digest costs no engine anything.
+void ClientSession::verify(Time now) {
+  const auto closes = transfers_.run().closes();
+  if (!closes || now < *closes) {
+    next_look_ = now + kLookForClose;
+    return;
+  }
+  next_look_ = now;
+  const Facts& facts = *transfers_.facts();
+  if (!group_.sink->keeps()) {
+    const std::uint64_t most = transfers_.options().requests_per_connection;
+    if (!transfers_.is_first_group(group_) || (most > 0 && requests_ >= most)) {
+      finished_ = true;
+      return;
+    }
+    refetching_ = true;
+    refetched_ = std::make_unique<DigestedFile>(facts.size);
+    return start_download(*refetched_, {0, facts.size}, now);
+  }
+  if (!digest_) digest_.emplace(facts.size);
+  const auto through = digest_->advance(group_.sink->file());
+  if (!through) return fail(Stage::verify, through.error(), "reading what was received", now);
+  if (*through) check_digest(digest_->value(), now);
+}
+
+void ClientSession::check_digest(const Digest& digest, Time now) {
+  const Digest& expected = *transfers_.facts()->digest;
+  if (digest != expected)
+    return fail(Stage::verify, 0, "the digest is " + to_hex(digest) + ", the server's is " + to_hex(expected),
+                now);
+  if (auto kept = group_.sink->accept(); !kept) return fail(Stage::receive, 0, kept.error().text, now);
+  ++transfers_.digested;
+  finished_ = true;
+}
+
+void ClientSession::on_drain(Time now) {
+  stopped_ = true;
+  phases_.advance(now);
+  if (greeting_) return fail(Stage::receive, 0, "stopped before the start", now);
+  verifying_ = refetching_ = false;
+  phases_.leave_window(now);
+  const bool puts = transfers_.options().operation == Operation::put;
+  const bool sent = puts && !sending_ && outgoing_.waiting() == 0;
+  if (busy() && !sent) return break_off();
+  proceed(now);
+}
+
+// A server that has not got all of an upload keeps nothing of it.
+void ClientSession::break_off() {
+  failed_ = finished_ = true;
+  group_.failed = true;
+  leave_group();
+}
+
+}  // namespace joust::file

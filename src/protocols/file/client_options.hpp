@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "joust/protocol.hpp"
+#include "load/plan.hpp"
+#include "protocols/file/client_transfers.hpp"
+#include "store/local_files.hpp"
+
+namespace joust::file {
+
+// What the options of a load ask for. Both throw std::invalid_argument for options that do not fit.
+TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan);
+LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
+                                  const LoadPlan& plan);
+
+}  // namespace joust::file

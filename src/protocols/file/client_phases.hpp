@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "load/run.hpp"
+
+namespace joust::file {
+
+// How far one connection has come in its load: connecting, warm-up, timed window, the end. One request at a
+// time is outstanding; it is recorded here.
+class LoadPhases {
+ public:
+  explicit LoadPhases(LoadRun& run) : run_(run), plan_(run.plan()) {}
+
+  enum class Phase : std::uint8_t {
+    connecting,
+    waiting,    // for the start
+    warming,    // requests that are not recorded
+    settling,   // no new request (messages only)
+    ready,      // for the window (messages only)
+    measuring,  // the timed window
+    over,       // no new request
+  };
+  Phase phase() const { return phase_; }
+  bool busy() const { return intended_.has_value(); }
+
+  void opened(Time now);
+  void advance(Time now);  // first in every input
+  void began(Time now, Time intended);
+  void verified(Time now);                        // the request outstanding
+  void leave_window(Time now);                    // there is nothing more to be requested
+  void failed(const Failure& failure, Time now);  // the connection; once
+  bool in_window(Time now) const;
+  void moved(std::uint64_t sent, std::uint64_t received, Time now);  // bytes
+  std::optional<Time> deadline() const;                              // for advance()
+
+ private:
+  LoadRun& run_;
+  const LoadPlan& plan_;
+  Phase phase_ = Phase::connecting;
+  std::optional<Time> intended_;  // when the request outstanding was meant to go out
+  bool answered_ = false;         // in the window
+  bool left_ = false;             // the window
+};
+
+}  // namespace joust::file

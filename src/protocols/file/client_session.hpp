@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "joust/session.hpp"
+#include "protocols/file/client_phases.hpp"
+#include "protocols/file/client_transfers.hpp"
+#include "protocols/file/outgoing.hpp"
+#include "protocols/file/wire.hpp"
+#include "store/file_digest.hpp"
+
+namespace joust::file {
+
+// One connection of a load: carries ranges of transfers, or asks queries, one after the other.
+class ClientSession : public Session, private SessionFiles {
+ public:
+  ClientSession(Transfers& transfers, std::uint64_t connection);
+  ~ClientSession() override;
+  ClientSession(const ClientSession&) = delete;
+  ClientSession& operator=(const ClientSession&) = delete;
+
+  void on_open(Time now) override;
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+  void on_failure(const Failure& failure, Time now) override;
+
+  std::size_t output(std::span<Segment> into) const override;
+  Want want() const override;
+  SessionFiles* files() override { return this; }
+  std::optional<Time> deadline() const override;
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override;
+  void released(std::size_t n) override { outgoing_.released(n); }
+
+ private:
+  FileRange store() const override { return {sink_, left_.offset, data_left_}; }
+  void on_stored(std::size_t n, Bytes seen, Time now) override;
+  void on_store_failed(int error, Time now) override;
+  void on_source_failed(int error, Time now) override;
+
+  bool busy() const { return phases_.busy() || greeting_ || refetching_; }
+  void proceed(Time now);
+  void begin(const RangeTask& task, Time now);
+  void query(bool wants_digest, Time now);
+  void start_download(File& into, ByteRange range, Time now);
+  void start_upload(const RangeTask& task, Time now);
+  void send_more();
+  void await_answer(Time now);  // a request has gone out: its answer is waited for
+
+  void take(const Message& message, Time now);
+  void on_answer(const Facts& facts, Time now);
+  void on_answer(const Data& data, Time now);
+  void on_answer(const End& end, Time now);
+  void on_answer(const Stored& stored, Time now);
+  void answered(std::uint64_t bytes_moved, Time now);
+  void count(std::uint64_t bytes, Time now);
+
+  void finish_load(Time now);
+  bool worth_verifying() const;
+  void verify(Time now);
+  void check_digest(const Digest& digest, Time now);
+  void fail(Stage stage, int error, std::string detail, Time now);
+  void fail(const Failure& failure, Time now);
+  std::string words_of(const FileRefusal& refusal) const;
+  void break_off();
+  bool leave_group();  // true: the last one
+
+  Transfers& transfers_;
+  ConnectionGroup& group_;
+  const std::uint64_t connection_;
+  LoadPhases phases_;
+  Decoder decoder_;
+  Outgoing outgoing_;
+  std::uint32_t request_ = 0;
+  std::uint64_t requests_ = 0;   // fragments and uploads
+  RangeTask task_{};                  // in hand
+  ByteRange left_{};             // of it: to be sent, or to come
+  bool sending_ = false;         // its end has not been written
+  bool found_ = false;           // the server has begun to answer
+  File* sink_ = nullptr;         // where the answer's bytes belong
+  std::uint64_t data_left_ = 0;  // of the data frame that is being read
+  bool greeting_ = false;        // the query before the start is under way
+  bool verifying_ = false;       // after the window
+  bool waiting_ = false;         // for the rest of the group
+  bool refetching_ = false;      // what was not kept is fetched again, to be digested
+  std::optional<FileDigest> digest_;
+  std::unique_ptr<DigestedFile> refetched_;
+  bool in_group_ = true;
+  bool stopped_ = false;  // by the user
+  bool failed_ = false;
+  bool finished_ = false;
+  bool moved_ = false;  // bytes have gone out since the last look at the time
+  Time last_progress_{};
+  Time next_begin_{};  // by the interval
+  Time next_look_{};   // while verifying
+  Time now_{};         // of the last input
+};
+
+}  // namespace joust::file

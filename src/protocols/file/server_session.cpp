@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/file/server_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace joust::file {
+namespace {
+
+// Bytes that wait for a peer that does not read, before it is not read either.
+constexpr std::uint64_t kMostAnswers = 64 << 10;
+constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
+
+bool is_request(const Body& body) {
+  return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
+         std::holds_alternative<UploadRange>(body);
+}
+
+}  // namespace
+
+ServerSession::~ServerSession() {
+  end_turn();
+  if (state_ != State::idle && state_ != State::discarding) ++server_.abandoned;
+  if (state_ == State::receiving) upload_->give_back(range_);
+}
+
+Want ServerSession::want() const {
+  if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
+    return Want::nothing;
+  if (state_ == State::receiving && data_left_ > 0) return Want::file;
+  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
+  return unread ? Want::nothing : Want::bytes;
+}
+
+std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
+  std::size_t taken = 0;
+  while (taken < chunk.size() && want() == Want::bytes) {
+    if (data_left_ > 0) {  // of a refused upload
+      const std::uint64_t part = std::min<std::uint64_t>(data_left_, chunk.size() - taken);
+      data_left_ -= part;
+      taken += part;
+      continue;
+    }
+    const auto step = decoder_.next(chunk.subspan(taken));
+    if (!step) {
+      violated(step.error().request, step.error().refusal);
+      return chunk.size();
+    }
+    taken += step->taken;
+    if (step->message) take(*step->message, now);
+    conclude();
+  }
+  return taken;
+}
+
+void ServerSession::take(const Message& message, Time now) {
+  const bool of_upload = state_ == State::receiving || state_ == State::discarding;
+  if (is_request(message.body) == of_upload || (of_upload && message.request != request_))
+    return violated(message.request, {FileError::malformed, "this frame does not belong here"});
+  request_ = message.request;
+  if (!of_upload) outgoing_.next_answer();
+  if (const auto* query = std::get_if<Query>(&message.body)) return begin(*query, now);
+  if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
+  if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
+  if (const auto* data = std::get_if<Data>(&message.body)) {
+    if (state_ == State::receiving && data->size > left_.size)
+      return violated(request_, {FileError::malformed, "more data than the range has"});
+    data_left_ = data->size;
+  } else if (const auto* end = std::get_if<End>(&message.body)) {
+    end_upload(*end, now);
+  } else if (std::holds_alternative<Error>(message.body)) {
+    if (state_ == State::receiving) refuse({FileError::given_up, "by the sender"});
+    state_ = State::idle;
+  } else {
+    violated(request_, {FileError::malformed, "this frame does not belong here"});
+  }
+}
+
+void ServerSession::begin(const Query& query, Time now) {
+  ++server_.queries;
+  auto file = server_.storage.open(query.name);
+  if (!file) return refuse(file.error());
+  const FileVersion& version = file->version;
+  if (!query.wants_digest || file->digest) {
+    outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
+    return;
+  }
+  digest_.emplace(version.size);
+  source_ = std::move(*file);
+  state_ = State::digesting;
+  due_ = said_working_ = now;
+}
+
+void ServerSession::begin(const Fragment& fragment) {
+  ++server_.fragments;
+  ++requests_;
+  auto file = server_.storage.open(fragment.name);
+  if (!file) return refuse(file.error());
+  const FileVersion& version = file->version;
+  if (fragment.range.end() > version.size)
+    return refuse({FileError::beyond_end, "the file has " + std::to_string(version.size) + " bytes"});
+  outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
+  source_ = std::move(*file);
+  left_ = range_ = fragment.range;
+  state_ = State::sending;
+  send_more();
+}
+
+void ServerSession::send_more() {
+  const std::uint64_t before = left_.size;
+  left_ = outgoing_.data_ahead(request_, source_.file, left_);
+  server_.bytes_sent.fetch_add(before - left_.size, std::memory_order_relaxed);
+  if (left_.size > 0 || !outgoing_.has_room()) return;
+  const bool whole = range_.size == source_.version.size;
+  outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
+  answered();
+}
+
+void ServerSession::consumed(std::size_t n) {
+  outgoing_.consumed(n);
+  if (state_ != State::sending) return;
+  send_more();
+  conclude();
+}
+
+void ServerSession::on_source_failed(int error, Time /*now*/) {
+  ++server_.refused;
+  // A short file has been handed out to its end already, and its request is no longer the one in hand.
+  const bool latest = outgoing_.source_failed(lost_source(error));
+  if (latest && state_ == State::sending) answered();
+  conclude();
+}
+
+// Of an upload more may follow: it is discarded.
+void ServerSession::refuse(const FileRefusal& refusal) {
+  ++server_.refused;
+  outgoing_.message({request_, Error{refusal}});
+  abandon_upload();
+}
+
+void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
+  request_ = request;
+  outgoing_.next_answer();
+  refuse(refusal);
+  complaint_ = refusal.text;
+  over_ = true;
+}
+
+void ServerSession::answered() {
+  state_ = State::idle;
+  source_ = {};
+  upload_.reset();
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  digest_.reset();
+  end_turn();
+}
+
+void ServerSession::conclude() {
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  // An upload that others are still bringing is kept by those who have brought some of it.
+  const bool had_all =
+      server_.requests_per_connection > 0 && requests_ >= server_.requests_per_connection && begun_.empty();
+  if (state_ == State::idle && (ending_ || had_all)) over_ = true;
+}
+
+void ServerSession::on_peer_finished(Time /*now*/) {
+  abandon_upload();
+  if (state_ == State::discarding) state_ = State::idle;
+  ending_ = true;
+  conclude();
+}
+
+void ServerSession::on_drain(Time /*now*/) {
+  ending_ = true;
+  conclude();
+}
+
+std::optional<Time> ServerSession::deadline() const {
+  if (state_ == State::digesting || state_ == State::checking) return due_;
+  return std::nullopt;
+}
+
+}  // namespace joust::file

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// How the server takes uploads.
+#include <algorithm>
+#include <utility>
+
+#include "protocols/file/server_session.hpp"
+
+namespace joust::file {
+namespace {
+
+constexpr std::size_t kMostBegun = 8;  // uploads of one connection
+
+}  // namespace
+
+FileRange ServerSession::store() const {
+  return {&upload_->file(), left_.offset, data_left_};
+}
+
+void ServerSession::begin(const UploadRange& upload) {
+  ++server_.uploads;
+  ++requests_;
+  data_left_ = 0;
+  state_ = State::discarding;
+  auto found = find_upload(upload);
+  if (!found) return refuse(found.error());
+  if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
+  upload_ = std::move(*found);
+  left_ = range_ = upload.range;
+  state_ = State::receiving;
+}
+
+// What this peer has begun is kept until it is complete, or the connection ends.
+FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
+  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  auto found = server_.storage.upload({.name = upload.name,
+                                     .size = upload.file_size,
+                                     .id = upload.id,
+                                     .digest = upload.digest,
+                                     .rehearsal = upload.rehearsal});
+  if (!found || std::ranges::find(begun_, *found) != begun_.end()) return found;
+  if (begun_.size() >= kMostBegun)
+    return std::unexpected(
+        FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
+  begun_.push_back(*found);
+  return found;
+}
+
+void ServerSession::on_stored(std::size_t n, Bytes seen, Time /*now*/) {
+  upload_->stored({left_.offset, n}, seen);
+  server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
+  data_left_ -= n;
+  left_ = {left_.offset + n, left_.size - n};
+}
+
+void ServerSession::on_store_failed(int error, Time /*now*/) {
+  refuse({error_of(error), "the file cannot be written"});
+}
+
+void ServerSession::end_upload(const End& end, Time now) {
+  if (state_ == State::discarding) {
+    state_ = State::idle;
+    return;
+  }
+  if (left_.size > 0 || end.size != range_.size) {
+    refuse({FileError::malformed, "not all of the range has come"});
+    state_ = State::idle;
+    return;
+  }
+  if (upload_->finish(range_)) {
+    state_ = State::checking;
+    due_ = said_working_ = now;
+    check_slice(now);  // where the bytes were seen as they came, that is all
+    return;
+  }
+  outgoing_.message({request_, Stored{range_, false, std::nullopt}});
+  answered();
+}
+
+void ServerSession::abandon_upload() {
+  if (state_ != State::receiving) return;
+  ++server_.abandoned;
+  std::exchange(upload_, nullptr)->give_back(range_);
+  state_ = State::discarding;
+}
+
+}  // namespace joust::file

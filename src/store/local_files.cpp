@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "store/local_files.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "base/check.hpp"
+#include "store/file_digest.hpp"
+#include "store/directory_storage.hpp"
+#include "store/new_file.hpp"
+
+namespace joust {
+namespace {
+
+std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
+  return std::unexpected(FileRefusal{error_of(error), what + ": " + std::strerror(error)});
+}
+
+// O_NONBLOCK: a FIFO that nobody writes must not hold us up.
+Fd open_regular(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.is_open()) throw UnusableFile(path, std::strerror(errno));
+  struct stat facts {};
+  checked(::fstat(fd.get(), &facts), "fstat({})", path);
+  if (!S_ISREG(facts.st_mode)) throw UnusableFile(path, "is no regular file");
+  return fd;
+}
+
+class NullSink : public Sink {
+ public:
+  explicit NullSink(FileWrite how) : file_(how) {}
+  File& file() override { return file_; }
+  bool keeps() const override { return false; }
+  FileAnswer<void> accept() override { return {}; }
+
+ private:
+  NullFile file_;
+};
+
+class KeepingSink : public Sink {
+ public:
+  KeepingSink(Fd fd, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : file_(std::move(fd), size, how, &plain) {}
+  File& file() override { return file_; }
+  bool keeps() const override { return true; }
+  FileAnswer<void> accept() override { return {}; }
+
+ private:
+  TargetFile file_;
+};
+
+// Has its name only when all of it is there and right.
+class OutputSink : public KeepingSink {
+ public:
+  OutputSink(NewFile place, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : KeepingSink(std::move(place.descriptor()), size, how, plain), place_(std::move(place)) {}
+  FileAnswer<void> accept() override {
+    const int error = place_.publish();
+    return error == 0 ? FileAnswer<void>{} : refuse("naming the output", error);
+  }
+
+ private:
+  NewFile place_;
+};
+
+}  // namespace
+
+LocalFiles::LocalFiles(const LocalFilesRules& rules) : rules_(rules) {
+  if (rules_.sink == SinkKind::file) open_output();
+  if (!rules_.source.empty() || rules_.bytes) open_source();
+}
+
+void LocalFiles::open_output() {
+  const std::filesystem::path path(rules_.output);
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
+    throw UnusableFile(rules_.output, "is there, and is no regular file");
+  output_ = path.filename().string();
+  try {
+    into_.emplace(path.has_parent_path() ? path.parent_path().string() : ".");
+  } catch (const std::system_error& error) {
+    throw UnusableFile(rules_.output, error.what());
+  }
+}
+
+void LocalFiles::open_source() {
+  Fd fd = rules_.source.empty() ? generated_file(*rules_.bytes) : open_regular(rules_.source);
+  source_.version = version_of(fd.get());
+  const std::uint64_t size = source_.version.size;
+  FileDigest digest(size);
+  const SourceFile once(Fd(checked(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD)")), size,
+                        FileRead::read);
+  for (auto through = digest.advance(once); !through || !*through; through = digest.advance(once))
+    if (!through)
+      throw UnusableFile(rules_.source, through.error() == 0 ? "became shorter while it was read"
+                                                          : std::strerror(through.error()));
+  std::byte beyond{};
+  if (once.read_at(size, {&beyond, 1}).value_or(0) > 0)
+    throw UnusableFile(rules_.source, "holds more than its size says: it grows, or is none that is stored");
+  source_.digest = digest.value();
+  source_.file = std::make_shared<SourceFile>(std::move(fd), size, rules_.read, &plain_);
+}
+
+FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
+  if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
+  const auto possible = [&](int fd) {
+    // Without the promise of room a mapping could end the process.
+    return rules_.write == FileWrite::mmap && reserve(fd, size) != 0 ? FileWrite::write : rules_.write;
+  };
+  if (rules_.sink == SinkKind::memory) {
+    Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));
+    if (!fd.is_open()) return refuse("memory for what is received", errno);
+    const FileWrite how = possible(fd.get());
+    return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
+  }
+  auto place = NewFile::create(*into_, output_, Existing::replace);
+  if (!place) return refuse("creating the output", place.error());
+  const FileWrite how = possible(place->descriptor().get());
+  return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);
+}
+
+}  // namespace joust

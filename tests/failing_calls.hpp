@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace joust::test {
+
+// Calls that a test can have fail. A program that links failing_calls.cpp has its own definitions of them,
+// which go before those of the C library.
+enum class Call : std::uint8_t { accept4, ppoll, pthread_create };
+inline constexpr std::size_t kCalls = 3;
+
+// As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
+// most `times` of them. One object for each call at a time.
+class Failing {
+ public:
+  static constexpr std::uint64_t kAlways = ~0ULL;
+
+  Failing(Call call, int error, std::uint64_t times = kAlways, std::uint64_t passed = 0);
+  ~Failing();
+  Failing(const Failing&) = delete;
+  Failing& operator=(const Failing&) = delete;
+
+  std::uint64_t failed() const;  // calls, so far
+
+ private:
+  Call call_;
+};
+
+}  // namespace joust::test
