@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "joust/handler.hpp"
 #include "joust/service.hpp"
+#include "joust/settings.hpp"
 
 namespace joust {
 
@@ -31,7 +31,7 @@ struct ProtocolOption {
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: which connection of the load (exchanges only)
-  std::map<std::string, std::string, std::less<>> options{};  // all that the protocol has for this side
+  Settings options{};  // all that the protocol has for this side
 
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
@@ -39,7 +39,6 @@ struct Parameters {
 struct Protocol;
 
 // What a side asks for when nobody says anything.
-enum class Role : std::uint8_t;
 Parameters standard_parameters(const Protocol& protocol, Role side);
 
 // What is said on the wire and what the server does about it. Values, made once at start-up; the functions

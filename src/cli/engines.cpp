@@ -6,7 +6,7 @@
 
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "joust/protocol.hpp"
 
 namespace joust {

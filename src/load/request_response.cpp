@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "joust/engine.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_service.hpp"
 #include "session/handler_session.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/common/command.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
