@@ -6,7 +6,7 @@
 
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 namespace {
@@ -46,6 +46,7 @@ void print_json() {
                     {"summary", engine->summary},
                     {"roles", roles(*engine)},
                     {"delivery", delivery(*engine)},
+                    {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
                     {"knobs", knobs_json(*engine)},
                     {"available", why_not.empty()},

@@ -171,7 +171,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
-  const Engine& chosen = engine.resolve(Role::dial);
+  const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);

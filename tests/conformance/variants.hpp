@@ -10,7 +10,7 @@
 
 #include "conformance/duties.hpp"
 #include "conformance/resources.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust::conformance {
 

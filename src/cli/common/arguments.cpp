@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "engines/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "connection/tally.hpp"
 
@@ -102,7 +103,7 @@ void EngineArguments::add_to(Command command) {
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
 
-const Engine& EngineArguments::resolve(Role role) const {
+const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
   const Engine* found = find_engine(engine);
   if (found == nullptr)
     throw UsageError(fmt::format("no engine '{}'; {}", engine, suggestion(engine, engine_names())));
@@ -113,6 +114,8 @@ const Engine& EngineArguments::resolve(Role role) const {
   for (const auto& [name, value] : knobs)
     if (find_knob(*found, name) == nullptr)
       throw UsageError(fmt::format("engine '{}' has no --{}", engine, name));
+  if (const std::string_view reason = mismatch(*found, protocol); !reason.empty())
+    throw UsageError(fmt::format("engine '{}' with protocol '{}': {}", engine, protocol.name, reason));
   if (const std::string reason = found->unavailable ? found->unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", engine, reason));
   return *found;
