@@ -2,7 +2,6 @@
 #include "cli/common/arguments.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -33,7 +32,7 @@ Option add_scaled(Command command, const std::string& flags, Value& into, const 
 
 std::string suggestion(std::string_view word, std::span<const std::string> names) {
   const std::string near = nearest(word, names);
-  return near.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
+  return near.empty() ? fmt::format("there are: {}", join(names))
                       : fmt::format("did you mean '{}'?", near);
 }
 
