@@ -128,6 +128,20 @@ TEST_P(DialTo, AUnixSocketThatIsNotThere) {
   EXPECT_EQ(asking.refusals().front().error, ENOENT);
 }
 
+// Somebody is there, and has not come round to accepting yet.
+TEST_P(DialTo, AUnixSocketWhoseQueueIsFull) {
+  checks(Duty::dialling);
+  const Listener listener(endpoint_of(unix_address()), {.backlog = 1});
+  std::vector<Fd> queued;
+  for (int i = 0; i < 2; ++i) queued.push_back(begin_connect(listener.endpoint()));
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {listener.endpoint()}, 5);
+  EXPECT_FALSE(dialling.run().over_within(std::chrono::milliseconds(30)));
+  while (!dialling.run().over_within(std::chrono::milliseconds(1))) listener.accept(0);
+  EXPECT_EQ(asking.opened, 5U);
+  EXPECT_TRUE(asking.refusals().empty());
+}
+
 TEST_P(DialTo, AnAddressThisMachineCannotReach) {
   Endpoint unheard_of;
   unheard_of.storage.ss_family = AF_MAX;

@@ -7,6 +7,7 @@
 #include <future>
 
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
 
 namespace joust::conformance {
@@ -35,6 +36,17 @@ TEST_P(Ending, LastBytesTogetherWithTheEnd) {
       EXPECT_EQ(peer.receive_to_end(), "last words\n");
     }
   }
+}
+
+// Who closes a unix socket cannot be answered; what it has said counts all the same.
+TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
+  checks(Duty::order);
+  constexpr std::size_t kBytes = 50'000;
+  ScriptedService service;
+  Server server(GetParam(), service, {.address = unix_address()});
+  service.join(server).send(std::string(kBytes, '.'));
+  service.await(Told::What::finished, 0);
+  EXPECT_EQ(service.bytes_of(0), 1 + kBytes);
 }
 
 TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
@@ -138,6 +150,23 @@ TEST_P(Ending, PeerThatNeverEndsIsLeft) {
   for (Time begun = Clock::now(); peer.try_send("x");) ASSERT_LT(Clock::now() - begun, kPatience);
   server.stop();
   EXPECT_EQ(server.tally().failures(), 0U);
+}
+
+TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
+  checks(Duty::resets);
+  for (const std::string& unread : {std::string(), std::string("...")}) {
+    Limits limits = brisk();
+    limits.idle = kPatience * 10;
+    ScriptedService service;
+    Server server(GetParam(), service, {.limits = limits});
+    Peer peer = service.join(server);
+    peer.send("n" + unread);
+    service.await_bytes(2, 0);
+    peer.send(unread);
+    peer.reset();
+    service.await(Told::What::failure, 0);
+    EXPECT_EQ(server.tally().failures(Stage::receive), 1U);
+  }
 }
 
 TEST_P(Ending, IdlePeerIsClosed) {

@@ -57,10 +57,10 @@ void Peer::send(std::string_view bytes) {
   if (!try_send(bytes)) throw std::runtime_error("the connection is gone while sending");
 }
 
-std::size_t Peer::send_until_full(std::string_view again_and_again) {
+std::size_t Peer::send_until_full(std::string_view again_and_again, std::size_t most) {
   std::size_t taken = 0;
   pollfd room{.fd = fd(), .events = POLLOUT, .revents = 0};
-  while (::poll(&room, 1, 50) == 1) {
+  while (taken < most && ::poll(&room, 1, 50) == 1) {
     const std::string_view rest = again_and_again.substr(taken % again_and_again.size());
     const ssize_t n = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN) checked(n, "send({} bytes)", rest.size());

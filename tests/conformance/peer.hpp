@@ -27,9 +27,9 @@ class Peer {
 
   void send(std::string_view bytes);
   bool try_send(std::string_view bytes);  // false: the connection is gone
-  // Sends without ever waiting until there has been no room for a while: the other side takes no more.
-  // Returns how many bytes it took.
-  std::size_t send_until_full(std::string_view again_and_again);
+  // Sends without ever waiting until there has been no room for a while: the other side takes no more. Or
+  // until it has taken `most`, or a little more. Returns how many bytes it took.
+  std::size_t send_until_full(std::string_view again_and_again, std::size_t most = 1 << 30);
   // Returns when the other side has read all that was sent. Unix sockets only: TCP acknowledges without it.
   void send_and_see_read(std::string_view bytes);
 

@@ -3,11 +3,13 @@
 // What becomes visible to all sessions reaches all of them, whichever loop or thread they are served by.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 
 #include "conformance/gathering.hpp"
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -52,6 +54,24 @@ TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
   for (std::uint32_t self = 0; self < kMembers; ++self)
     members.push_back(std::async(std::launch::async, take_part, Peer(server.endpoint()), self));
   for (auto& member : members) EXPECT_EQ(member.get(), std::vector(kMembers, kRemarksEach));
+}
+
+// Twenty publish a letter in the same turn. To tell all of them as soon as one has would take twenty sends
+// for each.
+TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
+  checks(Duty::gathering);
+  constexpr std::size_t kSpeakers = 20;
+  ScriptedService service;
+  Server server(GetParam(), service);
+  std::vector<Peer> speakers;
+  for (std::size_t i = 0; i < kSpeakers; ++i) speakers.push_back(service.join(server));
+  if (!service.on_one_thread()) GTEST_SKIP() << "these peers do not share a thread";
+  speakers.front().send("h");
+  service.gate().await_held();
+  for (Peer& speaker : speakers) speaker.send("p");
+  service.let_go();
+  for (Peer& speaker : speakers) EXPECT_EQ(speaker.receive(kSpeakers), std::string(kSpeakers, 'p'));
+  EXPECT_LE(std::ranges::count(service.told_since(), Told::What::sent, &Told::what), kSpeakers * 5 / 4);
 }
 
 // A publication that comes from outside the engine rouses a loop that is asleep.

@@ -3,6 +3,7 @@
 // However a stream is cut on its way, every byte is answered, once and in order.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 
 #include "conformance/running.hpp"
@@ -47,6 +48,17 @@ TEST_P(Stream, ServesIpv6) {
 
 TEST_P(Stream, ServesUnixSockets) {
   expect_service_at(GetParam(), unix_address());
+}
+
+TEST_P(Stream, ServesEveryAddressOfItsName) {
+  checks(Duty::every_address);
+  EchoService echo;
+  const std::array endpoints{endpoint_of("127.0.0.1:0"), endpoint_of("127.0.0.2:0"), endpoint_of("127.0.0.3:0")};
+  Server server(GetParam(), echo, {}, endpoints);
+  for (const Listener* listener : server.listeners().all()) {
+    Peer peer(listener->endpoint());
+    expect_echo(peer, listener->address());
+  }
 }
 
 TEST_P(Stream, OneByteAtATime) {
