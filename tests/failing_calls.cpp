@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -85,6 +86,15 @@ int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
 int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
   return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events,
                                                       most, timeout, mask);
+}
+
+// It returns the error instead of setting errno.
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                   void* argument) noexcept {
+  if (const int error = joust::test::refusal(Call::pthread_create); error != 0) return error;
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Create*>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, body, argument);
 }
 
 }  // extern "C"

@@ -24,25 +24,19 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <vector>
 
-#include "base/check.hpp"
-#include "engines/threads/blocking_dial.hpp"
-#include "engines/threads/crew.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/patience.hpp"
+#include "engines/threads/blocking_dial.hpp"
+#include "engines/threads/crew.hpp"
+#include "engines/threads/host.hpp"
 #include "net/address.hpp"
-#include "net/listener.hpp"
-#include "net/target.hpp"
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostRead = 64 << 10;                       // on the stack
-constexpr Duration kTick = std::chrono::seconds(1);               // the longest sleep in recv
-constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
-
-constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
+constexpr std::size_t kMostRead = 64 << 10;          // on the stack
+constexpr Duration kTick = std::chrono::seconds(1);  // the longest sleep in recv
 
 // What the thread of one connection does. It lives on that thread's stack.
 class Conversation {
@@ -126,7 +120,7 @@ Conversation::Heard Conversation::listen(Duration wait) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(wait);
     // Where nothing is wanted now, not even the peer's end, this only sleeps.
-    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) return {{}, errno};
+    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
@@ -164,105 +158,9 @@ void Conversation::take_leave(const Heard& heard) {
   peer_.connection->drain(now_);
 }
 
-// Accepts or dials, and minds the threads.
-class Host {
- public:
-  Host(const Hosting& hosting, Stop& stop)
-      : hosting_(hosting), stop_(stop), listeners_(hosting.listeners), undialled_(hosting.dials) {}
-  void run();
-
- private:
-  void live(CrewPeer& peer);
-  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
-  void wait();
-  void accept_from_ready();
-  void accept_peers(const Listener& listener);
-  void start_dials();
-  void begin_drain();
-
-  const Hosting& hosting_;
-  Stop& stop_;
-  std::span<Listener* const> listeners_;    // until the stop
-  std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
-  std::size_t undialled_;                   // connections
-  std::atomic<std::size_t> connecting_{0};  // dials in progress
-  Time now_ = Clock::now();
-  std::optional<Time> accept_again_;  // while accepting is paused
-  std::optional<Time> drain_by_;
-  Crew crew_{hosting_, stop_, [this](CrewPeer& peer) { live(peer); }};
-};
-
-// All that a thread does.
-void Host::live(CrewPeer& peer) {
-  if (!peer.socket.is_open()) {
-    peer.socket = dial_blocking(hosting_, crew_);
-    connecting_.fetch_sub(1);
-    crew_.wake_host();
-  }
-  if (peer.socket.is_open()) Conversation(hosting_, crew_, peer).hold();
-}
-
-void Host::run() {
-  for (start_dials(); !over(); start_dials()) {
-    wait();
-    crew_.attend(now_);
-    accept_from_ready();
-    if (stop_.requested() && !drain_by_) begin_drain();
-    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
-  }
-  crew_.rethrow();
-}
-
-void Host::wait() {
-  Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
-  if (accept_again_) until = std::min(until, *accept_again_);
-  if (const auto due = crew_.due()) until = std::min(until, *due);
-  const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
-  events_.clear();  // a negative descriptor is passed over
-  events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
-  events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
-  for (const Listener* listener : listeners_)
-    events_.push_back({.fd = accept_again_ ? -1 : listener->fd(), .events = POLLIN, .revents = 0});
-  ::ppoll(events_.data(), events_.size(), &timeout, nullptr);
-  now_ = Clock::now();
-  if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
-}
-
-void Host::accept_from_ready() {
-  for (std::size_t i = 0; i < listeners_.size(); ++i)
-    if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
-}
-
-void Host::accept_peers(const Listener& listener) {
-  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
-    const bool full = crew_.size() >= hosting_.limits.connections;
-    // The listener does not block: who has connected may be gone again. What accept4 gives here does.
-    Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener.accept(0);
-    if (accepted.outcome == AcceptOutcome::none) return;
-    if (accepted.outcome == AcceptOutcome::accepted && crew_.start(std::move(accepted.socket))) continue;
-    hosting_.tally.note(
-        "accepting paused: out of descriptors, memory or threads, or at the connection limit");
-    accept_again_ = now_ + hosting_.limits.accept_pause;
-    return;
-  }
-}
-
-void Host::start_dials() {
-  while (undialled_ > 0 && !drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
-    --undialled_;
-    connecting_.fetch_add(1);
-    if (!crew_.start(Fd{})) connecting_.fetch_sub(1);
-  }
-}
-
-void Host::begin_drain() {
-  drain_by_ = now_ + hosting_.limits.drain;
-  // A last turn for those who wait in the queue; more, and peers that keep coming would put off the end.
-  for (Listener* listener : std::exchange(listeners_, {})) {
-    if (!accept_again_) accept_peers(*listener);
-    listener->close();
-  }
-  crew_.drain();
+void run(const Hosting& hosting, Stop& stop) {
+  const auto hold = [&](Crew& crew, CrewPeer& peer) { Conversation(hosting, crew, peer).hold(); };
+  Host(hosting, stop, hold).run();
 }
 
 }  // namespace
@@ -273,7 +171,7 @@ extern const Engine kThreads{
     .threads = "one per connection",
     .wait_ignored = {},
     .knobs = {},
-    .run = [](const Hosting& hosting, Stop& stop) { Host(hosting, stop).run(); },
+    .run = run,
 };
 
 }  // namespace joust

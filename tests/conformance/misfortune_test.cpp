@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What goes wrong on this side for one connection costs that connection, is counted, and reaches nobody else.
+// What befalls one connection costs that connection and no other: a session that throws, for want of memory
+// or because of a fault of its own.
 #include <gtest/gtest.h>
 
-#include "conformance/scripted.hpp"
+#include <atomic>
+#include <new>
+#include <system_error>
+
+#include "conformance/running.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -11,42 +17,69 @@ namespace {
 class Misfortune : public EngineTest {};
 JOUST_EVERY_ENGINE(Misfortune, Role::serve);
 
-constexpr unsigned kTimes = 3;
+// Echoes lines, and throws at those it does not like.
+class FragileHandler : public Handler {
+ public:
+  bool on_message(Bytes message, Writer& replies) override {
+    const std::string_view text = as_text(message);
+    if (text == "memory") throw std::bad_alloc();
+    if (text == "system") throw std::system_error(EIO, std::generic_category(), "a call");
+    if (text == "other") throw std::runtime_error("a fault of the session");
+    replies.send(message);
+    return true;
+  }
+};
 
-void expect_served(Peer& peer) {
-  peer.send("e");
-  EXPECT_EQ(peer.receive(1), "e");
+class FragileService : public HandlerService {
+ public:
+  FragileService() : HandlerService(Line{}, [] { return std::make_unique<FragileHandler>(); }) {}
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    if (refusing) throw std::bad_alloc();
+    return HandlerService::open(opening);
+  }
+  std::atomic<bool> refusing{false};
+};
+
+void expect_to_be_served(Peer& peer) {
+  peer.send("hello\n");
+  EXPECT_EQ(peer.receive(6), "hello\n");
 }
 
 TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
   checks(Duty::misfortune);
-  ScriptedService service;
-  Server server(GetParam(), service);
-  Peer bystander = service.join(server);
-  for (unsigned i = 0; i < kTimes; ++i) {
-    Peer unlucky = service.join(server);
-    unlucky.send("t");
+  FragileService fragile;
+  Server server(GetParam(), fragile);
+  Peer other(server.endpoint());
+  expect_to_be_served(other);
+  for (const std::string line : {"memory\n", "system\n", "other\n"}) {
+    Peer unlucky(server.endpoint());
+    expect_to_be_served(unlucky);
+    unlucky.send(line);
     EXPECT_NE(unlucky.next(), Next::data);
-    expect_served(bystander);
+    expect_to_be_served(other);
   }
-  Peer late = service.join(server);
-  EXPECT_EQ(server.tally().failures(Stage::local), kTimes);
-  EXPECT_EQ(server.tally().failures(), kTimes);
+  Peer later(server.endpoint());
+  expect_to_be_served(later);
+  EXPECT_EQ(server.tally().failures(Stage::local), 3U);
+  EXPECT_EQ(server.tally().failures(), 3U);
+  const std::vector<std::string> words{"local: Cannot allocate memory", "local: a call: Input/output error",
+                                       "local: a fault of the session"};
+  EXPECT_EQ(server.tally().complaints(), words);
 }
 
-TEST_P(Misfortune, OfAPeerForWhomThereIsNoSessionIsItsOwn) {
+TEST_P(Misfortune, OfASessionThatCannotBeMadeIsItsOwn) {
   checks(Duty::misfortune);
-  ScriptedService service;
-  Server server(GetParam(), service);
-  Peer bystander = service.join(server);
-  for (unsigned i = 0; i < kTimes; ++i) {
-    service.refuse_next();
-    Peer unlucky(server.endpoint());
-    EXPECT_NE(unlucky.next(), Next::data);
-    expect_served(bystander);
-  }
-  Peer late = service.join(server);
-  EXPECT_EQ(server.tally().failures(Stage::local), kTimes);
+  FragileService fragile;
+  Server server(GetParam(), fragile);
+  Peer before(server.endpoint());
+  expect_to_be_served(before);
+  fragile.refusing = true;
+  for (int i = 0; i < 5; ++i) EXPECT_NE(Peer(server.endpoint()).next(), Next::data);
+  fragile.refusing = false;
+  expect_to_be_served(before);
+  Peer later(server.endpoint());
+  expect_to_be_served(later);
+  EXPECT_EQ(server.tally().failures(Stage::local), 5U);
 }
 
 }  // namespace
