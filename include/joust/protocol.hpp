@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "joust/handler.hpp"
 #include "joust/service.hpp"
+#include "joust/settings.hpp"
 
 namespace joust {
 
@@ -31,7 +31,7 @@ struct ProtocolOption {
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: which connection of the load (exchanges only)
-  std::map<std::string, std::string, std::less<>> options{};  // all that the protocol has for this side
+  Settings options{};  // all that the protocol has for this side
 
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
@@ -39,7 +39,6 @@ struct Parameters {
 struct Protocol;
 
 // What a side asks for when nobody says anything.
-enum class Role : std::uint8_t;
 Parameters standard_parameters(const Protocol& protocol, Role side);
 
 // What is said on the wire and what the server does about it. Values, made once at start-up; the functions
@@ -49,6 +48,9 @@ struct Protocol {
   std::string summary;  // one line
   bool over_stream = true;
   bool over_message = true;
+  // True where no session of a server needs to know of another one, so that an engine may serve connections
+  // in different processes. False is always safe.
+  bool sessions_stand_alone = false;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   std::uint64_t standard_messages = 0;    // of a connection, where neither a count nor a time is asked for;
@@ -64,7 +66,8 @@ struct Protocol {
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
 };
 
-// A protocol in which every request has one reply, in order: all that most users need.
+// A protocol in which every request has one reply, in order: all that most users need. Its sessions stand
+// alone, so a handler may share nothing with another one.
 struct RequestResponse {
   std::string name;
   std::string summary;

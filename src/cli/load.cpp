@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <mutex>
@@ -140,7 +139,7 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
 
 // What went wrong, in one line that names the address once; empty where nothing did.
 std::string Load::trouble(const LoadResult& result) const {
-  std::string text = fmt::format("{}", fmt::join(result.complaints, "; "));
+  std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
       text = "nothing was measured: interrupted before a reply was verified";
@@ -171,7 +170,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
-  const Engine& chosen = engine.resolve(Role::dial);
+  const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);

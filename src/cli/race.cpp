@@ -13,6 +13,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "engines/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
@@ -67,6 +68,9 @@ race::Catalogue catalogue_of(const Program& program) {
                           .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)
       row.options.push_back({option.name, option.choices, option.serves, option.loads});
+    for (const Engine* engine : engines())
+      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
+        row.unsupported.emplace(engine->name, reason);
     catalogue.protocols.push_back(std::move(row));
   }
   return catalogue;

@@ -107,7 +107,7 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
 void Serve::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
   protocol.check(chosen_protocol, true, false);
-  const Engine& chosen = engine.resolve(Role::serve);
+  const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);

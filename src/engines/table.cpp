@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 // Every engine, in the order in which they are listed: a new one is a new line here, and nothing else.
 #define JOUST_ENGINES(engine) \
@@ -26,6 +26,19 @@ constexpr std::array kTable{JOUST_ENGINES(JOUST_ADDRESS)};
 
 std::span<const Engine* const> engines() {
   return kTable;
+}
+
+std::vector<EngineInfo> list_engines() {
+  std::vector<EngineInfo> list;
+  for (const Engine* engine : kTable)
+    list.push_back({.name = engine->name,
+                    .summary = engine->summary,
+                    .serves = engine->serves,
+                    .dials = engine->dials,
+                    .threads = engine->threads,
+                    .knobs = engine->knobs,
+                    .unavailable = engine->unavailable ? engine->unavailable() : ""});
+  return list;
 }
 
 const Engine* find_engine(std::string_view name) {

@@ -223,7 +223,7 @@ void TemplateLoop::control(int operation, int fd, std::uint32_t events, void* ta
   checked(::epoll_ctl(epoll_.get(), operation, fd, &event), "epoll_ctl({}, {})", operation, fd);
 }
 
-// REQUIRED: what people and scenarios may ask of the engine; see joust/engine.hpp for what else there is.
+// REQUIRED: what people and scenarios may ask of the engine; see engines/engine.hpp for what else there is.
 // run() may be called again and again, and on several threads at once: no globals. A real engine writes
 // `extern const Engine kName{...}` here, and adds kName to table.cpp instead of the function below.
 constexpr Engine kTemplate{

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "joust/engine.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_service.hpp"
 #include "session/handler_session.hpp"
@@ -17,6 +16,7 @@ Protocol request_response(RequestResponse description) {
   Protocol protocol;
   protocol.name = std::move(description.name);
   protocol.summary = std::move(description.summary);
+  protocol.sessions_stand_alone = true;
   protocol.make_server = [framing = description.framing, make = std::move(description.handler)](
                              const Parameters&) { return std::make_unique<HandlerService>(framing, make); };
   protocol.make_client = [framing = description.framing, make = std::move(description.exchange)](

@@ -172,6 +172,60 @@ TEST_P(DialTo, AMachineThatDoesNotAnswer) {
   }
 }
 
+// A unix socket on which somebody listens and does not accept yet: its queue has room for one connection.
+class BusyUnixSocket {
+ public:
+  BusyUnixSocket()
+      : endpoint_(endpoint_of(unix_address())), listener_(endpoint_, {.backlog = 0}), first_(endpoint_) {}
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // Accepts everyone, and then answers each of `questions` with itself.
+  void answer(unsigned questions) {
+    std::vector<Peer> peers;
+    while (peers.size() < questions + 1) {
+      Accepted next = listener_.accept(0);
+      if (next.outcome == AcceptOutcome::accepted)
+        peers.emplace_back(std::move(next.socket));
+      else
+        std::this_thread::yield();
+    }
+    for (Peer& peer : std::span(peers).subspan(1)) peer.send(peer.receive_some(1000));
+  }
+
+ private:
+  Endpoint endpoint_;
+  Listener listener_;
+  Peer first_;
+};
+
+TEST_P(DialTo, AUnixSocketThatIsBusyForAWhile) {
+  BusyUnixSocket server;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 10);
+  EXPECT_FALSE(dialling.run().over_within(std::chrono::milliseconds(30)));
+  EXPECT_TRUE(asking.refusals().empty());
+  server.answer(10);
+  dialling.run().wait();
+  expect_all_answered(asking, 10, 1);
+  EXPECT_EQ(dialling.tally().failures(), 0U);
+}
+
+TEST_P(DialTo, AUnixSocketThatStaysBusy) {
+  Limits limits = brisk();
+  limits.connect = std::chrono::milliseconds(50);
+  const BusyUnixSocket server;
+  AskingService asking({});
+  const Time begin = Clock::now();
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 5, limits);
+  dialling.run().wait();
+  EXPECT_GE(Clock::now() - begin, limits.connect);
+  ASSERT_EQ(asking.refusals().size(), 5U);
+  for (const Failure& refusal : asking.refusals()) {
+    EXPECT_EQ(refusal.stage, Stage::connect);
+    EXPECT_EQ(refusal.error, ETIMEDOUT);
+  }
+}
+
 TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
   checks(Duty::dialling);
   Limits limits = brisk();

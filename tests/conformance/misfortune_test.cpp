@@ -15,7 +15,7 @@ namespace joust::conformance {
 namespace {
 
 class Misfortune : public EngineTest {};
-JOUST_EVERY_ENGINE(Misfortune, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(Misfortune, Role::serve);
 
 // Echoes lines, and throws at those it does not like.
 class FragileHandler : public Handler {

@@ -2,13 +2,18 @@
 //
 // A stop answers what was asked before it, ends in time whatever the peers do, and leaves nothing behind.
 #include <gtest/gtest.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <future>
 
+#include "base/check.hpp"
 #include "conformance/running.hpp"
 #include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -231,11 +236,20 @@ class GreetingService : public Service {
   }
 };
 
-// Connects again and again until the listener is gone.
-std::vector<Peer> connect_to_the_last(const Endpoint& to) {
+// Connects again and again until the listener is gone. A connect that is still waiting when the server has
+// stopped was never accepted: TCP repeats its SYN a second later.
+std::vector<Peer> connect_to_the_last(const Endpoint& to, const std::atomic<bool>& stopped) {
   std::vector<Peer> peers;
   try {
-    for (;;) peers.emplace_back(to);
+    for (;;) {
+      Fd socket = begin_connect(to);
+      pollfd connected{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+      while (::poll(&connected, 1, 10) == 0)
+        if (stopped) return peers;
+      if (connect_result(socket.get()) != 0) return peers;
+      checked(::fcntl(socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");  // a Peer blocks
+      peers.emplace_back(std::move(socket));
+    }
   } catch (const std::system_error&) {
     return peers;
   }
@@ -263,11 +277,14 @@ TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
   for (int i = 0; i < 20; ++i) {
     GreetingService greeting;
     Server server(variant, greeting, {.limits = limits});
+    std::atomic<bool> stopped{false};
     std::vector<std::future<std::vector<Peer>>> connecting;
     for (int thread = 0; thread < 2; ++thread)
-      connecting.push_back(std::async(std::launch::async, connect_to_the_last, server.endpoint()));
+      connecting.push_back(
+          std::async(std::launch::async, connect_to_the_last, server.endpoint(), std::cref(stopped)));
     std::this_thread::sleep_for(std::chrono::microseconds(100 * i));
     server.stop();
+    stopped = true;
     for (auto& peers : connecting) {
       for (Peer& peer : peers.get()) {
         // The kernel may forget without a word whom it was about to queue; it resets them when they speak.

@@ -2,7 +2,6 @@
 #include "cli/common/arguments.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -10,6 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "engines/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "connection/tally.hpp"
 
@@ -32,7 +32,7 @@ Option add_scaled(Command command, const std::string& flags, Value& into, const 
 
 std::string suggestion(std::string_view word, std::span<const std::string> names) {
   const std::string near = nearest(word, names);
-  return near.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
+  return near.empty() ? fmt::format("there are: {}", join(names))
                       : fmt::format("did you mean '{}'?", near);
 }
 
@@ -102,7 +102,7 @@ void EngineArguments::add_to(Command command) {
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
 
-const Engine& EngineArguments::resolve(Role role) const {
+const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
   const Engine* found = find_engine(engine);
   if (found == nullptr)
     throw UsageError(fmt::format("no engine '{}'; {}", engine, suggestion(engine, engine_names())));
@@ -113,6 +113,8 @@ const Engine& EngineArguments::resolve(Role role) const {
   for (const auto& [name, value] : knobs)
     if (find_knob(*found, name) == nullptr)
       throw UsageError(fmt::format("engine '{}' has no --{}", engine, name));
+  if (const std::string_view reason = mismatch(*found, protocol); !reason.empty())
+    throw UsageError(fmt::format("engine '{}' with protocol '{}': {}", engine, protocol.name, reason));
   if (const std::string reason = found->unavailable ? found->unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", engine, reason));
   return *found;

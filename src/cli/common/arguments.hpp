@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/common/command.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
@@ -31,9 +31,10 @@ struct EngineArguments {
 
   void add_to(Command command);
 
-  // The engine, checked: it exists, has the role, is available here and knows the knobs given. Throws
-  // UsageError for words that mean nothing, std::runtime_error when the engine cannot run here.
-  const Engine& resolve(Role role) const;
+  // The engine, checked: it exists, has the role, knows the knobs given, can carry the protocol and is
+  // available here. Throws UsageError for what cannot be asked of it, std::runtime_error when it cannot run
+  // here.
+  const Engine& resolve(Role role, const Protocol& protocol) const;
   EngineOptions options(const Engine& engine) const;  // knobs not given have their defaults
 
   // What was given but means nothing to the engine, in words for the user.

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/common/command.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 

@@ -12,8 +12,8 @@
 #include "base/fd.hpp"
 #include "base/small_thread.hpp"
 #include "connection/stream_connection.hpp"
+#include "engines/engine.hpp"
 #include "engines/loop/gathering.hpp"
-#include "joust/engine.hpp"
 #include "net/waker.hpp"
 
 namespace joust {
