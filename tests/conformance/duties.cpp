@@ -9,10 +9,27 @@ namespace joust::conformance {
 namespace {
 
 constexpr std::array<std::string_view, kDuties> kNames{
-    "accept quota", "every address", "shortage",     "read quota",   "back-pressure", "order and end",
-    "send quota",   "files",         "publications", "gathering",    "deadlines",     "wait",
-    "idle",         "wait errors",   "resets",       "hang-ups",     "one's misfortune", "dialling",
-    "queue at a stop", "stop",       "nothing left",
+    "accept quota",
+    "every address",
+    "shortage",
+    "read quota",
+    "back-pressure",
+    "order and end",
+    "send quota",
+    "files",
+    "publications",
+    "gathering",
+    "deadlines",
+    "wait",
+    "idle",
+    "wait errors",
+    "resets",
+    "hang-ups",
+    "one's misfortune",
+    "dialling",
+    "queue at a stop",
+    "stop",
+    "nothing left",
 };
 
 }  // namespace
