@@ -12,6 +12,7 @@
 #include "cli/common/signals.hpp"
 #include "connection/tally.hpp"
 #include "load/result.hpp"
+#include "net/local_ports.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_json.hpp"
@@ -182,7 +183,10 @@ int Load::run() {
     auto endpoints = resolve(connect);
     if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
     socket.settle_congestion(endpoints->front(), tally);
+    const auto sources = sources_for(endpoints->front(), plan.connections, local_ports());
+    if (!sources) throw UsageError("-c: " + sources.error());
     target.emplace(connect, std::move(*endpoints), socket.options);
+    target->spread_over(*sources);
   }
   const Target* const whom = target ? &*target : nullptr;
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
