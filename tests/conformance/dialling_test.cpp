@@ -63,6 +63,7 @@ TEST_P(DialTo, AServerThatAnswersInPieces) {
 }
 
 TEST_P(DialTo, AServerByFewConnectsAtOnce) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.dials_at_once = 3;
   const Counterpart server(Manner::in_pieces);
@@ -92,6 +93,7 @@ TEST_P(DialTo, AServerThatLeavesInMidReply) {
 }
 
 TEST_P(DialTo, AServerThatNeverAnswersFiresTheDeadline) {
+  checks(Duty::deadlines);
   const Counterpart server(Manner::silent);
   AskingService asking({.deadline = std::chrono::milliseconds(50)});
   Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
@@ -101,6 +103,7 @@ TEST_P(DialTo, AServerThatNeverAnswersFiresTheDeadline) {
 }
 
 TEST_P(DialTo, NobodyThere) {
+  checks(Duty::dialling);
   const Refusing nobody;
   AskingService asking({});
   Dialling dialling(GetParam(), asking, {nobody.endpoint()}, 20);
@@ -155,6 +158,7 @@ TEST_P(DialTo, AnAddressThisMachineCannotReach) {
 }
 
 TEST_P(DialTo, AMachineThatDoesNotAnswer) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.connect = std::chrono::milliseconds(50);
   const Unanswering nobody;
@@ -225,6 +229,7 @@ TEST_P(DialTo, AUnixSocketThatStaysBusy) {
 }
 
 TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.connect = std::chrono::milliseconds(50);
   const Refusing refusing;

@@ -92,6 +92,7 @@ TEST_P(Fairness, AFastReaderIsSentToUpToItsQuota) {
   for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
   for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
     EXPECT_LE(count(service.told_before(modest), What::sent), ScriptedService::kSegments / 20);
+  EXPECT_EQ(crowd.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
 }
 
 }  // namespace

@@ -13,7 +13,11 @@ double cpu_share_beside_a_spinner();
 // Far more than threads that sleep use, and far less than one that spins.
 inline constexpr double kIdle = 0.2;
 
-// A test of engines that sleep while they wait: variants that are told to spin are left out.
+// Whether the engine sleeps while it waits: it is not told to spin, nor does a thread of the kernel spin for
+// it.
+bool sleeps(const Variant& variant);
+
+// A test of engines that sleep while they wait: variants that do not are left out.
 class SleepingTest : public EngineTest {
  protected:
   void SetUp() override;

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -25,11 +26,19 @@ void be_patient(int socket) {
   checked(::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most), "setsockopt(SO_SNDTIMEO)");
 }
 
+Duration patience() {
+  constexpr Duration kUsual = std::chrono::seconds(20);
+  const char* const wanted = std::getenv("JOUST_PATIENCE_MS");
+  return wanted == nullptr ? kUsual : std::chrono::milliseconds(std::stoi(wanted));
+}
+
 bool is_gone(int error) {
   return error == ECONNRESET || error == EPIPE;
 }
 
 }  // namespace
+
+const Duration kPatience = patience();
 
 Peer::Peer(const Endpoint& to, int buffers)
     : socket_(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()")) {

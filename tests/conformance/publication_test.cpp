@@ -18,6 +18,7 @@ class Publishing : public EngineTest {};
 JOUST_EVERY_ENGINE(Publishing, Role::serve);
 
 TEST_P(Publishing, AllHearWhenTheLastHasCome) {
+  checks(Duty::publications);
   constexpr unsigned kExpected = 30;
   GatheringService gathering(kExpected);
   Server server(GetParam(), gathering);
@@ -48,6 +49,7 @@ std::vector<std::uint32_t> take_part(Peer peer, std::uint32_t self) {
 }
 
 TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
+  checks(Duty::publications);
   RoomService room(kMembers * kRemarksEach);
   Server server(GetParam(), room);
   std::vector<std::future<std::vector<std::uint32_t>>> members;
@@ -76,6 +78,7 @@ TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
 
 // A publication that comes from outside the engine rouses a loop that is asleep.
 TEST_P(Publishing, ReachesALoopThatSleeps) {
+  checks(Duty::publications);
   RoomService room(10);
   Server server(GetParam(), room);
   Peer peer(server.endpoint());
@@ -93,6 +96,7 @@ TEST_P(Publishing, ReachesALoopThatSleeps) {
 
 // The slow one gets everything in the end, and holds nobody up.
 TEST_P(Publishing, SlowMemberCatchesUp) {
+  checks(Duty::publications);
   constexpr std::uint32_t kRemarks = 40'000;
   RoomService room(kRemarks);
   Server server(GetParam(), room, {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});

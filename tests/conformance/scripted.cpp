@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <new>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -49,9 +48,7 @@ class ScriptedSession : public Session {
     into[0] = {as_bytes(next)};
     return next.empty() ? 0 : 1;
   }
-  Want want() const override {
-    return wants_nothing_ && !service_.all_want() ? Want::nothing : Want::bytes;
-  }
+  Want want() const override { return wants_nothing_ && !service_.all_want() ? Want::nothing : Want::bytes; }
   bool finished() const override { return finished_; }
   void consumed(std::size_t n) override {
     service_.tell(What::sent, number_, n);
@@ -76,14 +73,26 @@ class ScriptedSession : public Session {
 
   void obey(char letter) {
     switch (letter) {
-      case 'e': say("e"); break;
-      case 'h': service_.gate().hold(); break;
-      case 'n': wants_nothing_ = true; break;
-      case 's': say("sixteen letters.", ScriptedService::kSegments); break;
-      case 'k': keeps_on_ = true; break;
-      case 'p': service_.publish(); break;
-      case 't': throw std::bad_alloc();
-      default: break;
+      case 'e':
+        say("e");
+        break;
+      case 'h':
+        service_.gate().hold();
+        break;
+      case 'n':
+        wants_nothing_ = true;
+        break;
+      case 's':
+        say("sixteen letters.", ScriptedService::kSegments);
+        break;
+      case 'k':
+        keeps_on_ = true;
+        break;
+      case 'p':
+        service_.publish();
+        break;
+      default:
+        break;
     }
   }
 
@@ -106,7 +115,6 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told) {
 }
 
 std::unique_ptr<Session> ScriptedService::open(const Opening& /*opening*/) {
-  if (refuses_next_.exchange(false)) throw std::bad_alloc();
   return std::make_unique<ScriptedSession>(*this, sessions_++);
 }
 

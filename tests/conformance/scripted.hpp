@@ -35,10 +35,9 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told);
 //   s  sends small segments, kSegments of them
 //   k  does not end when it is told of a stop, but when its peer does
 //   p  publishes a letter: every session, this one too, sends "p"
-//   t  throws std::bad_alloc
 class ScriptedService : public Service {
  public:
-  static constexpr unsigned kSegments = 5'000;     // of 16 bytes
+  static constexpr unsigned kSegments = 5'000;      // of 16 bytes
   static constexpr unsigned kPublications = 1'000;  // at most
 
   std::unique_ptr<Session> open(const Opening& opening) override;
@@ -51,7 +50,6 @@ class ScriptedService : public Service {
   Gate& gate() { return gate_; }
   void hold_next_opened() { hold_next_opened_ = true; }  // in its on_open
   bool holds_this() { return hold_next_opened_.exchange(false); }
-  void refuse_next() { refuses_next_ = true; }  // open() throws
   // Lets go the thread that is held. told_before() counts from here.
   void let_go();
   // A publication, upon which all sessions want bytes again.
@@ -78,7 +76,6 @@ class ScriptedService : public Service {
 
   std::atomic<unsigned> sessions_{0};
   std::atomic<bool> hold_next_opened_{false};
-  std::atomic<bool> refuses_next_{false};
   std::atomic<bool> all_want_{false};
   std::atomic<unsigned> published_{0};
   Gate gate_;

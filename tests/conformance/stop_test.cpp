@@ -36,6 +36,7 @@ TEST_P(Stopping, RefusesNewPeers) {
 }
 
 TEST_P(Stopping, PeersWithNothingUnderWayReadTheEnd) {
+  checks(Duty::stop);
   EchoService echo(Line{});
   Server server(GetParam(), echo);
   Peer silent(server.endpoint());
@@ -48,6 +49,7 @@ TEST_P(Stopping, PeersWithNothingUnderWayReadTheEnd) {
 }
 
 TEST_P(Stopping, AnswersWhatHasArrived) {
+  checks(Duty::stop);
   for (int i = 0; i < 10; ++i) {
     EchoService echo(Line{});
     Server server(GetParam(), echo);
@@ -100,6 +102,7 @@ TEST_P(Stopping, AnswersWhatArrivesUntilSessionsAreTold) {
 }
 
 TEST_P(Stopping, ARequestInFlightIsFinished) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = kPatience;
   EchoService echo(Length4{});
@@ -116,6 +119,7 @@ TEST_P(Stopping, ARequestInFlightIsFinished) {
 }
 
 TEST_P(Stopping, AReplyUnderWayIsSentToItsEnd) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = kPatience;
   EchoService echo(Line{.largest = 1 << 20});
@@ -130,6 +134,7 @@ TEST_P(Stopping, AReplyUnderWayIsSentToItsEnd) {
 }
 
 TEST_P(Stopping, DoesNotWaitLongerThanTheDrainLimit) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = std::chrono::milliseconds(50);
   limits.linger = kPatience * 2;
@@ -144,6 +149,7 @@ TEST_P(Stopping, DoesNotWaitLongerThanTheDrainLimit) {
 }
 
 TEST_P(Stopping, TheSecondStopEndsAtOnce) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = limits.linger = kPatience * 2;
   EchoService echo(Length4{});
@@ -175,6 +181,7 @@ void flood(Peer peer) {
 }
 
 TEST_P(Stopping, InMidTrafficAgainAndAgain) {
+  checks(Duty::stop);
   constexpr int kStops = 20;
   constexpr int kPeers = 4;
   for (int i = 0; i < kStops; ++i) {
@@ -261,6 +268,7 @@ bool was_reset(Peer& peer) {
 // Who is still in the queue when the listener closes is reset. Whoever was accepted is greeted, also on the
 // way to another loop.
 TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.linger = std::chrono::milliseconds(1);
   limits.drain = kPatience;

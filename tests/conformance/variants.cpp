@@ -12,8 +12,6 @@
 namespace joust::conformance {
 namespace {
 
-std::string duty_of_the_test;
-
 std::string as_test_name(std::string text) {
   std::ranges::replace(text, '-', '_');
   return text;
@@ -107,7 +105,7 @@ void EngineTest::SetUp() {
 
 void EngineTest::TearDown() {
   duty_.reset();
-  duty_of_the_test.clear();
+  question(std::nullopt);
   if (IsSkipped()) return;
   checks(Duty::nothing_left);
   before_.expect_back();
@@ -115,12 +113,8 @@ void EngineTest::TearDown() {
 }
 
 void EngineTest::checks(Duty duty) {
-  duty_of_the_test = describe(duty);
-  duty_.emplace(__FILE__, __LINE__, duty_of_the_test);
-}
-
-std::string duty_in_question() {
-  return duty_of_the_test;
+  question(duty);
+  duty_.emplace(__FILE__, __LINE__, describe(duty));
 }
 
 }  // namespace joust::conformance

@@ -47,9 +47,6 @@ class EngineTest : public testing::TestWithParam<Variant> {
   std::optional<testing::ScopedTrace> duty_;
 };
 
-// What the test that runs now has told checks(), for people; empty where it has told nothing.
-std::string duty_in_question();
-
 }  // namespace joust::conformance
 
 #define JOUST_ENGINES(suite, role, settings)                                                          \
