@@ -89,7 +89,7 @@ bool UringPeer::send_file(Uring& ring, Time now) {
   for (unsigned files = 0; files < kFilesPerTurn; ++files) {
     const auto source = connection->source();
     if (!source) return false;
-    const auto done = joust::send_file(socket.get(), *connection, *source, now);
+    const auto done = send_file_at_once(socket.get(), *connection, *source, now);
     if (!done) return false;
     if (!*done) break;
   }

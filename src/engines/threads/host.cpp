@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sigpipe.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/threads/blocking_dial.hpp"
@@ -51,6 +52,7 @@ void Host::live(CrewPeer& peer) {
 }
 
 void Host::run() {
+  const SigpipeBlock block;  // for send_file(), on all threads
   for (start_dials(); !over(); start_dials()) {
     wait();
     crew_.attend(now_);
