@@ -41,8 +41,8 @@ std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, 
   if (connections <= ports.count()) return 1;
   return std::unexpected(
       fmt::format("{} connections to {} need as many local ports, and this machine gives out {} "
-                  "(net.ipv4.ip_local_port_range: {} {}); ask for fewer, widen the range, or load a server at "
-                  "127.0.0.1, where joust takes several source addresses",
+                  "(net.ipv4.ip_local_port_range: {} {}); ask for fewer, widen the range, or load a server "
+                  "at 127.0.0.1, where joust takes several source addresses",
                   connections, to_text(endpoint), ports.count(), ports.first, ports.last));
 }
 
