@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -143,6 +144,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? fmt::format("there are: {}", fmt::join(candidates, ", "))
+                      : fmt::format("did you mean '{}'?", near);
 }
 
 }  // namespace joust

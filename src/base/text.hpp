@@ -33,4 +33,7 @@ std::string join(std::span<const std::string> words, std::string_view separator 
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
+// "did you mean 'epoll'?", or, where none is near, "there are: null, threads, epoll".
+std::string suggestion(std::string_view word, std::span<const std::string> candidates);
+
 }  // namespace joust

@@ -240,7 +240,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
-  flags.options = protocol.given;
+  flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);

@@ -12,6 +12,13 @@ Parameters standard_parameters(const Protocol& protocol, Role side) {
   return parameters;
 }
 
+std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_client(Framing framing,
+                                                                                     MakeExchange make) {
+  return [framing, make = std::move(make)](const Parameters& parameters, LoadRun& run) {
+    return std::make_unique<RequestService>(framing, parameters, make, run);
+  };
+}
+
 Protocol request_response(RequestResponse description) {
   Protocol protocol;
   protocol.name = std::move(description.name);
@@ -19,10 +26,7 @@ Protocol request_response(RequestResponse description) {
   protocol.sessions_stand_alone = true;
   protocol.make_server = [framing = description.framing, make = std::move(description.handler)](
                              const Parameters&) { return std::make_unique<HandlerService>(framing, make); };
-  protocol.make_client = [framing = description.framing, make = std::move(description.exchange)](
-                             const Parameters& parameters, LoadRun& run) {
-    return std::make_unique<RequestService>(framing, parameters, make, run);
-  };
+  protocol.make_client = exchange_client(description.framing, std::move(description.exchange));
   return protocol;
 }
 

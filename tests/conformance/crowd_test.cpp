@@ -3,6 +3,8 @@
 // Many peers at once, more than there is room for, and the machine out of descriptors.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
+#include <deque>
 #include <poll.h>
 
 #include <future>
@@ -98,8 +100,10 @@ TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
   checks(Duty::shortage);
   EchoService echo;
   Server server(GetParam(), echo);
-  Peer early(server.endpoint());
-  expect_echo(early, "before");
+  std::deque<Peer> each;  // one for each loop, so that all have begun
+  for (unsigned i = 0; i < GetParam().options.threads; ++i)
+    expect_echo(each.emplace_back(server.endpoint()), "before");
+  Peer& early = each.front();
   std::vector<Fd> connects;
   for (int i = 0; i < 20; ++i) connects.push_back(stream_socket(server.endpoint()));
   FewDescriptors few;

@@ -56,7 +56,7 @@ std::vector<std::string> Resources::not_back() const {
     return after.descriptors == descriptors && after.threads <= threads && after.children == children;
   };
   Resources after = now();
-  for (int i = 0; i < 2000 && !as_before(after); ++i) {
+  for (int i = 0; i < 20'000 && !as_before(after); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = now();
   }

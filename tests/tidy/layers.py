@@ -8,7 +8,8 @@ from tree import Finding
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "connection", "session",
              "net", "base"}
 LAYERS = {
-    "cli": {"race", "report", "transfer"} | _MEASURED,
+    "cli": {"race", "report", "transfer", "hosting"} | _MEASURED,
+    "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "race": _MEASURED,
     "transfer": _MEASURED,
