@@ -2,6 +2,7 @@
 #include "failing_calls.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 
 namespace joust::test {
 namespace {
@@ -95,6 +97,23 @@ int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
 int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
   return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events,
                                                       most, timeout, mask);
+}
+
+int pipe2(int* ends, int flags) noexcept {
+  return joust::test::pass_on<int(int*, int)>(Call::pipe2, "pipe2", ends, flags);
+}
+
+int fcntl(int descriptor, int command, ...) {
+  std::va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  static const auto real = reinterpret_cast<int (*)(int, int, ...)>(::dlsym(RTLD_NEXT, "fcntl"));
+  const int error = command == F_SETPIPE_SZ ? joust::test::refusal(Call::widen_pipe) : 0;
+  if (error == 0) return real(descriptor, command, argument);
+  real(descriptor, command, 8192);
+  errno = error;
+  return -1;
 }
 
 }  // extern "C"
