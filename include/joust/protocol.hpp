@@ -71,6 +71,9 @@ struct RequestResponse {
   Framing framing = Raw{};
   std::function<std::unique_ptr<Handler>()> handler;
   std::function<std::unique_ptr<Exchange>(const Parameters&)> exchange;
+  // Bytes per second, at least: of a message that has begun, over each 10 s, and of replies that wait to be
+  // read, over each minute. A peer that is slower is disconnected and counted. 0: any rate will do.
+  std::uint64_t least_rate = 1024;
 };
 Protocol request_response(RequestResponse description);
 

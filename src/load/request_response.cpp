@@ -17,8 +17,10 @@ Protocol request_response(RequestResponse description) {
   Protocol protocol;
   protocol.name = std::move(description.name);
   protocol.summary = std::move(description.summary);
-  protocol.make_server = [framing = description.framing, make = std::move(description.handler)](
-                             const Parameters&) { return std::make_unique<HandlerService>(framing, make); };
+  protocol.make_server = [framing = description.framing, make = std::move(description.handler),
+                          rates = RateRules::of(description.least_rate)](const Parameters&) {
+    return std::make_unique<HandlerService>(framing, make, rates);
+  };
   protocol.make_client = [framing = description.framing, make = std::move(description.exchange)](
                              const Parameters& parameters, LoadRun& run) {
     return std::make_unique<RequestService>(framing, parameters, make, run);
