@@ -2,6 +2,9 @@
 #include "failing_calls.hpp"
 
 #include <dlfcn.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -69,6 +72,29 @@ extern "C" {
 
 int accept4(int socket, sockaddr* address, socklen_t* size, int flags) {
   return joust::test::pass_on<decltype(accept4)>(Call::accept4, "accept4", socket, address, size, flags);
+}
+
+int ppoll(pollfd* sockets, nfds_t count, const timespec* timeout, const sigset_t* mask) {
+  return joust::test::pass_on<decltype(ppoll)>(Call::ppoll, "ppoll", sockets, count, timeout, mask);
+}
+
+// It returns the error instead of setting errno.
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                   void* argument) noexcept {
+  if (const int error = joust::test::refusal(Call::pthread_create); error != 0) return error;
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static const auto real = reinterpret_cast<Create*>(::dlsym(RTLD_NEXT, "pthread_create"));
+  return real(thread, attributes, body, argument);
+}
+
+int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
+  return joust::test::pass_on<decltype(epoll_wait)>(Call::epoll_wait, "epoll_wait", epoll, events, most,
+                                                    timeout_ms);
+}
+
+int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
+  return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events,
+                                                      most, timeout, mask);
 }
 
 }  // extern "C"

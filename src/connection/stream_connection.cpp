@@ -44,6 +44,7 @@ std::size_t StreamConnection::offer(Bytes chunk, Time now) {
 
 void StreamConnection::received(Bytes chunk, Time now) {
   received_ += chunk.size();
+  if (ended_) return;
   last_progress_ = now;
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
@@ -62,6 +63,7 @@ void StreamConnection::offer_held(Time now) {
 }
 
 void StreamConnection::peer_finished(Time now) {
+  if (ended_) return;
   peer_finished_ = true;
   last_progress_ = now;
   offer_held(now);
@@ -70,6 +72,7 @@ void StreamConnection::peer_finished(Time now) {
 void StreamConnection::sent(std::size_t n, Time now) {
   faulted_ = false;
   sent_ += n;
+  if (ended_) return;
   last_progress_ = now;
   // What is read ahead is always what comes first.
   if (ahead_) ahead_->skip(n);
@@ -141,11 +144,6 @@ void StreamConnection::source_failed(int error, Time now) {
   files_->on_source_failed(error, now);
 }
 
-bool StreamConnection::wants_input() const {
-  if (over() || peer_finished_) return false;
-  return shut_ || (held_.empty() && session_->want() != Want::nothing);
-}
-
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
   static constexpr std::size_t kMost = 16;
   if (over() || shut_) return 0;
@@ -196,14 +194,14 @@ bool StreamConnection::has_output() const {
   return !over() && !shut_ && session_->output({&first, 1}) > 0;
 }
 
-std::optional<FileRange> StreamConnection::source() const {
+std::optional<FileRange> StreamConnection::source_of_files() const {
   Segment first;
   if (over() || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
   if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
   return first.file;
 }
 
-std::optional<FileRange> StreamConnection::store() const {
+std::optional<FileRange> StreamConnection::store_of_files() const {
   if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
     return std::nullopt;
   const FileRange range = files_->store();
@@ -212,17 +210,6 @@ std::optional<FileRange> StreamConnection::store() const {
 
 bool StreamConnection::wants_shutdown() const {
   return !over() && !shut_ && !peer_finished_ && session_->finished() && !has_output();
-}
-
-// Nothing is read or written any more.
-bool StreamConnection::over() const {
-  return ended_ || session_->gives_up();
-}
-
-bool StreamConnection::ended() const {
-  if (over()) return true;
-  if (!peer_finished_) return false;
-  return shut_ || (session_->finished() && !has_output());
 }
 
 std::optional<Time> StreamConnection::deadline() const {

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "joust/engine.hpp"
-#include "joust/session.hpp"
 #include "connection/tally.hpp"
+#include "joust/limits.hpp"
+#include "joust/session.hpp"
 
 namespace joust {
 
@@ -57,19 +57,30 @@ class StreamConnection {
   void source_failed(int error, Time now);
 
   // Questions
-  bool wants_input() const;
+  bool wants_input() const {
+    if (over() || peer_finished_) return false;
+    return shut_ || (held_.empty() && session_->want() != Want::nothing);
+  }
   // How many were filled. What comes from a file is read now, which may fail it.
   std::size_t output(std::span<iovec> into, Time now);
   bool has_output() const;
-  std::optional<FileRange> source() const;  // with a descriptor
-  std::optional<FileRange> store() const;   // likewise
+  std::optional<FileRange> source() const {  // with a descriptor
+    return files_ == nullptr ? std::nullopt : source_of_files();
+  }
+  std::optional<FileRange> store() const {  // likewise
+    return files_ == nullptr ? std::nullopt : store_of_files();
+  }
   bool wants_shutdown() const;
-  bool ended() const;
+  bool ended() const {
+    if (over()) return true;
+    return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
+  }
   std::optional<Time> deadline() const;
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  bool over() const;
+  // Nothing is read or written any more.
+  bool over() const { return ended_ || session_->gives_up(); }
 
   // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
   // another one lie at its address.
@@ -83,6 +94,8 @@ class StreamConnection {
     std::size_t size = 0;
   };
 
+  std::optional<FileRange> source_of_files() const;
+  std::optional<FileRange> store_of_files() const;
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
   Bytes read_ahead(const FileRange& range, Time now);

@@ -11,11 +11,12 @@
 // Bad at: thousands of connections. Each takes a stack, and each message a switch to another thread.
 //
 // recv blocks, send does not: two peers that both wait until the other one reads wait for ever. When a socket
-// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
-// at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
-// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. Left
-// out on purpose: a pool of threads, and a second thread per connection that only writes. Where a file asks
-// for it, sendfile and splice take the place of send and recv: files/file_io.hpp.
+// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the time
+// after which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
+// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. The
+// host is in threads/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection
+// that only writes. Where a file asks for it, sendfile and splice take the place of send and recv:
+// files/file_io.hpp. sendfile has no MSG_DONTWAIT: it waits for room, but one tick of the kernel at most.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -24,31 +25,26 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <vector>
 
-#include "base/check.hpp"
-#include "engines/threads/blocking_dial.hpp"
-#include "engines/threads/crew.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/patience.hpp"
+#include "engines/threads/blocking_dial.hpp"
+#include "engines/threads/crew.hpp"
+#include "engines/threads/host.hpp"
 #include "net/address.hpp"
-#include "net/listener.hpp"
-#include "net/target.hpp"
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostRead = 64 << 10;                       // on the stack
-constexpr Duration kTick = std::chrono::seconds(1);               // the longest sleep in recv
-constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
-
-constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
+constexpr std::size_t kMostRead = 64 << 10;          // on the stack
+constexpr Duration kTick = std::chrono::seconds(1);  // the longest sleep in recv
+constexpr Duration kSendTick = std::chrono::microseconds(1);  // and in sendfile: rounded up by the kernel
 
 // What the thread of one connection does. It lives on that thread's stack.
 class Conversation {
  public:
   Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
-      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait) {}
+      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait), pipe_(crew.pipes()) {}
 
   void hold();
 
@@ -80,6 +76,7 @@ class Conversation {
 
 void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
+  set_timeout(peer_.socket.get(), SO_SNDTIMEO, kSendTick);
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
   const PeerAddress from = hosting_.target == nullptr ? peer_of(peer_.socket.get()) : PeerAddress::unknown;
@@ -122,18 +119,18 @@ Duration Conversation::next_wait() {
 // Waits for what was noted, without the lock, and reads.
 Conversation::Heard Conversation::listen(Duration wait) {
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
-  if (!blocking && (wait > Duration::zero() || for_file_ > 0)) {  // splice has no MSG_DONTWAIT
+  // splice has no MSG_DONTWAIT, and would keep its pipe while it waits.
+  if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
-    const timespec timeout = to_timespec(wait);
+    const timespec timeout = to_timespec(std::min(wait, kTick));
     // Where nothing is wanted now, not even the peer's end, this only sleeps.
-    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) return {{}, errno};
+    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
-  if (for_file_ > 0) {
-    const ssize_t n = pipe_.fill(peer_.socket.get(), for_file_);
-    return {{}, n < 0 ? errno : 0, n < 0 ? 0 : static_cast<std::size_t>(n)};
-  }
+  if (for_file_ > 0)
+    if (const auto n = pipe_.fill(peer_.socket.get(), for_file_))
+      return {{}, *n < 0 ? errno : 0, *n < 0 ? 0 : static_cast<std::size_t>(*n)};
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -164,105 +161,9 @@ void Conversation::take_leave(const Heard& heard) {
   peer_.connection->drain(now_);
 }
 
-// Accepts or dials, and minds the threads.
-class Host {
- public:
-  Host(const Hosting& hosting, Stop& stop)
-      : hosting_(hosting), stop_(stop), listeners_(hosting.listeners), undialled_(hosting.dials) {}
-  void run();
-
- private:
-  void live(CrewPeer& peer);
-  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
-  void wait();
-  void accept_from_ready();
-  void accept_peers(const Listener& listener);
-  void start_dials();
-  void begin_drain();
-
-  const Hosting& hosting_;
-  Stop& stop_;
-  std::span<Listener* const> listeners_;    // until the stop
-  std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
-  std::size_t undialled_;                   // connections
-  std::atomic<std::size_t> connecting_{0};  // dials in progress
-  Time now_ = Clock::now();
-  std::optional<Time> accept_again_;  // while accepting is paused
-  std::optional<Time> drain_by_;
-  Crew crew_{hosting_, stop_, [this](CrewPeer& peer) { live(peer); }};
-};
-
-// All that a thread does.
-void Host::live(CrewPeer& peer) {
-  if (!peer.socket.is_open()) {
-    peer.socket = dial_blocking(hosting_, crew_);
-    connecting_.fetch_sub(1);
-    crew_.wake_host();
-  }
-  if (peer.socket.is_open()) Conversation(hosting_, crew_, peer).hold();
-}
-
-void Host::run() {
-  for (start_dials(); !over(); start_dials()) {
-    wait();
-    crew_.attend(now_);
-    accept_from_ready();
-    if (stop_.requested() && !drain_by_) begin_drain();
-    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
-  }
-  crew_.rethrow();
-}
-
-void Host::wait() {
-  Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
-  if (accept_again_) until = std::min(until, *accept_again_);
-  if (const auto due = crew_.due()) until = std::min(until, *due);
-  const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
-  events_.clear();  // a negative descriptor is passed over
-  events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
-  events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
-  for (const Listener* listener : listeners_)
-    events_.push_back({.fd = accept_again_ ? -1 : listener->fd(), .events = POLLIN, .revents = 0});
-  ::ppoll(events_.data(), events_.size(), &timeout, nullptr);
-  now_ = Clock::now();
-  if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
-}
-
-void Host::accept_from_ready() {
-  for (std::size_t i = 0; i < listeners_.size(); ++i)
-    if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
-}
-
-void Host::accept_peers(const Listener& listener) {
-  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
-    const bool full = crew_.size() >= hosting_.limits.connections;
-    // The listener does not block: who has connected may be gone again. What accept4 gives here does.
-    Accepted accepted = full ? Accepted{AcceptOutcome::busy, {}} : listener.accept(0);
-    if (accepted.outcome == AcceptOutcome::none) return;
-    if (accepted.outcome == AcceptOutcome::accepted && crew_.start(std::move(accepted.socket))) continue;
-    hosting_.tally.note(
-        "accepting paused: out of descriptors, memory or threads, or at the connection limit");
-    accept_again_ = now_ + hosting_.limits.accept_pause;
-    return;
-  }
-}
-
-void Host::start_dials() {
-  while (undialled_ > 0 && !drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
-    --undialled_;
-    connecting_.fetch_add(1);
-    if (!crew_.start(Fd{})) connecting_.fetch_sub(1);
-  }
-}
-
-void Host::begin_drain() {
-  drain_by_ = now_ + hosting_.limits.drain;
-  // A last turn for those who wait in the queue; more, and peers that keep coming would put off the end.
-  for (Listener* listener : std::exchange(listeners_, {})) {
-    if (!accept_again_) accept_peers(*listener);
-    listener->close();
-  }
-  crew_.drain();
+void run(const Hosting& hosting, Stop& stop) {
+  const auto hold = [&](Crew& crew, CrewPeer& peer) { Conversation(hosting, crew, peer).hold(); };
+  Host(hosting, stop, hold).run();
 }
 
 }  // namespace
@@ -273,7 +174,7 @@ extern const Engine kThreads{
     .threads = "one per connection",
     .wait_ignored = {},
     .knobs = {},
-    .run = [](const Hosting& hosting, Stop& stop) { Host(hosting, stop).run(); },
+    .run = run,
 };
 
 }  // namespace joust

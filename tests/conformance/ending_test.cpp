@@ -7,6 +7,7 @@
 #include <future>
 
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
 
 namespace joust::conformance {
@@ -24,6 +25,7 @@ void expect_served(const Server& server) {
 }
 
 TEST_P(Ending, LastBytesTogetherWithTheEnd) {
+  checks(Duty::order);
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo(Line{});
     Server server(GetParam(), echo, {.address = address});
@@ -37,7 +39,19 @@ TEST_P(Ending, LastBytesTogetherWithTheEnd) {
   }
 }
 
+// Who closes a unix socket cannot be answered; what it has said counts all the same.
+TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
+  checks(Duty::order);
+  constexpr std::size_t kBytes = 50'000;
+  ScriptedService service;
+  Server server(GetParam(), service, {.address = unix_address()});
+  service.join(server).send(std::string(kBytes, '.'));
+  service.await(Told::What::finished, 0);
+  EXPECT_EQ(service.bytes_of(0), 1 + kBytes);
+}
+
 TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
+  checks(Duty::order);
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -50,6 +64,7 @@ TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
 }
 
 TEST_P(Ending, PeerThatSaysNothingAndFinishes) {
+  checks(Duty::order);
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -116,6 +131,7 @@ TEST_P(Ending, PeerThatLeavesWhileRepliesAreOnTheWay) {
 
 // Closing with bytes unread makes TCP reset the connection and take the reply back.
 TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
+  checks(Duty::order);
   OneAnswerService once(Line{});
   Server server(GetParam(), once);
   for (int i = 0; i < 5; ++i) {
@@ -127,8 +143,24 @@ TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
   }
 }
 
+// While others are served on.
+TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
+  checks(Duty::nothing_left);
+  EchoService echo(Line{});
+  Server server(GetParam(), echo);
+  Peer bystander(server.endpoint());
+  bystander.send("here\n");
+  EXPECT_EQ(bystander.receive(5), "here\n");
+  const Resources before = Resources::now();
+  for (int i = 0; i < 10; ++i) expect_served(server);
+  before.expect_back();
+  bystander.send("still here\n");
+  EXPECT_EQ(bystander.receive(11), "still here\n");
+}
+
 // One who does not end after we did is not waited for beyond the linger limit.
 TEST_P(Ending, PeerThatNeverEndsIsLeft) {
+  checks(Duty::order);
   OneAnswerService once(Line{});
   Server server(GetParam(), once);
   Peer peer(server.endpoint());
@@ -140,7 +172,25 @@ TEST_P(Ending, PeerThatNeverEndsIsLeft) {
   EXPECT_EQ(server.tally().failures(), 0U);
 }
 
+TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
+  checks(Duty::resets);
+  for (const std::string& unread : {std::string(), std::string("...")}) {
+    Limits limits = brisk();
+    limits.idle = kPatience * 10;
+    ScriptedService service;
+    Server server(GetParam(), service, {.limits = limits});
+    Peer peer = service.join(server);
+    peer.send("n" + unread);
+    service.await_bytes(2, 0);
+    peer.send(unread);
+    peer.reset();
+    service.await(Told::What::failure, 0);
+    EXPECT_EQ(server.tally().failures(Stage::receive), 1U);
+  }
+}
+
 TEST_P(Ending, IdlePeerIsClosed) {
+  checks(Duty::deadlines);
   Limits limits = brisk();
   limits.idle = std::chrono::milliseconds(100);
   EchoService echo;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/resources.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -50,23 +51,30 @@ Resources Resources::now() {
   return {open_descriptors(), running_threads(), has_children()};
 }
 
-void Resources::expect_back() const {
+std::vector<std::string> Resources::not_back() const {
   const auto as_before = [this](const Resources& after) {
     return after.descriptors == descriptors && after.threads <= threads && after.children == children;
   };
   Resources after = now();
-  for (int i = 0; i < 2000 && !as_before(after); ++i) {
+  for (int i = 0; i < 20'000 && !as_before(after); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = now();
   }
   std::vector<std::string> left;
   std::ranges::set_difference(after.descriptors, descriptors, std::back_inserter(left));
-  EXPECT_TRUE(left.empty()) << left.size() << " descriptors left open, such as " << left.front();
   std::vector<std::string> lost;
   std::ranges::set_difference(descriptors, after.descriptors, std::back_inserter(lost));
-  EXPECT_TRUE(lost.empty()) << "closed a descriptor of somebody else's: " << lost.front();
-  EXPECT_LE(after.threads, threads) << "threads left running";
-  EXPECT_EQ(after.children, children) << "children left behind";
+  std::vector<std::string> words;
+  if (!left.empty())
+    words.push_back(fmt::format("{} descriptors left open, such as {}", left.size(), left.front()));
+  if (!lost.empty()) words.push_back("closed a descriptor of somebody else's: " + lost.front());
+  if (after.threads > threads) words.push_back(fmt::format("{} threads left running", after.threads - threads));
+  if (after.children != children) words.emplace_back("children left behind");
+  return words;
+}
+
+void Resources::expect_back() const {
+  for (const std::string& difference : not_back()) ADD_FAILURE() << difference;
 }
 
 std::size_t resident_bytes() {
@@ -74,13 +82,6 @@ std::size_t resident_bytes() {
   std::size_t resident = 0;
   std::ifstream("/proc/self/statm") >> size >> resident;
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-Duration cpu_time() {
-  rusage usage{};
-  checked(::getrusage(RUSAGE_SELF, &usage), "getrusage()");
-  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 FewDescriptors::FewDescriptors() {

@@ -17,13 +17,13 @@ struct Resources {
 
   static Resources now();
 
-  // Fails the test unless they come back to this soon: a joined thread and a closed ring take the kernel a
-  // moment.
-  void expect_back() const;
+  // How the process differs from this, in words; nothing as soon as it does not. A joined thread and a closed
+  // ring take the kernel a moment, which is waited for.
+  std::vector<std::string> not_back() const;
+  void expect_back() const;  // fails the test if it does
 };
 
 std::size_t resident_bytes();  // this process
-Duration cpu_time();           // this process, all threads, user and system
 
 // Whether memory is a sanitizer's to keep: resident_bytes() then says little about the program.
 consteval bool memory_is_instrumented() {

@@ -47,7 +47,7 @@ bool Run::over_within(Duration time) {
 
 void Run::wait() {
   if (!over_within(kPatience)) {
-    fmt::print(stderr, "{}: run() does not return\n", name_);
+    fmt::print(stderr, "{}: run() does not return; {}\n", name_, duty_in_question());
     std::abort();
   }
   done_.get();

@@ -69,7 +69,8 @@ template <typename Peer>
 void LoopCore<Peer>::end_accepting(int flags) {
   if (index_ != 0 || !hosting_.serves() || group_.dealing_ended()) return;
   for (Listener* const listener : std::exchange(listeners_, {})) {
-    if (!accepting_paused()) accept_peers(*listener, flags);
+    const auto take = [this](Fd socket) { accepted(std::move(socket)); };
+    if (!listener->take_queued(flags, room(), take)) hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   group_.end_dealing();

@@ -20,7 +20,7 @@ constexpr unsigned kEnd = POLLRDHUP | POLLHUP | POLLERR;
 }  // namespace
 
 ReadyLoop::ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {}
+    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes), pipe_(hosting.tally) {}
 
 unsigned ReadyLoop::interest(const Peer& peer) const {
   if (!peer.connection) return POLLOUT;  // connecting
@@ -79,8 +79,9 @@ void ReadyLoop::ready_listener(const Listener& listener) {
 void ReadyLoop::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
-  flush(peer);
-  while (peer.readable && connection.wants_input()) {
+  const auto may_receive = [&] { return peer.readable && connection.wants_input(); };
+  if (!may_receive()) flush(peer);
+  while (may_receive()) {
     if (connection.bytes_received() >= quota) {
       put_off(peer);
       break;

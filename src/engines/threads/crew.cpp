@@ -4,9 +4,12 @@
 #include <poll.h>
 #include <sched.h>
 
+#include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
+#include "engines/loop/loops.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {
@@ -16,6 +19,18 @@ constexpr unsigned kSendsPerTurn = 16;  // so that a fast reader cannot keep a t
 constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
 
 }  // namespace
+
+CrewPeer::Task CrewPeer::await_task() {
+  std::unique_lock lock(mutex);
+  given.wait(lock, [this] { return task != Task::none; });
+  return task;
+}
+
+void CrewPeer::give(Task what) {
+  const std::lock_guard lock(mutex);
+  task = what;
+  given.notify_one();
+}
 
 void CrewPeer::catch_up(Publications* publications, Time now) {
   if (publications != nullptr && publications->count() != seen) {
@@ -36,8 +51,8 @@ short CrewPeer::interest() const {
   return static_cast<short>(events);
 }
 
-Crew::Crew(const Hosting& hosting, Stop& stop, std::function<void(CrewPeer&)> live)
-    : hosting_(hosting), stop_(stop), live_(std::move(live)), publications_(hosting.service.publications()) {
+Crew::Crew(const Hosting& hosting, std::function<void(CrewPeer&)> live)
+    : hosting_(hosting), live_(std::move(live)), publications_(hosting.service.publications()) {
   if (publications_ != nullptr) publications_->subscribe(waker_);
 }
 
@@ -54,36 +69,63 @@ Crew::~Crew() {
   if (publications_ != nullptr) publications_->unsubscribe(waker_);
 }
 
-bool Crew::start(Fd socket) {
-  CrewPeer& peer = peers_.emplace_back(std::move(socket));
-  peer.self = std::prev(peers_.end());
+std::optional<Failure> Crew::prepare() noexcept {
   try {
+    if (!spare_.empty()) return std::nullopt;
+    CrewPeer& peer = spare_.emplace_back();
+    peer.self = spare_.begin();
     peer.thread.start([this, &peer] { run_thread(peer); });
-    return true;
-  } catch (const std::system_error& error) {
-    peers_.pop_back();
-    const Failure failure{Stage::connect, error.code().value(), "a thread for the connection"};
-    hosting_.tally.failed(failure);
-    hosting_.service.not_opened(failure, now_);
-    return false;
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    spare_.clear();
+    return failure_of(error);
   }
 }
 
-void Crew::run_thread(CrewPeer& peer) {
-  std::exception_ptr error;
-  try {
-    live_(peer);
-  } catch (...) {
-    error = std::current_exception();
-    stop_.request();
-    stop_.request();
+void Crew::start(Fd socket) {
+  CrewPeer& peer = spare_.front();
+  peers_.splice(peers_.end(), spare_);
+  peer.socket = std::move(socket);
+  peer.give(CrewPeer::Task::live);
+}
+
+void Crew::run_thread(CrewPeer& peer) noexcept {
+  if (peer.await_task() == CrewPeer::Task::live) {
+    try {
+      live_(peer);
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(peer.mutex);
+      break_off(peer, failure_of(error));
+      peer.connection.reset();
+      peer.socket.close();
+    }
   }
   {
     const std::lock_guard lock(mutex_);
-    if (!error_) error_ = error;
-    ended_.push_back(&peer);
+    peer.ended_before = std::exchange(ended_last_, &peer);
   }
   waker_.wake();
+}
+
+// One peer's misfortune is its own: no memory for its session, a call that its socket refuses, an exception
+// of its session. Under the peer's lock; the owner then closes.
+void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
+  try {
+    if (peer.connection) return peer.connection->failed(failure, Clock::now());
+    hosting_.tally.failed(failure);
+    hosting_.service.not_opened(failure, Clock::now());
+  } catch (const std::exception&) {
+    // The session cannot even take this in. Its connection ends all the same, and has been counted.
+  }
+}
+
+// A signal is as good as an event: somebody wants this thread to look around.
+void Crew::wait_failed() const {
+  const int error = errno;
+  if (error == EINTR) return;
+  if (error != ENOMEM && error != EAGAIN) throw std::system_error(error, std::generic_category(), "ppoll()");
+  hosting_.tally.note("waits failed for want of kernel memory");
+  pause_for_shortage();
 }
 
 bool Crew::will_speak() const {
@@ -103,12 +145,16 @@ void Crew::attend(Time now) {
 }
 
 void Crew::join_ended() {
-  std::vector<CrewPeer*> ended;
+  CrewPeer* ended = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    ended.swap(ended_);
+    ended = std::exchange(ended_last_, nullptr);
   }
-  for (const CrewPeer* peer : ended) peers_.erase(peer->self);  // its thread is joined by that
+  while (ended != nullptr) {
+    const auto self = ended->self;
+    ended = ended->ended_before;
+    peers_.erase(self);  // its thread is joined by that
+  }
 }
 
 void Crew::pass_publications() {
@@ -124,16 +170,22 @@ void Crew::pass_publications() {
 }
 
 // Sends what a publication has made visible. False when the owner must see to it.
-bool Crew::speak_for(CrewPeer& peer) {
+bool Crew::speak_for(CrewPeer& peer) noexcept {
   const std::unique_lock lock(peer.mutex, std::try_to_lock);
   if (!lock) return false;
   if (!peer.connection) return true;  // not open yet, and will look then; or over
-  peer.catch_up(publications_, now_);
-  // Where the socket is full, the owner knows and sends when there is room.
-  if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
-  const auto due = peer.connection->deadline();
-  return !peer.connection->ended() && (peer.interest() & ~peer.waits_for) == 0 &&
-         (!due || *due >= peer.back_by);
+  try {
+    peer.catch_up(publications_, now_);
+    if (peer.connection->source()) return false;  // sendfile() may wait: that is for the owner
+    // Where the socket is full, the owner knows and sends when there is room.
+    if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
+    const auto due = peer.connection->deadline();
+    return !peer.connection->ended() && (peer.interest() & ~peer.waits_for) == 0 &&
+           (!due || *due >= peer.back_by);
+  } catch (const std::exception& error) {
+    break_off(peer, failure_of(error));
+    return false;
+  }
 }
 
 void Crew::nudge(CrewPeer& peer) {
@@ -155,15 +207,13 @@ void Crew::repeat_nudges() {
 
 void Crew::drain() {
   draining_ = true;
+  for (CrewPeer& peer : spare_) peer.give(CrewPeer::Task::leave);
+  peers_.splice(peers_.end(), spare_);
   nudge_all();
 }
 
 void Crew::end_at_once() {
   if (!ending_.exchange(true)) drain();
-}
-
-void Crew::rethrow() const {
-  if (error_) std::rethrow_exception(error_);
 }
 
 }  // namespace joust

@@ -2,28 +2,30 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <list>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "base/fd.hpp"
 #include "base/small_thread.hpp"
-#include "engines/loop/gathering.hpp"
-#include "joust/engine.hpp"
-#include "net/stop.hpp"
-#include "net/waker.hpp"
 #include "connection/stream_connection.hpp"
+#include "engines/engine.hpp"
+#include "engines/files/pipe_pool.hpp"
+#include "engines/loop/gathering.hpp"
+#include "net/waker.hpp"
 
 namespace joust {
 
 // A connection with a thread of its own, its owner. The host (the thread that runs the engine) visits it too,
 // so what is not atomic is touched under the lock, and nobody sleeps while holding that.
 struct CrewPeer {
-  explicit CrewPeer(Fd&& accepted) : socket(std::move(accepted)) {}
+  enum class Task : std::uint8_t { none, live, leave };
+
+  Task await_task();  // the owner's: the first thing it does
+  void give(Task given);
 
   void catch_up(Publications* publications, Time now);  // with what was published, and with time
   void flush(Time now);    // sends what there is, as far as it goes without waiting
@@ -37,8 +39,12 @@ struct CrewPeer {
   Time back_by{};                              // or this time
   std::atomic<bool> nudged{false};             // and has been roused, but has not answered yet
 
-  std::list<CrewPeer>::iterator self;  // the crew's
-  SmallThread thread;                  // the crew's
+  Task task = Task::none;
+  std::condition_variable given;
+
+  std::list<CrewPeer>::iterator self;  // the crew's, like those below
+  CrewPeer* ended_before = nullptr;
+  SmallThread thread;
 };
 
 // All peers of a run and their threads. Two things are hard with threads that sleep in system calls, and are
@@ -51,51 +57,56 @@ struct CrewPeer {
 //   it would have to, or where the owner's sleep no longer fits what it should wait for, it nudges the owner.
 class Crew {
  public:
-  Crew(const Hosting& hosting, Stop& stop, std::function<void(CrewPeer&)> live);
+  // `live` is what a thread does for its peer. What it throws costs that connection, and is counted.
+  Crew(const Hosting& hosting, std::function<void(CrewPeer&)> live);
   ~Crew();  // ends at once, if not done
 
   // The host's
-  bool start(Fd socket);  // a thread that lives for this socket; false, and counted, when there can be none
-  std::size_t size() const { return peers_.size(); }
+  // Has a thread wait for the next connection, if none does. Says why when there can be none.
+  std::optional<Failure> prepare() noexcept;
+  void start(Fd socket);  // that thread lives for this socket from now on
+  std::size_t size() const { return peers_.size(); }  // without the one that waits
   int fd() const { return waker_.fd(); }  // readable when attend() has something to do,
   std::optional<Time> due() const;        // and so it has at this time
   void attend(Time now);                  // joins who has ended, passes publications on, repeats nudges
   void drain();                           // has all take leave
   void end_at_once();                     // whatever is unfinished
-  void rethrow() const;                   // what has been thrown in a thread; a stop has been requested then
 
   // Any thread's
   Publications* publications() const { return publications_; }
   bool will_speak() const;  // the host is about to send for everyone: nobody needs to send a part of it
+  PipePool& pipes() { return pipes_; }
   bool draining() const { return draining_; }
   bool ending() const { return ending_; }
   void wake_host() { waker_.wake(); }
+  void wait_failed() const;  // ppoll() has: returns when it may be called again; throws what will not pass
 
  private:
-  void run_thread(CrewPeer& peer);
+  void run_thread(CrewPeer& peer) noexcept;
+  void break_off(CrewPeer& peer, const Failure& failure) noexcept;
   void join_ended();
   void pass_publications();
-  bool speak_for(CrewPeer& peer);
+  bool speak_for(CrewPeer& peer) noexcept;
   void nudge(CrewPeer& peer);
   void nudge_all();
   void repeat_nudges();
 
   const Hosting& hosting_;
-  Stop& stop_;
   const std::function<void(CrewPeer&)> live_;
   Publications* const publications_;
+  PipePool pipes_{hosting_.tally};
   Waker waker_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> ending_{false};
 
   std::mutex mutex_;
-  std::vector<CrewPeer*> ended_;  // under the mutex
-  std::exception_ptr error_;      // under the mutex while threads run
+  CrewPeer* ended_last_ = nullptr;  // under the mutex; a list without memory of its own
 
   Time now_ = Clock::now();
   std::optional<Time> nudge_again_;     // while any are unanswered
   std::atomic<std::uint64_t> told_{0};  // of the publications
   Gathering gathering_;
+  std::list<CrewPeer> spare_;  // at most one: its thread waits for a task
   std::list<CrewPeer> peers_;
 };
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "engines/threads/host.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sigpipe.hpp"
+#include "connection/tally.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/threads/blocking_dial.hpp"
+
+namespace joust {
+namespace {
+
+constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
+constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
+
+// A dial under way: however it ends, another one may start then.
+class Dialling {
+ public:
+  Dialling(std::atomic<std::size_t>& under_way, Crew& crew) : under_way_(under_way), crew_(crew) {}
+  ~Dialling() {
+    under_way_.fetch_sub(1);
+    crew_.wake_host();
+  }
+  Dialling(const Dialling&) = delete;
+  Dialling& operator=(const Dialling&) = delete;
+
+ private:
+  std::atomic<std::size_t>& under_way_;
+  Crew& crew_;
+};
+
+}  // namespace
+
+Host::Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold)
+    : hosting_(hosting),
+      stop_(stop),
+      hold_(std::move(hold)),
+      listeners_(hosting.listeners),
+      undialled_(hosting.dials) {
+  events_.reserve(kBeforeListeners + listeners_.size());
+}
+
+// All that a thread does.
+void Host::live(CrewPeer& peer) {
+  if (!peer.socket.is_open()) {
+    const Dialling dial(connecting_, crew_);
+    peer.socket = dial_blocking(hosting_, crew_);
+  }
+  if (peer.socket.is_open()) hold_(crew_, peer);
+}
+
+void Host::run() {
+  const SigpipeBlock block;  // for send_file(), on all threads
+  for (start_dials(); !over(); start_dials()) {
+    wait();
+    crew_.attend(now_);
+    accept_from_ready();
+    if (stop_.requested() && !drain_by_) begin_drain();
+    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
+  }
+}
+
+void Host::wait() {
+  Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
+  if (accept_again_) until = std::min(until, *accept_again_);
+  if (const auto due = crew_.due()) until = std::min(until, *due);
+  const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
+  events_.clear();  // a negative descriptor is passed over
+  events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
+  events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
+  for (const Listener* listener : listeners_)
+    events_.push_back({.fd = accept_again_ ? -1 : listener->fd(), .events = POLLIN, .revents = 0});
+  if (::ppoll(events_.data(), events_.size(), &timeout, nullptr) < 0) crew_.wait_failed();
+  now_ = Clock::now();
+  if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
+}
+
+void Host::accept_from_ready() {
+  for (std::size_t i = 0; i < listeners_.size() && !accept_again_; ++i)
+    if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
+}
+
+// A peer is taken off the queue only when a thread waits for it. While the machine has none left, peers wait
+// in the queue as they do for want of descriptors.
+void Host::accept_peers(const Listener& listener) {
+  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
+    const bool room = crew_.size() < hosting_.limits.connections && !crew_.prepare();
+    // The listener does not block: who has connected may be gone again. What accept4 gives here does.
+    Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
+    if (accepted.outcome == AcceptOutcome::none) return;
+    if (accepted.outcome == AcceptOutcome::busy) {
+      hosting_.tally.note(
+          "accepting paused: out of descriptors, memory or threads, or at the connection limit");
+      accept_again_ = now_ + hosting_.limits.accept_pause;
+      return;
+    }
+    crew_.start(std::move(accepted.socket));
+  }
+}
+
+void Host::start_dials() {
+  while (undialled_ > 0 && !drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
+    --undialled_;
+    connecting_.fetch_add(1);
+    if (!take_on(Fd{})) connecting_.fetch_sub(1);
+  }
+}
+
+// A thread for a connection that cannot wait for one: false, and counted, when there is none.
+bool Host::take_on(Fd socket) {
+  const auto shortage = crew_.prepare();
+  if (!shortage) {
+    crew_.start(std::move(socket));
+    return true;
+  }
+  hosting_.tally.failed(*shortage);
+  hosting_.service.not_opened(*shortage, now_);
+  return false;
+}
+
+void Host::begin_drain() {
+  drain_by_ = now_ + hosting_.limits.drain;
+  for (Listener* listener : std::exchange(listeners_, {})) {
+    const std::size_t room =
+        hosting_.limits.connections - std::min(hosting_.limits.connections, crew_.size());
+    if (!listener->take_queued(0, room, [this](Fd socket) { take_on(std::move(socket)); }))
+      hosting_.tally.note(kLeftInQueue);
+    listener->close();
+  }
+  crew_.drain();
+}
+
+}  // namespace joust

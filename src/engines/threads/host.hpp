@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engines/engine.hpp"
+#include "engines/threads/crew.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+
+namespace joust {
+
+// The thread that runs the engine: it accepts or dials, and minds the threads of the connections.
+class Host {
+ public:
+  // `hold` serves a peer whose socket is connected, on the peer's own thread, until the connection is over.
+  Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold);
+  void run();
+
+ private:
+  void live(CrewPeer& peer);
+  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
+  void wait();
+  void accept_from_ready();
+  void accept_peers(const Listener& listener);
+  void start_dials();
+  bool take_on(Fd socket);
+  void begin_drain();
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  const std::function<void(Crew&, CrewPeer&)> hold_;
+  std::span<Listener* const> listeners_;    // until the stop
+  std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
+  std::size_t undialled_;                   // connections
+  std::atomic<std::size_t> connecting_{0};  // dials in progress
+  Time now_ = Clock::now();
+  std::optional<Time> accept_again_;  // while accepting is paused
+  std::optional<Time> drain_by_;
+  Crew crew_{hosting_, [this](CrewPeer& peer) { live(peer); }};
+};
+
+}  // namespace joust

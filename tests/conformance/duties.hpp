@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace joust::conformance {
+
+// The duties of an engine, as docs/howto/add-an-engine.md numbers and explains them. The comments of
+// src/engines/template.cpp and the faults of tests/mutants bear the same numbers.
+enum class Duty : std::uint8_t {
+  accept_quota = 1,
+  every_address,
+  shortage,
+  read_quota,
+  back_pressure,
+  order,
+  send_quota,
+  files,
+  publications,
+  gathering,
+  deadlines,
+  wait,
+  idle,
+  wait_errors,
+  resets,
+  hang_ups,
+  misfortune,
+  dialling,
+  queue_at_stop,
+  stop,
+  nothing_left,
+};
+inline constexpr int kDuties = static_cast<int>(Duty::nothing_left);
+
+std::string_view name_of(Duty duty);
+
+// "duty 7 (send quota)"
+std::string describe(Duty duty);
+
+// The duty that the running test checks, for the message of a test that hangs; empty where there is none.
+void question(std::optional<Duty> duty);
+std::string duty_in_question();
+
+}  // namespace joust::conformance

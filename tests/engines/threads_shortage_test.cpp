@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// The threads engine when the machine runs short of something.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "engines/metronome.hpp"
+#include "engines/running.hpp"
+#include "failing_calls.hpp"
+
+namespace joust::test {
+namespace {
+
+const Engine& threads() {
+  return *find_engine("threads");
+}
+
+TEST(ThreadsShortage, PeersWaitInTheQueueForAThread) {
+  HandlerService service = echo_service();
+  RunningServer server(threads(), service);
+  std::vector<Fd> peers;
+  {
+    const Failing none(Call::pthread_create, EAGAIN);
+    for (int i = 0; i < 10; ++i) {
+      peers.push_back(connect_to(server.address()));
+      send_all(peers.back(), "x");
+    }
+    while (server.tally.notes().empty()) std::this_thread::yield();
+    EXPECT_GT(none.failed(), 0U);
+  }
+  for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.opened, 10U);
+  EXPECT_EQ(server.tally.failures(), 0U);
+}
+
+TEST(ThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
+  HandlerService echo = echo_service();
+  RunningServer server(threads(), echo);
+  Metronome service(20, 1);
+  Dialling client(service, server.address(), 20);
+  {
+    const Failing none(Call::pthread_create, EAGAIN, 5, 3);
+    threads().run(client.hosting, client.stop);
+    EXPECT_EQ(none.failed(), 5U);
+  }
+  EXPECT_EQ(service.refused, 5);
+  EXPECT_EQ(client.tally.failures(Stage::local), 5U);
+  EXPECT_EQ(client.tally.failures(), 5U);
+  EXPECT_EQ(service.beats_heard, 15);
+}
+
+// A host that cannot wait does not take that for peers, does not spin, and goes on as soon as it can.
+TEST(ThreadsShortage, AHostThatCannotWaitTriesAgain) {
+  HandlerService service = echo_service();
+  RunningServer server(threads(), service);
+  const Fd peer = connect_to(server.address());
+  send_all(peer, "accepted");
+  EXPECT_EQ(receive(peer, 8), "accepted");
+  {
+    const Failing no_memory(Call::ppoll, ENOMEM);
+    const Fd waiting = connect_to(server.address());  // has the host look at its listener
+    const auto begin = Clock::now();
+    while (no_memory.failed() < 10) std::this_thread::yield();
+    EXPECT_GT(Clock::now() - begin, std::chrono::milliseconds(50));
+    send_all(peer, "served meanwhile");
+    EXPECT_EQ(receive(peer, 16), "served meanwhile");
+  }
+  send_all(peer, "and afterwards");
+  EXPECT_EQ(receive(peer, 14), "and afterwards");
+  const Fd later = connect_to(server.address());
+  send_all(later, "x");
+  EXPECT_EQ(receive(later, 1), "x");
+  EXPECT_EQ(server.tally.notes(), std::vector<std::string>{"waits failed for want of kernel memory"});
+}
+
+// Sessions with deadlines wait in ppoll, so all connections and the host are met.
+TEST(ThreadsShortage, ConnectionsThatCannotWaitTryAgain) {
+  HandlerService echo = echo_service();
+  RunningServer server(threads(), echo);
+  Metronome service(10, 10);
+  Dialling client(service, server.address(), 10);
+  {
+    const Failing no_memory(Call::ppoll, ENOMEM, 40, 20);
+    threads().run(client.hosting, client.stop);
+    EXPECT_EQ(no_memory.failed(), 40U);
+  }
+  EXPECT_EQ(service.beats_heard, 100);
+  EXPECT_EQ(client.tally.failures(), 0U);
+}
+
+}  // namespace
+}  // namespace joust::test
