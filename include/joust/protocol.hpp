@@ -85,6 +85,9 @@ struct RequestResponse {
   Framing framing = Raw{};
   std::function<std::unique_ptr<Handler>()> handler;  // for one connection; any thread, several at once
   MakeExchange exchange;
+  // Bytes per second, at least: of a message that has begun, over each 10 s, and of replies that wait to be
+  // read, over each minute. A peer that is slower is disconnected and counted. 0: any rate will do.
+  std::uint64_t least_rate = 1024;
 };
 
 // Its sessions stand alone: where handlers share anything, set Protocol::sessions_stand_alone to false.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "session/handler_session.hpp"
 
+#include <string>
+
 namespace joust {
 namespace {
 
@@ -9,10 +11,14 @@ constexpr std::size_t kOutboxLimit = 256 << 10;
 
 class HandlerSession : public Session {
  public:
-  HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler)
-      : framing_(framing), deframer_(framing), handler_(std::move(handler)) {}
+  HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates)
+      : framing_(framing),
+        deframer_(framing),
+        handler_(std::move(handler)),
+        incoming_(rates.incoming),
+        outgoing_(rates.outgoing) {}
 
-  std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
+  std::size_t on_bytes(Bytes chunk, Time now) override {
     Writer replies(framing_, outbox_);
     std::size_t taken = 0;
     while (taken < chunk.size() && want() == Want::bytes) {
@@ -25,7 +31,25 @@ class HandlerSession : public Session {
       if (step.status == Deframer::Status::message && !handler_->on_message(step.message, replies))
         broken_ = true;
     }
+    incoming_.moved(taken);
+    watch_rates(now);
     return taken;
+  }
+
+  // A peer that sends a message byte by byte, or reads a reply so, would hold its connection for ever.
+  void on_deadline(Time now) override {
+    if (incoming_.missed(now)) {
+      broken_ = true;
+      complaint_ = "a message comes " + incoming_.complaint();
+    }
+    if (outgoing_.missed(now)) {
+      gives_up_ = true;
+      complaint_ = "a reply is read " + outgoing_.complaint();
+    }
+    watch_rates(now);
+  }
+  std::optional<Time> deadline() const override {
+    return earlier(incoming_.deadline(), outgoing_.deadline());
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
@@ -37,19 +61,33 @@ class HandlerSession : public Session {
   }
   bool finished() const override { return broken_ || peer_finished_ || drained(); }
   std::string_view complaint() const override { return complaint_; }
-  void consumed(std::size_t n) override { outbox_.consumed(n); }
+  bool gives_up() const override { return gives_up_; }
+  void consumed(std::size_t n) override {
+    outbox_.consumed(n);
+    outgoing_.moved(n);
+    if (outbox_.empty()) outgoing_.reset();
+  }
   void released(std::size_t n) override { outbox_.released(n); }
 
  private:
   // A request that has begun to arrive before the drain is still answered.
   bool drained() const { return draining_ && !deframer_.in_message(); }
 
+  void watch_rates(Time now) {
+    const bool in_message = deframer_.in_message() && !broken_ && !peer_finished_;
+    incoming_.expect(in_message, want() == Want::bytes, now);
+    outgoing_.expect(!outbox_.empty(), true, now);
+  }
+
   Framing framing_;
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
-  std::string_view complaint_;
+  LeastRate incoming_;  // of a message that has begun
+  LeastRate outgoing_;  // of replies that wait
+  std::string complaint_;
   bool broken_ = false;
+  bool gives_up_ = false;
   bool peer_finished_ = false;
   bool draining_ = false;
 };
@@ -58,7 +96,7 @@ class HandlerSession : public Session {
 
 std::unique_ptr<Session> HandlerService::open(const Opening& opening) {
   const Framing framing = opening.delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
-  return std::make_unique<HandlerSession>(framing, make_());
+  return std::make_unique<HandlerSession>(framing, make_(), rates_);
 }
 
 }  // namespace joust

@@ -6,19 +6,21 @@
 
 #include "joust/handler.hpp"
 #include "joust/service.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust {
 
 // The server side of a request and response protocol: a framing and a handler for each peer.
 class HandlerService : public Service {
  public:
-  HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make)
-      : framing_(framing), make_(std::move(make)) {}
+  HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make, const RateRules& rates = {})
+      : framing_(framing), make_(std::move(make)), rates_(rates) {}
   std::unique_ptr<Session> open(const Opening& opening) override;
 
  private:
   Framing framing_;
   std::function<std::unique_ptr<Handler>()> make_;
+  RateRules rates_;  // of messages that have begun, and of replies that wait
 };
 
 }  // namespace joust

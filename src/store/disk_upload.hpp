@@ -36,6 +36,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
   bool over() const override { return over_; }
+  std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
 
   // Whether the request may be about a range of this very upload.

@@ -35,6 +35,7 @@ enum class FileError : std::uint16_t {
   shrunk = 14,
   given_up = 15,
   not_permitted = 16,
+  too_slow = 17,
 };
 
 std::string_view error_name(FileError error);
@@ -98,7 +99,8 @@ class Upload {
   };
   // One slice of the digest, so that others get their turn; then publishes.
   virtual FileAnswer<Check> check() = 0;
-  virtual bool over() const = 0;  // all ranges are there: nothing can be added
+  virtual bool over() const = 0;              // all ranges are there: nothing can be added
+  virtual std::uint64_t received() const = 0;  // bytes so far, those that came again included
   virtual File& file() = 0;
 };
 

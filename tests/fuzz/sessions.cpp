@@ -53,6 +53,7 @@ class MemoryUpload : public Upload {
     const bool through = *digest_.advance(file_);
     return Check{digest_.done(), through ? std::optional(digest_.value()) : std::nullopt};
   }
+  std::uint64_t received() const override { return 0; }
   bool over() const override { return over_; }
   File& file() override { return file_; }
 
@@ -145,7 +146,8 @@ class Room {
  private:
   static Parameters parameters() {
     Parameters parameters;
-    parameters.options = {{"flush", "batch"}, {"room-bytes", "1MiB"}};
+    parameters.options = {
+        {"flush", "batch"}, {"room-bytes", "1MiB"}, {"member-rate", "0"}, {"min-rate", "1KiB"}};
     return parameters;
   }
 

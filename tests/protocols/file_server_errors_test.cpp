@@ -43,6 +43,7 @@ class FaultyUpload : public Upload {
   bool finish(ByteRange) override { return true; }
   FileAnswer<Check> check() override { return Check{0, Digest{}}; }
   bool over() const override { return true; }
+  std::uint64_t received() const override { return 0; }
   File& file() override { return file_; }
 
  private:

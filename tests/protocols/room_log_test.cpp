@@ -11,6 +11,8 @@
 namespace joust::broadcast {
 namespace {
 
+constexpr Time kNow(std::chrono::hours(1));
+
 // Everything a reader has not consumed, by its segments.
 std::string waiting(const RoomLog::Reader& reader) {
   std::array<Segment, 64> segments;
@@ -29,11 +31,11 @@ std::string take(RoomLog::Reader& reader, std::size_t most) {
 
 TEST(RoomLog, ReadersGetWhatIsAppendedAfterTheyCame) {
   RoomLog log(1 << 20);
-  log.append(as_bytes("before "));
+  log.append(as_bytes("before "), kNow);
   RoomLog::Reader early(log);
-  log.append(as_bytes("one "));
+  log.append(as_bytes("one "), kNow);
   RoomLog::Reader late(log);
-  log.append(as_bytes("two"));
+  log.append(as_bytes("two"), kNow);
   EXPECT_EQ(waiting(early), "one two");
   EXPECT_EQ(waiting(late), "two");
 }
@@ -41,7 +43,7 @@ TEST(RoomLog, ReadersGetWhatIsAppendedAfterTheyCame) {
 TEST(RoomLog, WaitingMessagesAreOneStretchOfMemory) {
   RoomLog log(1 << 20);
   RoomLog::Reader reader(log);
-  for (int i = 0; i < 1000; ++i) log.append(as_bytes("a message of some length"));
+  for (int i = 0; i < 1000; ++i) log.append(as_bytes("a message of some length"), kNow);
   std::array<Segment, 4> segments;
   EXPECT_EQ(reader.segments(segments), 1U);
 }
@@ -52,7 +54,7 @@ TEST(RoomLog, GoesOnAcrossChunksWhereverItIsCut) {
   std::string all;
   for (int i = 0; i < 3000; ++i) {
     const std::string message(static_cast<std::size_t>(i) % 997 + 1, static_cast<char>('a' + i % 26));
-    log.append(as_bytes(message));
+    log.append(as_bytes(message), kNow);
     all += message;
   }
   std::string got;
@@ -65,12 +67,12 @@ TEST(RoomLog, GoesOnAcrossChunksWhereverItIsCut) {
 TEST(RoomLog, ShownBytesStayUntilReleased) {
   RoomLog log(64 << 20);
   RoomLog::Reader reader(log);
-  log.append(as_bytes("stays here"));
+  log.append(as_bytes("stays here"), kNow);
   Segment shown;
   ASSERT_EQ(reader.segments({&shown, 1}), 1U);
   const Bytes before = shown.bytes;
   reader.consumed(before.size());
-  for (int i = 0; i < 100; ++i) log.append(as_bytes(std::string(100'000, 'x')));
+  for (int i = 0; i < 100; ++i) log.append(as_bytes(std::string(100'000, 'x')), kNow);
   reader.consumed(50 * 100'000);
   EXPECT_EQ(as_text(before), "stays here");
   reader.released(before.size() + 50 * 100'000);
@@ -83,12 +85,12 @@ TEST(RoomLog, GivesUpWhoFallsBehindTheLimitAndNobodyElse) {
   RoomLog::Reader quick(log);
   const std::string message(1000, 'm');
   for (int i = 0; i < 1040; ++i) {
-    log.append(as_bytes(message));
+    log.append(as_bytes(message), kNow);
     take(quick, message.size());
   }
   EXPECT_FALSE(slow.given_up());  // 1,040,000 bytes are within 1,048,576
   for (int i = 0; i < 10; ++i) {
-    log.append(as_bytes(message));
+    log.append(as_bytes(message), kNow);
     take(quick, message.size());
   }
   EXPECT_TRUE(slow.given_up());
@@ -101,7 +103,7 @@ TEST(RoomLog, ConsumedIsNotYetReadAsFarAsMemoryGoes) {
   RoomLog::Reader holder(log);
   const std::string message(100'000, 'm');
   for (int i = 0; i < 12; ++i) {
-    log.append(as_bytes(message));
+    log.append(as_bytes(message), kNow);
     holder.consumed(message.size());  // in flight, not released
   }
   EXPECT_TRUE(holder.given_up());
@@ -110,9 +112,9 @@ TEST(RoomLog, ConsumedIsNotYetReadAsFarAsMemoryGoes) {
 TEST(RoomLog, StopsWhereItWasTold) {
   RoomLog log(1 << 20);
   RoomLog::Reader reader(log);
-  log.append(as_bytes("mine"));
+  log.append(as_bytes("mine"), kNow);
   reader.stop_here();
-  log.append(as_bytes(" not mine"));
+  log.append(as_bytes(" not mine"), kNow);
   EXPECT_EQ(take(reader, 100), "mine");
   EXPECT_EQ(waiting(reader), "");
 }
@@ -122,7 +124,7 @@ TEST(RoomLog, ALongLogGoesAtOnce) {
   RoomLog log(std::uint64_t{1} << 40);
   const auto reader = std::make_unique<RoomLog::Reader>(log);
   const std::string message(RoomLog::kLargest, 'm');
-  for (int i = 0; i < 4000; ++i) log.append(as_bytes(message));
+  for (int i = 0; i < 4000; ++i) log.append(as_bytes(message), kNow);
   EXPECT_EQ(log.given_up(), 0U);
 }
 
@@ -136,7 +138,7 @@ TEST(RoomLog, ManyWritersAndAReaderBesideThem) {
     for (int w = 0; w < kWriters; ++w)
       writers.emplace_back([&log, w] {
         const std::string message(20, static_cast<char>('a' + w));
-        for (int i = 0; i < kMessages; ++i) log.append(as_bytes(message));
+        for (int i = 0; i < kMessages; ++i) log.append(as_bytes(message), kNow);
       });
     while (got.size() < std::size_t{kWriters} * kMessages * 20) got += take(reader, 4096);
   }

@@ -101,6 +101,49 @@ TEST_F(HandlerSessionTest, DrainInMidMessageAnswersThatOneOnly) {
   EXPECT_EQ(take_output(), "re:begun\n");
 }
 
+// One byte every nine seconds: never idle, and never done.
+TEST_F(HandlerSessionTest, EndsAPeerThatSendsAMessageByteByByte) {
+  Time now = kNow;
+  for (int i = 0; i < 20 && !session_->finished(); ++i) {
+    EXPECT_EQ(session_->on_bytes(as_bytes("x"), now), 1U);
+    now += std::chrono::seconds(9);
+    if (const auto due = session_->deadline(); due && *due <= now) session_->on_deadline(now);
+  }
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(session_->complaint(), "a message comes slower than 1.00 KiB/s for 10.0 s");
+}
+
+TEST_F(HandlerSessionTest, HasAllPatienceBetweenMessages) {
+  feed("one\n");
+  take_output();
+  EXPECT_FALSE(session_->deadline());
+}
+
+TEST_F(HandlerSessionTest, WaitsForALargeMessageThatKeepsComing) {
+  HandlerService service(Length4{}, [] { return std::make_unique<TalkingHandler>(); });
+  session_ = service.open({});
+  EXPECT_EQ(session_->on_bytes(as_bytes(std::string_view("\0\x01\0\0", 4)), kNow), 4U);
+  Time now = kNow;
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(session_->on_bytes(as_bytes(std::string(10'240, 'x')), now), 10'240U);
+    session_->on_deadline(now += std::chrono::seconds(10));
+  }
+  EXPECT_FALSE(session_->finished());
+}
+
+TEST_F(HandlerSessionTest, GivesUpAPeerThatReadsAReplyByteByByte) {
+  feed("big\n");
+  Time now = kNow;
+  for (int i = 0; i < 20 && !session_->gives_up(); ++i) {
+    session_->consumed(1);
+    session_->released(1);
+    now += std::chrono::seconds(9);
+    if (const auto due = session_->deadline(); due && *due <= now) session_->on_deadline(now);
+  }
+  EXPECT_TRUE(session_->gives_up());
+  EXPECT_EQ(session_->complaint(), "a reply is read slower than 1.00 KiB/s for 60.0 s");
+}
+
 // Over a message transport each unit is one message, whatever the framing.
 TEST_F(HandlerSessionTest, MessageTransportNeedsNoFraming) {
   session_ = service_.open({.delivery = {.kind = Delivery::Kind::message, .largest_message = 1000}});

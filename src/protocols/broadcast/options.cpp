@@ -11,12 +11,16 @@
 namespace joust::broadcast {
 namespace {
 
-std::uint64_t room_bytes(const Parameters& parameters) {
-  const auto bytes = parse_bytes(parameters.option("room-bytes"));
-  if (!bytes) throw std::invalid_argument("--room-bytes: " + bytes.error());
-  if (*bytes < RoomLog::kLargest)
-    throw std::invalid_argument(fmt::format("--room-bytes: at least {}", RoomLog::kLargest));
+std::uint64_t bytes_of(const Parameters& parameters, const std::string& option) {
+  const auto bytes = parse_bytes(parameters.option(option));
+  if (!bytes) throw std::invalid_argument(fmt::format("--{}: {}", option, bytes.error()));
   return *bytes;
+}
+
+std::uint64_t room_bytes(const Parameters& parameters) {
+  const std::uint64_t bytes = bytes_of(parameters, "room-bytes");
+  if (bytes >= RoomLog::kLargest) return bytes;
+  throw std::invalid_argument(fmt::format("--room-bytes: at least {}", RoomLog::kLargest));
 }
 
 }  // namespace
@@ -31,11 +35,23 @@ std::vector<ProtocolOption> options() {
           {.name = "room-bytes",
            .summary = "kept for slow members; who falls further behind is disconnected",
            .standard = "64MiB",
+           .loads = false},
+          {.name = "member-rate",
+           .summary =
+               "bytes per second that a member may publish; 0: as many as slow members keep up with",
+           .standard = "0",
+           .loads = false},
+          {.name = "min-rate",
+           .summary = "bytes per second: whoever sends a frame or reads slower is disconnected; 0: nobody is",
+           .standard = "1KiB",
            .loads = false}};
 }
 
 RoomRules room_rules(const Parameters& parameters) {
-  return {.each_alone = parameters.option("flush") == "each", .room_bytes = room_bytes(parameters)};
+  return {.each_alone = parameters.option("flush") == "each",
+          .room_bytes = room_bytes(parameters),
+          .member_rate = bytes_of(parameters, "member-rate"),
+          .rates = RateRules::of(bytes_of(parameters, "min-rate"))};
 }
 
 }  // namespace joust::broadcast

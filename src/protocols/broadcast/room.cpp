@@ -15,13 +15,17 @@ void Room::leave(std::uint32_t member) {
   members_.erase(member);
 }
 
-void Room::append(Bytes frame) {
-  log_.append(frame);
+void Room::append(Bytes frame, Time now) {
+  log_.append(frame, now);
   messages_.fetch_add(1, std::memory_order_relaxed);
 }
 
 ResultGroup Room::results() const {
-  return {"room", {{"messages", messages_.load()}, {"evicted", log_.given_up()}}};
+  return {"room",
+          {{"messages", messages_.load()},
+           {"evicted", log_.given_up()},
+           {"too_slow", too_slow_.load()},
+           {"times_crowded", log_.times_crowded()}}};
 }
 
 }  // namespace joust::broadcast

@@ -21,9 +21,10 @@ class Room {
   // False when somebody of that number is in the room, or the number is too large.
   bool join(std::uint32_t member);
   void leave(std::uint32_t member);
-  void append(Bytes frame);
+  void append(Bytes frame, Time now);
 
-  bool each_alone() const { return rules_.each_alone; }
+  const RoomRules& rules() const { return rules_; }
+  void count_slow_peer() { too_slow_.fetch_add(1, std::memory_order_relaxed); }
   RoomLog& log() { return log_; }
   Publications& publications() { return publications_; }
   ResultGroup results() const;
@@ -33,6 +34,7 @@ class Room {
   RoomLog log_;
   Publications publications_;
   std::atomic<std::uint64_t> messages_{0};
+  std::atomic<std::uint64_t> too_slow_{0};  // members that were ended for it
   std::mutex mutex_;
   std::set<std::uint32_t> members_;
 };

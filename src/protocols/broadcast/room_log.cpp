@@ -12,6 +12,12 @@ namespace {
 constexpr std::size_t kChunk = 256 << 10;
 static_assert(kChunk >= RoomLog::kLargest);
 
+// How long a reader that is far behind is waited for without it having read enough in that time.
+constexpr Duration kPatience = std::chrono::seconds(2);
+constexpr std::uint64_t kEnough = 32;  // of the limit: so much of it in that time
+
+constexpr Duration kLookEvery = std::chrono::milliseconds(5);
+
 }  // namespace
 
 // Written once from the front to the back, by who holds the log's mutex. Readers see what `written` covers,
@@ -40,11 +46,11 @@ struct RoomLog::Chunk {
 };
 
 RoomLog::RoomLog(std::uint64_t limit)
-    : limit_(limit), last_(std::make_shared<Chunk>(0)), look_again_(limit) {}
+    : limit_(limit), last_(std::make_shared<Chunk>(0)), look_again_(limit / 2 + 1) {}
 
 RoomLog::~RoomLog() = default;
 
-void RoomLog::append(Bytes message) {
+void RoomLog::append(Bytes message, Time now) {
   assert(message.size() <= kLargest);
   const std::lock_guard lock(mutex_);
   std::size_t written = last_->written.load(std::memory_order_relaxed);
@@ -57,20 +63,47 @@ void RoomLog::append(Bytes message) {
   std::memcpy(last_->bytes.get() + written, message.data(), message.size());
   last_->written.store(written + message.size(), std::memory_order_release);
   end_ += message.size();
-  if (end_ >= look_again_) give_up_laggards(end_);
+  if (end_ >= look_again_) look_locked(now);
 }
 
-// Looks at all members, but only when the log has grown by as much as the slowest could then have had left.
-void RoomLog::give_up_laggards(std::uint64_t new_end) {
-  std::uint64_t slowest = new_end;
+void RoomLog::look(Time now) {
+  const std::lock_guard lock(mutex_);
+  if (now >= looked_ + kLookEvery) look_locked(now);
+}
+
+// Looks at all members, but only when the log has grown by as much as one of them may then be too far behind,
+// or when somebody waits for them.
+void RoomLog::look_locked(Time now) {
+  const std::uint64_t half = limit_ / 2;
+  const std::uint64_t far = crowded() ? limit_ / 4 : half;
+  bool is_crowded = false;
+  look_again_ = end_ + half + 1;
   for (Reader* reader : readers_) {
     const std::uint64_t oldest = reader->oldest_.load(std::memory_order_relaxed);
-    if (new_end - oldest <= limit_)
-      slowest = std::min(slowest, oldest);
-    else if (!reader->given_up_.exchange(true))
-      members_given_up_.fetch_add(1);
+    const std::uint64_t behind = end_ - oldest;
+    if (behind > limit_) {
+      if (!reader->given_up_.exchange(true)) members_given_up_.fetch_add(1);
+      continue;
+    }
+    look_again_ = std::min(look_again_, oldest + (behind > half ? limit_ : half) + 1);
+    if (behind <= far)
+      reader->behind_since_.reset();
+    else if (reader->is_read(oldest, limit_ / kEnough, now))
+      is_crowded = true;
   }
-  look_again_ = slowest + limit_ + 1;
+  looked_ = now;
+  share_.store(limit_ / 4 / std::max<std::size_t>(1, readers_.size()), std::memory_order_relaxed);
+  if (is_crowded && !crowded()) times_crowded_.fetch_add(1, std::memory_order_relaxed);
+  crowded_.store(is_crowded, std::memory_order_relaxed);
+}
+
+// Whether a reader that is far behind may still be about to read.
+bool RoomLog::Reader::is_read(std::uint64_t oldest, std::uint64_t least, Time now) {
+  if (!behind_since_ || oldest - then_oldest_ >= least) {
+    behind_since_ = now;
+    then_oldest_ = oldest;
+  }
+  return now < *behind_since_ + kPatience;
 }
 
 RoomLog::Reader::Reader(RoomLog& log) : log_(log) {
@@ -97,6 +130,11 @@ std::size_t RoomLog::Reader::segments(std::span<Segment> into) const {
     from = 0;
   }
   return filled;
+}
+
+bool RoomLog::Reader::caught_up() const {
+  Segment next;
+  return segments({&next, 1}) == 0;
 }
 
 void RoomLog::Reader::Place::move(std::size_t n) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "joust/session.hpp"
+#include "joust/time.hpp"
 
 namespace joust::broadcast {
 
@@ -21,6 +22,11 @@ namespace joust::broadcast {
 // The log lies in chunks that belong to whoever still has to read them: the first one goes when the slowest
 // member has left it. Who falls behind by more than the limit is given up, so that one member that never
 // reads cannot fill the memory for all.
+//
+// A member that writes faster than others read must not have them given up. When a reader is half the limit
+// behind, the log is crowded: each writer may append no more than its share then, and waits. That lasts until
+// all readers are less than a quarter behind. Who waits for readers has to be sure that they read: a reader
+// that takes less than 1/64 of the limit a second is not waited for, and is given up at the limit.
 class RoomLog {
   struct Chunk;
 
@@ -32,7 +38,14 @@ class RoomLog {
 
   // Any thread. A message is never cut in two by the end of a chunk; it must not be larger than kLargest.
   static constexpr std::size_t kLargest = 128 << 10;
-  void append(Bytes message);
+  void append(Bytes message, Time now);
+
+  // For those who append. share() is in bytes, for each of them and for as long as the log is crowded.
+  // look() finds out whether it still is; it costs little to be called often.
+  bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+  std::uint64_t times_crowded() const { return times_crowded_.load(std::memory_order_relaxed); }
+  std::uint64_t share() const { return share_.load(std::memory_order_relaxed); }
+  void look(Time now);
 
   // A member's place, at first the end of the log: it reads what is appended from then on. Touched by one
   // thread at a time, beside append(). Goes before the log does.
@@ -48,7 +61,8 @@ class RoomLog {
     void consumed(std::size_t n);
     void released(std::size_t n);
 
-    void stop_here();  // what is appended later is not for this member
+    bool caught_up() const;  // nothing is left to be consumed
+    void stop_here();        // what is appended later is not for this member
     bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
    private:
@@ -62,6 +76,12 @@ class RoomLog {
     RoomLog& log_;
     Place released_;
     Place consumed_;
+    bool is_read(std::uint64_t oldest, std::uint64_t least, Time now);
+
+    // The log's, under its mutex, while this reader is far behind:
+    std::optional<Time> behind_since_;  // or since it was last seen to read enough,
+    std::uint64_t then_oldest_ = 0;     // and what was the oldest then
+
     std::optional<std::uint64_t> end_;   // in bytes of the log
     std::atomic<std::uint64_t> oldest_;  // the first byte kept for this member, likewise
     std::atomic<bool> given_up_{false};
@@ -70,14 +90,18 @@ class RoomLog {
   std::uint64_t given_up() const { return members_given_up_.load(); }  // members so far
 
  private:
-  void give_up_laggards(std::uint64_t new_end);
+  void look_locked(Time now);
 
   const std::uint64_t limit_;
   std::mutex mutex_;
   std::shared_ptr<Chunk> last_;
   std::uint64_t end_ = 0;     // bytes appended so far
   std::uint64_t look_again_;  // when the log has grown to this, somebody may have fallen behind
+  Time looked_{};
   std::vector<Reader*> readers_;
+  std::atomic<bool> crowded_{false};
+  std::atomic<std::uint64_t> times_crowded_{0};
+  std::atomic<std::uint64_t> share_{0};
   std::atomic<std::uint64_t> members_given_up_{0};
 };
 

@@ -2,12 +2,23 @@
 #include "protocols/broadcast/server_session.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/endian.hpp"
+#include "base/text.hpp"
 
 namespace joust::broadcast {
+namespace {
 
-std::size_t ServerSession::on_bytes(Bytes chunk, Time /*now*/) {
+constexpr Duration kJoinWithin = std::chrono::seconds(30);
+
+}  // namespace
+
+void ServerSession::on_open(Time now) {
+  join_by_ = now + kJoinWithin;
+}
+
+std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   const std::uint64_t before = messages_;
   while (taken < chunk.size() && want() == Want::bytes) {
@@ -15,19 +26,49 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time /*now*/) {
     taken += step.taken;
     if (step.status == Deframer::Status::need_more) break;
     const auto frame = step.status == Deframer::Status::message ? parse(step.message) : std::nullopt;
-    if (frame && on_frame(*frame, step.framed)) continue;
-    broken_ = true;
-    if (reader_) reader_->stop_here();
+    if (frame && on_frame(*frame, step.framed, now)) continue;
+    end("no frame of this protocol");
   }
   if (messages_ != before) room_.publications().announce();
+  incoming_rate_.moved(taken);
+  watch_rates(now);
   return taken;
 }
 
+void ServerSession::end(std::string complaint) {
+  if (!broken_) complaint_ = std::move(complaint);
+  broken_ = true;
+  if (reader_) reader_->stop_here();
+}
+
+void ServerSession::on_deadline(Time now) {
+  if (join_by_ && now >= *join_by_ && !finished()) end("no join within " + format_duration(kJoinWithin));
+  const bool sends_slowly = incoming_rate_.missed(now);
+  const bool reads_slowly = outgoing_rate_.missed(now);
+  if (sends_slowly) end("a frame comes " + incoming_rate_.complaint());
+  if (reads_slowly) end("the room is read " + outgoing_rate_.complaint());
+  if (sends_slowly || reads_slowly) room_.count_slow_peer();
+  gives_up_ = gives_up_ || reads_slowly;
+  publisher_.on_deadline(now);
+  watch_rates(now);
+}
+
+void ServerSession::watch_rates(Time now) {
+  incoming_rate_.expect(deframer_.in_message() && !finished(), want() == Want::bytes, now);
+  outgoing_rate_.expect(has_unread(), true, now);
+}
+
+std::optional<Time> ServerSession::deadline() const {
+  const auto slow = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
+  return finished() ? slow : earlier(slow, earlier(join_by_, publisher_.deadline()));
+}
+
 // False when the peer broke the protocol.
-bool ServerSession::on_frame(const Frame& frame, Bytes framed) {
+bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
   if (frame.kind == Kind::join) return !reader_ && join(frame.member);
   if (frame.kind != Kind::message || !reader_ || frame.member != member_) return false;
-  room_.append(framed);
+  room_.append(framed, now);
+  publisher_.published(framed.size(), now);
   ++messages_;
   return true;
 }
@@ -35,6 +76,7 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed) {
 bool ServerSession::join(std::uint32_t member) {
   const bool welcome = room_.join(member);
   if (welcome) reader_.emplace(room_.log());
+  join_by_.reset();
   member_ = member;
   Writer reply(kFraming, outbox_);
   write({.kind = welcome ? Kind::welcome : Kind::refused, .member = member, .payload = {}}, reply);
@@ -49,7 +91,7 @@ void ServerSession::leave() {
 std::size_t ServerSession::output(std::span<Segment> into) const {
   std::size_t filled = outbox_.segments(into);
   if (!reader_) return filled;
-  if (!room_.each_alone()) return filled + reader_->segments(into.subspan(filled));
+  if (!room_.rules().each_alone) return filled + reader_->segments(into.subspan(filled));
   if (filled > 0) return filled;
   filled = reader_->segments(into.first(1));
   if (filled > 0) into[0].bytes = into[0].bytes.first(first_frame());
@@ -68,9 +110,12 @@ void ServerSession::consumed(std::size_t n) {
   const std::size_t own = std::min(n, outbox_.size());
   outbox_.consumed(own);
   unreleased_ += own;
-  if (n == own) return;
-  if (room_.each_alone()) frame_left_ = first_frame() - (n - own);
-  reader_->consumed(n - own);
+  if (n > own) {
+    if (room_.rules().each_alone) frame_left_ = first_frame() - (n - own);
+    reader_->consumed(n - own);
+  }
+  outgoing_rate_.moved(n);
+  if (!has_unread()) outgoing_rate_.reset();
 }
 
 void ServerSession::released(std::size_t n) {

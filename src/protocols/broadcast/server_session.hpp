@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "joust/framing.hpp"
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
+#include "protocols/broadcast/publisher.hpp"
 #include "protocols/broadcast/room.hpp"
 #include "protocols/broadcast/wire.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust::broadcast {
 
@@ -16,30 +19,41 @@ namespace joust::broadcast {
 // it gets is read from there at its own pace.
 class ServerSession : public Session {
  public:
-  explicit ServerSession(Room& room) : room_(room) {}
+  explicit ServerSession(Room& room)
+      : room_(room),
+        publisher_(room.log(), room.rules().member_rate),
+        incoming_rate_(room.rules().rates.incoming),
+        outgoing_rate_(room.rules().rates.outgoing) {}
   ~ServerSession() override {
     if (reader_) room_.leave(member_);
   }
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
 
+  void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_published(Time now) override { watch_rates(now); }
+  void on_deadline(Time now) override;
   void on_peer_finished(Time /*now*/) override { leave(); }
   void on_drain(Time /*now*/) override { leave(); }
 
   std::size_t output(std::span<Segment> into) const override;
-  Want want() const override { return broken_ || leaving_ ? Want::nothing : Want::bytes; }
+  Want want() const override { return finished() || publisher_.held_back() ? Want::nothing : Want::bytes; }
   bool finished() const override { return broken_ || leaving_; }
-  std::string_view complaint() const override { return broken_ ? "no frame of this protocol" : ""; }
-  bool gives_up() const override { return reader_ && reader_->given_up(); }
+  std::optional<Time> deadline() const override;
+  std::string_view complaint() const override { return complaint_; }
+  bool gives_up() const override { return gives_up_ || (reader_ && reader_->given_up()); }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;
 
  private:
   std::size_t first_frame() const;
-  bool on_frame(const Frame& frame, Bytes framed);
+  bool on_frame(const Frame& frame, Bytes framed, Time now);
   bool join(std::uint32_t member);
   void leave();
+  void end(std::string complaint);
+  bool has_unread() const { return !outbox_.empty() || (reader_ && !reader_->caught_up()); }
+  void watch_rates(Time now);
 
   Room& room_;
   Deframer deframer_{kFraming};
@@ -49,7 +63,13 @@ class ServerSession : public Session {
   std::size_t frame_left_ = 0;  // of the frame being sent, where each goes alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
+  Publisher publisher_;
+  std::optional<Time> join_by_;
+  LeastRate incoming_rate_;  // of a frame that has begun
+  LeastRate outgoing_rate_;  // of what waits to be read
+  std::string complaint_;
   bool broken_ = false;
+  bool gives_up_ = false;
   bool leaving_ = false;
 };
 

@@ -31,6 +31,11 @@ std::vector<ProtocolOption> for_the_server() {
        .standard = "no",
        .choices = {"no", "yes"},
        .loads = false},
+      {.name = "min-rate",
+       .summary = "bytes per second: whoever sends an upload or reads a download slower is disconnected; 0: "
+                  "nobody is",
+       .standard = "1KiB",
+       .loads = false},
       {.name = "max-file-bytes", .summary = "of one uploaded file", .standard = "64GiB", .loads = false},
       {.name = "max-uploads",
        .summary = "in the making at once; 0: none are taken",

@@ -54,7 +54,8 @@ class FileServer : public Service {
         own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
         storage_(own_ ? own_->path() : parameters.option("root"), rules),
         server_{.storage = storage_,
-              .requests_per_connection = count_of(parameters, "requests-per-connection")} {
+              .requests_per_connection = count_of(parameters, "requests-per-connection"),
+              .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
@@ -86,6 +87,7 @@ std::vector<ResultGroup> FileServer::results() const {
         {"uploads", server_.uploads.load()},
         {"refused", server_.refused.load()},
         {"abandoned", server_.abandoned.load()},
+        {"too_slow", server_.too_slow.load()},
         {"bytes_sent", server_.bytes_sent.load()},
         {"bytes_stored", server_.bytes_stored.load()},
         {"file_read", way_used(parameters_.option("file-read"), "read", plain.read > server_.bytes_digested)},

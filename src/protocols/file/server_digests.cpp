@@ -19,12 +19,6 @@ FileRefusal lost_source(int error) {
   return {error_of(error), "the file cannot be read"};
 }
 
-void ServerSession::on_deadline(Time now) {
-  if (state_ == State::digesting) digest_slice(now);
-  if (state_ == State::checking) check_slice(now);
-  conclude();
-}
-
 // Queries for digests wait for their turn, or a thousand of them would hold up everybody on their loop.
 bool ServerSession::has_turn() {
   if (has_turn_) return true;

@@ -18,6 +18,11 @@ bool is_request(const Body& body) {
 
 }  // namespace
 
+ServerSession::ServerSession(ServerState& server)
+    : server_(server),
+      incoming_rate_(server.rates.incoming),
+      outgoing_rate_(server.rates.outgoing) {}
+
 ServerSession::~ServerSession() {
   end_turn();
   if (state_ != State::idle && state_ != State::discarding) ++server_.abandoned;
@@ -44,12 +49,15 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
     const auto step = decoder_.next(chunk.subspan(taken));
     if (!step) {
       violated(step.error().request, step.error().refusal);
-      return chunk.size();
+      taken = chunk.size();
+      break;
     }
     taken += step->taken;
     if (step->message) take(*step->message, now);
     conclude();
   }
+  incoming_rate_.moved(taken);
+  watch_rates(now);
   return taken;
 }
 
@@ -118,17 +126,21 @@ void ServerSession::send_more() {
 
 void ServerSession::consumed(std::size_t n) {
   outgoing_.consumed(n);
-  if (state_ != State::sending) return;
-  send_more();
-  conclude();
+  outgoing_rate_.moved(n);
+  if (state_ == State::sending) {
+    send_more();
+    conclude();
+  }
+  if (outgoing_.waiting() == 0) outgoing_rate_.reset();
 }
 
-void ServerSession::on_source_failed(int error, Time /*now*/) {
+void ServerSession::on_source_failed(int error, Time now) {
   ++server_.refused;
   // A short file has been handed out to its end already, and its request is no longer the one in hand.
   const bool latest = outgoing_.source_failed(lost_source(error));
   if (latest && state_ == State::sending) answered();
   conclude();
+  watch_rates(now);
 }
 
 // Of an upload more may follow: it is discarded.
@@ -150,34 +162,39 @@ void ServerSession::answered() {
   state_ = State::idle;
   source_ = {};
   upload_.reset();
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  forget_complete_uploads();
   digest_.reset();
   end_turn();
 }
 
 void ServerSession::conclude() {
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  forget_complete_uploads();
   // An upload that others are still bringing is kept by those who have brought some of it.
   const bool had_all =
       server_.requests_per_connection > 0 && requests_ >= server_.requests_per_connection && begun_.empty();
   if (state_ == State::idle && (ending_ || had_all)) over_ = true;
 }
 
-void ServerSession::on_peer_finished(Time /*now*/) {
+void ServerSession::on_peer_finished(Time now) {
   abandon_upload();
   if (state_ == State::discarding) state_ = State::idle;
   ending_ = true;
   conclude();
+  watch_rates(now);
 }
 
-void ServerSession::on_drain(Time /*now*/) {
+void ServerSession::on_drain(Time now) {
   ending_ = true;
   conclude();
+  watch_rates(now);
 }
 
-std::optional<Time> ServerSession::deadline() const {
-  if (state_ == State::digesting || state_ == State::checking) return due_;
-  return std::nullopt;
+void ServerSession::on_deadline(Time now) {
+  if (state_ == State::digesting) digest_slice(now);
+  if (state_ == State::checking) check_slice(now);
+  check_rates(now);
+  conclude();
+  watch_rates(now);
 }
 
 }  // namespace joust::file

@@ -30,31 +30,39 @@ void ServerSession::begin(const UploadRange& upload) {
   state_ = State::receiving;
 }
 
+void ServerSession::forget_complete_uploads() {
+  std::erase_if(begun_, [](const BegunUpload& begun) { return begun.upload->over(); });
+}
+
 // What this peer has begun is kept until it is complete, or the connection ends.
 FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
-  std::erase_if(begun_, [](const auto& begun) { return begun->over(); });
+  forget_complete_uploads();
   auto found = server_.storage.upload({.name = upload.name,
                                      .size = upload.file_size,
                                      .id = upload.id,
                                      .digest = upload.digest,
                                      .rehearsal = upload.rehearsal});
-  if (!found || std::ranges::find(begun_, *found) != begun_.end()) return found;
+  if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
   if (begun_.size() >= kMostBegun)
     return std::unexpected(
         FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
-  begun_.push_back(*found);
+  // Its growth is the matter of several connections: as much time for it as for readers.
+  begun_.push_back({*found, LeastRate(server_.rates.outgoing), (*found)->received()});
   return found;
 }
 
-void ServerSession::on_stored(std::size_t n, Bytes seen, Time /*now*/) {
+void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
   upload_->stored({left_.offset, n}, seen);
   server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
   data_left_ -= n;
   left_ = {left_.offset + n, left_.size - n};
+  incoming_rate_.moved(n);
+  watch_rates(now);
 }
 
-void ServerSession::on_store_failed(int error, Time /*now*/) {
+void ServerSession::on_store_failed(int error, Time now) {
   refuse({error_of(error), "the file cannot be written"});
+  watch_rates(now);
 }
 
 void ServerSession::end_upload(const End& end, Time now) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// Peers that send or read so slowly that they only hold a connection, an upload or an open file.
+#include <algorithm>
+
+#include "protocols/file/server_session.hpp"
+
+namespace joust::file {
+
+void ServerSession::watch_rates(Time now) {
+  const bool of_upload = state_ == State::receiving || state_ == State::discarding;
+  const bool waited_for = want() != Want::nothing;
+  incoming_rate_.expect(!over_ && (of_upload || decoder_.in_message()), waited_for, now);
+  outgoing_rate_.expect(outgoing_.waiting() > 0, true, now);
+  for (BegunUpload& begun : begun_) begun.growth.expect(!over_, waited_for, now);
+}
+
+// An upload counts as slow by what all its connections bring together: one of them may have brought its range
+// and wait for the others.
+void ServerSession::check_rates(Time now) {
+  if (outgoing_rate_.missed(now)) {
+    gives_up_ = true;
+    return end_slow_peer("an answer is read " + outgoing_rate_.complaint());
+  }
+  if (incoming_rate_.missed(now)) {
+    const bool of_upload = state_ == State::receiving || state_ == State::discarding;
+    return end_slow_peer((of_upload ? "an upload comes " : "a request comes ") + incoming_rate_.complaint());
+  }
+  const bool stuck = std::ranges::any_of(begun_, [now](BegunUpload& begun) {
+    const std::uint64_t received = begun.upload->received();
+    begun.growth.moved(received - std::exchange(begun.received, received));
+    return begun.growth.missed(now);
+  });
+  if (stuck) end_slow_peer("an incomplete upload grows " + begun_.front().growth.complaint());
+}
+
+// What the peer holds is free at once, whether it hears the error or not.
+void ServerSession::end_slow_peer(const std::string& what) {
+  ++server_.too_slow;
+  const bool in_hand = state_ == State::receiving || state_ == State::discarding;
+  violated(in_hand ? request_ : 0, {FileError::too_slow, what});
+  begun_.clear();
+}
+
+std::optional<Time> ServerSession::deadline() const {
+  auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
+  for (const BegunUpload& begun : begun_) due = earlier(due, begun.growth.deadline());
+  const bool works = state_ == State::digesting || state_ == State::checking;
+  return works ? earlier(due, due_) : due;
+}
+
+}  // namespace joust::file
