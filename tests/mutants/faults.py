@@ -17,6 +17,8 @@ def fault(duty, what, caught_by, *edits, variant="template"):
     return Fault(duty, what, caught_by, edits, variant)
 
 
+_END_STREAM = "if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());"
+
 FAULTS = [
     fault(1, "accepts all who wait at once", "Fairness.WhoeverIsServedDoesNotWaitForAllWhoConnect",
           ("return accept_peers(*listener, SOCK_NONBLOCK);",
@@ -24,7 +26,8 @@ FAULTS = [
     fault(2, "listens on the first address only", "Stream.ServesEveryAddressOfItsName",
           ("for (Listener* const listener : listeners())\n"
            "    control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->fd(), EPOLLIN, listener);",
-           "control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listeners()[0]->fd(), EPOLLIN, listeners()[0]);")),
+           "control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listeners()[0]->fd(), EPOLLIN,"
+           " listeners()[0]);")),
     fault(3, "asks for newcomers it cannot accept", "Crowd.OutOfDescriptorsServesOnAndRecovers",
           ("!listeners().empty() && !accepting_paused()", "!listeners().empty()")),
     fault(3, "does not accept again after a shortage", "Crowd.FifthWaitsWhereFourAreAllowed",
@@ -35,14 +38,17 @@ FAULTS = [
           ("peer.readable && connection.wants_input()", "peer.readable"),
           ("peer.connection->wants_input() ? EPOLLIN : 0U", "EPOLLIN")),
     fault(6, "does not send what the last read was answered with", "Stream.OneMebibyteThenSilence",
-          ("buffer_, peer.hung_up, now());\n    flush(peer);", "buffer_, peer.hung_up, now());")),
+          ("peer.readable = receive_ready(peer.socket.get(), connection, buffer_, peer.hung_up, now());\n"
+           "    flush(peer);",
+           "peer.readable = receive_ready(peer.socket.get(), connection, buffer_, peer.hung_up, now());")),
     fault(6, "never ends its direction of the stream", "Ending.ReplyArrivesThoughThePeerSendsOn",
-          ("if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());", "")),
+          (_END_STREAM, "")),
     fault(6, "closes where it should end its direction", "Ending.ReplyArrivesThoughThePeerSendsOn",
-          ("if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());",
+          (_END_STREAM,
            "if (peer.connection->wants_shutdown()) leave(peer);")),
     fault(6, "takes a hang-up for the end, with bytes unread", "Ending.LastBytesOfAPeerThatHasClosed",
-          ("if ((events & kEnd) != 0) peer.hung_up = true;", "if ((events & kEnd) != 0) return leave(peer);")),
+          ("if ((events & kEnd) != 0) peer.hung_up = true;",
+           "if ((events & kEnd) != 0) return leave(peer);")),
     fault(7, "sends to a fast reader without end", "Fairness.AFastReaderIsSentToUpToItsQuota",
           ("if (++sends > kSendsPerTurn) return unfinished_.push(peer);", "")),
     fault(7, "forgets a reader whose quota is used up", "Fairness.AFastReaderIsSentToUpToItsQuota",
@@ -93,7 +99,8 @@ FAULTS = [
     fault(19, "leaves those who wait in the queue", "Stopping.WhoIsInTheQueueIsServed",
           ("end_accepting(SOCK_NONBLOCK);",
            "for (Listener* listener : listeners()) listener->close(); end_accepting(SOCK_NONBLOCK);")),
-    fault(20, "does not look what has arrived before the stop", "Stopping.AnswersWhatArrivesUntilSessionsAreTold",
+    fault(20, "does not look what has arrived before the stop",
+          "Stopping.AnswersWhatArrivesUntilSessionsAreTold",
           ("for (const auto& peer : peers()) peer->readable = true;", "")),
     fault(20, "does not tell sessions of the stop", "Stopping.PeersWithNothingUnderWayReadTheEnd",
           ("begin_drain();", "")),

@@ -23,8 +23,10 @@ def _place(source, text):
 
 def _switched(text, choices):
     if text.endswith(";"):
-        return "".join(f"if (is_planted({n})) {{ {instead} }} else " for n, instead in choices) + f"{{ {text} }}"
-    return "(" + "".join(f"is_planted({n}) ? ({instead}) : " for n, instead in choices) + f"({text}))"
+        faulty = "".join(f"if (is_planted({n})) {{ {instead} }} else " for n, instead in choices)
+        return f"{faulty}{{ {text} }}"
+    faulty = "".join(f"is_planted({n}) ? ({instead}) : " for n, instead in choices)
+    return f"({faulty}({text}))"
 
 
 def planted(source):
