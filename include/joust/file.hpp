@@ -11,31 +11,32 @@
 
 namespace joust {
 
-// What sessions send from and store into: a file of a disk, a mapping, a stretch of memory, or nowhere. Both
-// calls may block on a disk and do as much as goes at once. All methods: any thread, at different offsets.
+// What sessions send from and store into: a file on a disk, a mapping, a stretch of memory, or a sink that
+// keeps nothing. read_at and write_at may block on a disk, and may do less than was asked. Any thread may
+// call any method, several at once at different offsets.
 class File {
  public:
   virtual ~File() = default;
 
-  // How many bytes were read, 0 at the file's end; or the errno.
+  // Returns how many bytes were read, 0 at the end of the file; or the errno.
   virtual std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
 
-  // How many bytes were written, never 0 of some; or the errno.
+  // Returns how many bytes were written, at least one; or the errno. `bytes` is not empty.
   virtual std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) = 0;
 
-  // The bytes from `offset` on themselves, at most `size`, where they lie in memory for as long as the file
-  // exists: a session may send them as they are. Empty where read_at is to be used.
+  // At most `size` bytes from `offset` on, where they lie in memory for as long as the file exists, so that a
+  // session may send them without a copy. Empty where read_at has to be used.
   virtual Bytes mapped(std::uint64_t /*offset*/, std::uint64_t /*size*/) const { return {}; }
 
-  // For engines that have the kernel move the bytes (sendfile, splice); -1 where they are to use the calls
-  // above.
+  // The open file, borrowed, for engines that let the kernel move the bytes (sendfile, splice); -1 where
+  // they have to use the calls above.
   virtual int descriptor() const { return -1; }
 };
 
-// Borrowed: the session keeps the file until the range is released or stored.
+// A part of a file. Borrowed: the session keeps the file until the range is released or stored.
 struct FileRange {
   File* file = nullptr;
-  std::uint64_t offset = 0;
+  std::uint64_t offset = 0;  // bytes from the start of the file
   std::uint64_t size = 0;  // bytes
 };
 

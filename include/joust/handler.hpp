@@ -11,8 +11,8 @@
 
 namespace joust {
 
-// Where a handler writes its replies and an exchange its requests: one send() is one message, framed on the
-// way.
+// Where a handler writes its replies and an exchange its requests. One send() is one message; it is framed
+// and copied. Both arguments are borrowed.
 class Writer {
  public:
   Writer(const Framing& framing, Outbox& outbox) : framing_(framing), outbox_(outbox) {}
@@ -24,65 +24,68 @@ class Writer {
   Outbox& outbox_;
 };
 
-// The server side of a request and response protocol for one peer: whole messages in, replies out. Touched by
-// one thread at a time.
+// The server side of a request and response protocol for one connection: whole messages in, replies out. One
+// thread at a time touches it; which one may change between calls.
 class Handler {
  public:
   virtual ~Handler() = default;
 
-  // Returns false when the peer broke the protocol: what has been written is still sent, then the connection
-  // ends.
+  // `message` is valid during the call. Returns false when the peer broke the protocol: replies written so
+  // far are still sent, then the connection ends.
   [[nodiscard]] virtual bool on_message(Bytes message, Writer& replies) = 0;
 };
 
-// What the client side makes of a message from the server.
+// How the client side judges a message from the server.
 enum class Heard : std::uint8_t {
-  wrong,     // the connection has failed
-  greeting,  // the answer to write_greeting(): this connection is ready for the load
-  reply,     // to the oldest request outstanding
-  other,     // right, and nobody's reply
+  wrong,     // not what the protocol allows here: the connection has failed
+  greeting,  // the right answer to write_greeting(): this connection is ready for the load
+  reply,     // the right reply to the oldest request outstanding
+  other,     // a right message that replies to no request
 };
 
-// The client side for one connection: makes request number n (0, 1, 2 ... on this connection) and checks its
-// reply. Requests may be outstanding together; replies come in the order of the requests. Touched by one
-// thread at a time.
+// The client side of one connection: makes request number n (0, 1, 2 ... on this connection) and checks its
+// reply. Several requests may be outstanding; replies come in the order of the requests. One thread at a time
+// touches it; which one may change between calls.
+//
+// write_request and verify are enough for protocols of requests and replies. The others are for protocols in
+// which more is said.
 class Exchange {
  public:
   virtual ~Exchange() = default;
 
+  // Writes one message.
   virtual void write_request(std::uint64_t number, Writer& request) = 0;
 
-  // True when every byte of the reply is right.
-  [[nodiscard]] virtual bool verify(std::uint64_t number, Bytes reply) = 0;
+  // True when every byte of the reply is right. Called by hear(); not needed where hear() is overridden.
+  [[nodiscard]] virtual bool verify(std::uint64_t /*number*/, Bytes /*reply*/) { return false; }
 
-  // The exact size of the reply in bytes; asked only where the framing is Raw, which has no boundaries of its
-  // own.
+  // The exact size of the reply in bytes. Called only where the framing is Raw, which has no boundaries of
+  // its own.
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
 
-  // Protocols in which more is said than requests and replies override these too.
-
-  // Returns true when there is one; the load starts when all connections have their answer.
+  // Writes one message before the load and returns true, or returns false where the protocol has no greeting.
+  // The load starts when hear() has found the answer of every connection.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
-  // `number` is that of the oldest request outstanding. The default knows nothing but replies.
+  // Judges a message. `number` is that of the oldest request outstanding. By default each message is a reply.
   [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
     return verify(number, message) ? Heard::reply : Heard::wrong;
   }
 
-  // What was wrong with the last message that was not right, for people.
+  // What was wrong with the message that hear() found wrong, for people.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
-  // No request will follow. Once.
+  // No request will follow. Called once.
   virtual void on_last_request() {}
 
-  // The last so many requests written were not sent, and will not be.
+  // The newest `requests` requests were written and will never be sent.
   virtual void on_withdrawn(std::uint64_t /*requests*/) {}
 
-  // The connection has failed: nothing will come any more. Before on_last_request().
+  // The connection has failed: no message will come any more. Called before on_last_request().
   virtual void on_failure() {}
 
-  // Whether all has come that was expected besides replies. May become true by what other connections do;
-  // then the service's publication count moves.
+  // True once every message that is not a reply has arrived; until then the connection stays open. Asked
+  // after each message of this connection, and when the publication count of the load has moved.
   virtual bool complete() const { return true; }
 };
 

@@ -12,20 +12,20 @@
 
 namespace joust {
 
-// The bytes a session has written and the peer has not got yet. What has been shown by segments() never moves
-// until it is released, so a kernel may read from it while more is appended. Sessions keep size() bounded by
-// asking for nothing more (Session::want) at their limit; an Outbox itself takes whatever it is given. Short
-// replies lie in the Outbox itself, beside the session that wrote them: thousands of connections then take no
-// block of memory each, and touch none.
+// The bytes that a session has written, until they are released. Bytes that segments() has shown never move
+// until then, so a kernel may read them while more is appended. An Outbox takes whatever it is given: a
+// session bounds size() by wanting nothing more (Session::want) at its limit. Short replies lie in the Outbox
+// itself, beside the session that wrote them, so that thousands of connections need no block of memory each.
+// One thread at a time.
 class Outbox {
  public:
   Outbox() = default;
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Room for exactly n contiguous bytes, to be written by the caller before the next call.
+  // Appends n contiguous bytes, which the caller writes before the next call.
   std::span<std::byte> extend(std::size_t n);
-  void append(Bytes bytes);
+  void append(Bytes bytes);  // copied
   void append(std::string_view text) { append(as_bytes(text)); }
 
   std::size_t size() const { return size_; }  // bytes not consumed yet

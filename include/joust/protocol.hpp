@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,67 +10,84 @@
 
 #include "joust/handler.hpp"
 #include "joust/service.hpp"
+#include "joust/settings.hpp"
 
 namespace joust {
 
-class LoadRun;  // the client side's schedule and records; see load/run.hpp
+class LoadRun;  // one load: its schedule and what it records. A client made by exchange_client() uses it.
 
 // A setting that only some protocols have, as data: command line, scenarios and results all read it from
 // here. Protocols that share an option's name mean the same by it.
 struct ProtocolOption {
   std::string name;                    // "flush", which becomes --flush
   std::string summary;                 // one line
-  std::string standard;                // what it is when nobody says anything
+  std::string standard;                // its value where none is given
   std::vector<std::string> choices{};  // empty: any text; "no", "yes": a switch, whose name alone means yes
-  bool serves = true;                  // means something to the server,
-  bool loads = true;                   // to the client side
+  bool serves = true;                  // the server has it
+  bool loads = true;                   // the client side has it
 };
 
-// What a program asks of every protocol; protocols of one's own read what they need.
+// The settings of one side of a protocol.
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: which connection of the load (exchanges only)
-  std::map<std::string, std::string, std::less<>> options{};  // all that the protocol has for this side
+  Settings options{};            // every option the protocol has for this side, by name
 
+  // Throws std::out_of_range for an option that the protocol does not have for this side.
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
 struct Protocol;
 
-// What a side asks for when nobody says anything.
-enum class Role : std::uint8_t;
+// The options of a side, all with the values they have where none is given.
 Parameters standard_parameters(const Protocol& protocol, Role side);
 
-// What is said on the wire and what the server does about it. Values, made once at start-up; the functions
-// are called from any thread.
+// The messages of a conversation and how both sides act on them. A plain value, made once when the program
+// starts. Its functions may be called from any thread.
 struct Protocol {
   std::string name;     // lower-case kebab
   std::string summary;  // one line
-  bool over_stream = true;
-  bool over_message = true;
+  bool over_stream = true;   // can be carried by a stream of bytes
+  bool over_message = true;  // can be carried by whole messages
+  // True where no session of a server needs to know of another one, so that an engine may serve connections
+  // in different processes. False is always safe.
+  bool sessions_stand_alone = false;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
-  std::uint64_t standard_messages = 0;    // of a connection, where neither a count nor a time is asked for;
-                                          // 0: a time
-  // Without sockets a load shows the most that the client can do. Not where the server's own work is the
-  // larger part: in one process it slows the client down.
+  // How many messages each connection of `load` sends where neither a count nor a time is given; 0: it loads
+  // for a time instead.
+  std::uint64_t standard_messages = 0;
+  // True where a load without sockets shows the most that the client side can do. False where the server's
+  // own work is the larger part, which would slow the client down in the same process.
   bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
   std::string verified = "byte for byte";  // how the client side checks replies, for reports
 
-  // Throw std::invalid_argument, with what is wrong and what to do, for options that cannot be.
+  // Make the service of a side. Throw std::invalid_argument, which says what is wrong and what to do, for
+  // options that cannot be. The service must not outlive the LoadRun. A client that was not made by
+  // exchange_client() ignores it: its connections can be made by joust::Client, and are not measured.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
 };
 
-// A protocol in which every request has one reply, in order: all that most users need.
+// Makes the exchange of one connection; any thread, several at once.
+using MakeExchange = std::function<std::unique_ptr<Exchange>(const Parameters&)>;
+
+// A Protocol::make_client whose connections send the requests of exchanges by the plan of a load, verify
+// every reply and record its latency.
+std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_client(Framing framing,
+                                                                                     MakeExchange make);
+
+// A protocol in which every request has one reply, in order. Most protocols need no more.
 struct RequestResponse {
-  std::string name;
-  std::string summary;
+  std::string name;     // lower-case kebab
+  std::string summary;  // one line
   Framing framing = Raw{};
-  std::function<std::unique_ptr<Handler>()> handler;
-  std::function<std::unique_ptr<Exchange>(const Parameters&)> exchange;
+  std::function<std::unique_ptr<Handler>()> handler;  // for one connection; any thread, several at once
+  MakeExchange exchange;
 };
+
+// Its sessions stand alone: where handlers share anything, set Protocol::sessions_stand_alone to false.
 Protocol request_response(RequestResponse description);
 
 }  // namespace joust

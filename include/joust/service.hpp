@@ -37,7 +37,7 @@ struct Opening {
   PeerAddress peer = PeerAddress::unknown;
 };
 
-// Something that can be roused from another thread: an event loop asleep in the kernel.
+// Something that can be woken from another thread: an event loop asleep in the kernel.
 class Wakeable {
  public:
   virtual ~Wakeable() = default;
@@ -51,7 +51,7 @@ class Wakeable {
 class Publications {
  public:
   std::uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  void announce();
+  void announce();                 // moves the count and wakes all loops
   void subscribe(Wakeable& loop);  // borrowed until unsubscribed
   void unsubscribe(Wakeable& loop);
 
@@ -70,22 +70,23 @@ struct ResultGroup {
   std::string about{};  // what all of them are of, for people, where it is not the timed window
 };
 
-// What a program shares between the sessions of one protocol (a room, a directory, a load's schedule). Makes
-// them.
+// Makes the sessions of one protocol and holds what they share: a room, a directory, a load's schedule. It
+// outlives its sessions.
 class Service {
  public:
   virtual ~Service() = default;
 
-  // A session for a connection that stands. Any thread; sessions may outlive this call but not the service.
+  // A session for a connection that is open. Any thread, several at once. May throw; then the connection is
+  // closed and counted as failed.
   virtual std::unique_ptr<Session> open(const Opening& opening) = 0;
 
-  // A connection that should have been dialled, or a peer that could not be accepted. Any thread.
+  // A connection could not be dialled, or a peer not be accepted. Any thread, several at once.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
 
-  // Null for services whose sessions never affect one another; the pointer never changes.
+  // Null for services whose sessions never affect one another. Owned by the service; never changes.
   virtual Publications* publications() { return nullptr; }
 
-  // After the run.
+  // What was counted. Called after the run, when no session is left.
   virtual std::vector<ResultGroup> results() const { return {}; }
 };
 

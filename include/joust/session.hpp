@@ -14,8 +14,8 @@
 
 namespace joust {
 
-// One piece of output: bytes, or the range of a file (then `bytes` is empty). Over a message transport, one
-// message.
+// One piece of output: bytes, or a range of a file (then `bytes` is empty). Over a message transport one
+// segment is one message. Borrowed from the session until released.
 struct Segment {
   Bytes bytes{};
   FileRange file{};
@@ -24,11 +24,11 @@ struct Segment {
   std::uint64_t size() const { return in_file() ? file.size : bytes.size(); }
 };
 
-// What a session is ready to take next.
+// What a session takes next.
 enum class Want : std::uint8_t {
-  nothing,  // back-pressure: the engine stops reading this peer
-  bytes,    // hand what comes to on_bytes
-  file,     // put what comes into files()->store(); never without files()
+  nothing,  // back-pressure: the engine stops reading from this peer
+  bytes,    // the peer's next bytes, by on_bytes
+  file,     // the peer's next bytes in the range files()->store(); only for sessions with files()
 };
 
 // Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
@@ -60,13 +60,13 @@ class Session {
  public:
   virtual ~Session() = default;
 
-  // The connection stands. Called before any other input.
+  // The connection is open. Called before any other input.
   virtual void on_open(Time /*now*/) {}
 
-  // Bytes from the peer: never empty; a stream may be cut anywhere, a message transport delivers whole
-  // messages. Called only while want() is bytes. Returns how many bytes were taken: all of them, unless
-  // taking some made want() something else; the rest is offered again according to the new want(). A message
-  // is taken whole.
+  // Bytes from the peer, at least one, valid during the call. A stream may be cut anywhere; a message
+  // transport delivers whole messages. Called only while want() is bytes. Returns how many bytes were taken:
+  // all of them, unless taking some changed want(); then the rest is offered again according to the new
+  // want(). A message is taken whole.
   virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
 
   // The service's publication count has moved, perhaps by several publications, since the last call or since
@@ -80,7 +80,8 @@ class Session {
   // deadline() has passed. May come late, never early.
   virtual void on_deadline(Time /*now*/) {}
 
-  // The program is about to stop: finish what has been begun, begin nothing, then be finished().
+  // The program is about to stop: the session finishes what has been begun, begins nothing more, and then is
+  // finished().
   virtual void on_drain(Time now) = 0;
 
   // The connection is lost. Nothing can be sent any more.
@@ -99,22 +100,23 @@ class Session {
   // When on_deadline is to be called, if ever.
   virtual std::optional<Time> deadline() const { return std::nullopt; }
 
-  // Nothing will be put into output() any more: once that is empty the engine ends its side of the
-  // connection, waits for the peer to end too, and closes. Never becomes false again.
+  // True once output() will never show anything more than it does now. As soon as that is sent, the engine
+  // ends its side of the connection, waits for the peer to end too, and closes. Never becomes false again.
   virtual bool finished() const = 0;
 
-  // What the peer did wrong, so that the session ended; empty where it did not. The engine counts it as a
-  // failure to verify.
+  // Why the session ended early: what the peer did wrong, for people. Empty where it did nothing wrong. The
+  // engine counts it as a failure of the stage verify.
   virtual std::string_view complaint() const { return {}; }
 
-  // The connection is to be broken off at once, whatever has not been sent: the peer does not keep up with
-  // what it is bound to get. Never becomes false again.
+  // True when the connection has to be closed at once, with output unsent, because the peer reads too slowly.
+  // Never becomes false again.
   virtual bool gives_up() const { return false; }
 
-  // The operating system has taken the first n bytes of output().
+  // The operating system has taken the first n bytes of output(), which output() must not show again. The
+  // bytes must stay where they are until they are released.
   virtual void consumed(std::size_t n) = 0;
 
-  // Nobody refers to the next n bytes, in the order they were consumed, any more.
+  // The oldest n consumed bytes may be freed now.
   virtual void released(std::size_t n) = 0;
 };
 

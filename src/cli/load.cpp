@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <mutex>
@@ -12,7 +11,10 @@
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "connection/tally.hpp"
+#include "hosting/loading.hpp"
+#include "hosting/options.hpp"
 #include "load/result.hpp"
+#include "net/local_ports.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_json.hpp"
@@ -74,12 +76,8 @@ void Load::emit(std::string_view event) const {
 }
 
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
-  if (connect.empty() && !chosen.in_process) throw UsageError("--connect ADDRESS is missing: whom to load?");
-  if (!connect.empty() && chosen.in_process)
-    throw UsageError(fmt::format("engine '{}' has no sockets: leave --connect out", chosen.name));
-  if (payload < chosen_protocol.least_payload || payload > chosen_protocol.largest_payload)
-    throw UsageError(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,
-                                 chosen_protocol.least_payload, chosen_protocol.largest_payload));
+  check_connect(connect, chosen);
+  check_payload(chosen_protocol, payload);
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
@@ -111,36 +109,21 @@ void Load::watch(LoadRun::Milestone milestone) {
 
 LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                          const Target* target) {
-  LoadRun run(plan);
   // May take long, and can be interrupted: signals still end the program at once.
-  const auto service = chosen_protocol.make_client(parameters, run);
-  const auto answering = chosen.in_process
-                             ? chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve))
-                             : nullptr;
+  Loading loading(chosen, chosen_protocol, plan, parameters,
+                  protocol.parameters(chosen_protocol, Role::serve), tally);
   Stop stop;
   const Signals signals(stop);
-  run.observe([this](LoadRun::Milestone milestone) { watch(milestone); });
-  chosen.run({.service = *service,
-              .options = options,
-              .limits = limits,
-              .tally = tally,
-              .target = target,
-              .dials = plan.connections,
-              .answering = answering.get()},
-             stop);
-  LoadResult result = conclude(run, used, stop.requested(), Clock::now());
+  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  loading.drive(options, limits, target, stop);
+  LoadResult result = loading.result(used, stop.requested());
   result.usage_s = std::chrono::duration<double>(used_over).count();
-  result.total_bytes_sent = tally.sent;
-  result.total_bytes_received = tally.received;
-  result.notes = tally.notes();
-  result.missing = tally.missing();
-  result.groups = service->results();
   return result;
 }
 
 // What went wrong, in one line that names the address once; empty where nothing did.
 std::string Load::trouble(const LoadResult& result) const {
-  std::string text = fmt::format("{}", fmt::join(result.complaints, "; "));
+  std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
       text = "nothing was measured: interrupted before a reply was verified";
@@ -171,7 +154,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
-  const Engine& chosen = engine.resolve(Role::dial);
+  const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
@@ -180,10 +163,12 @@ int Load::run() {
 
   std::optional<Target> target;
   if (!chosen.in_process) {
-    auto endpoints = resolve(connect);
-    if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
-    socket.settle_congestion(endpoints->front(), tally);
-    target.emplace(connect, std::move(*endpoints), socket.options);
+    std::vector<Endpoint> endpoints = resolved_target(connect);
+    socket.settle_congestion(endpoints.front(), tally);
+    const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
+    if (!sources) throw UsageError("-c: " + sources.error());
+    target.emplace(connect, std::move(endpoints), socket.options);
+    target->spread_over(*sources);
   }
   const Target* const whom = target ? &*target : nullptr;
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);

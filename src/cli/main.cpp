@@ -2,7 +2,6 @@
 #include "joust/main.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -42,9 +41,7 @@ int fail(const Program& program, ExitCode code, std::string_view what) {
 void refuse_unknown_command(const std::vector<std::string>& names, std::string_view word) {
   if (word.starts_with('-')) return;
   if (std::ranges::find(names, word) != names.end()) return;
-  const std::string near = nearest(word, names);
-  throw UsageError(near.empty() ? fmt::format("no command '{}'; there are: {}", word, fmt::join(names, ", "))
-                                : fmt::format("no command '{}'; did you mean '{}'?", word, near));
+  throw UsageError(fmt::format("no command '{}'; {}", word, suggestion(word, names)));
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ void print_json(const Program& program) {
          {"summary", protocol.summary},
          {"roles", {"serve", "dial"}},
          {"delivery", delivery(protocol)},
+         {"sessions_stand_alone", protocol.sessions_stand_alone},
          {"payload_bytes", {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}}},
          {"options", options(protocol)},
          {"available", true},

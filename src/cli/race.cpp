@@ -13,6 +13,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "engines/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
@@ -67,6 +68,9 @@ race::Catalogue catalogue_of(const Program& program) {
                           .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)
       row.options.push_back({option.name, option.choices, option.serves, option.loads});
+    for (const Engine* engine : engines())
+      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
+        row.unsupported.emplace(engine->name, reason);
     catalogue.protocols.push_back(std::move(row));
   }
   return catalogue;
@@ -236,7 +240,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
-  flags.options = protocol.given;
+  flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/usage_event.hpp"
+#include "hosting/options.hpp"
 #include "measure/usage.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
@@ -41,7 +41,6 @@ struct Serve {
   bool is_public = false;
 
   void run();
-  std::vector<Endpoint> endpoints() const;
   Listeners open_listeners(std::span<const Endpoint> where, Tally& tally);
   Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
@@ -50,15 +49,6 @@ struct Serve {
 void print(const Json& event) {
   fmt::print("{}\n", event.dump());
   std::fflush(stdout);
-}
-
-std::vector<Endpoint> Serve::endpoints() const {
-  const auto endpoints = resolve(listen);
-  if (!endpoints) throw UsageError("--listen " + describe(endpoints.error()));
-  if (!std::ranges::all_of(*endpoints, is_local) && !is_public)
-    throw UsageError(
-        fmt::format("--listen {}: others could reach this address; say --public if they may", listen));
-  return *endpoints;
 }
 
 Listeners Serve::open_listeners(std::span<const Endpoint> where, Tally& tally) {
@@ -107,7 +97,7 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
 void Serve::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
   protocol.check(chosen_protocol, true, false);
-  const Engine& chosen = engine.resolve(Role::serve);
+  const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
@@ -115,7 +105,7 @@ void Serve::run() {
   socket.options.backlog = static_cast<int>(backlog);
   ensure_descriptors(0);
 
-  const std::vector<Endpoint> where = endpoints();
+  const std::vector<Endpoint> where = checked_listen(listen, is_public);
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
   Stop stop;

@@ -44,6 +44,7 @@ std::size_t StreamConnection::offer(Bytes chunk, Time now) {
 
 void StreamConnection::received(Bytes chunk, Time now) {
   received_ += chunk.size();
+  if (ended_) return;
   last_progress_ = now;
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
@@ -62,6 +63,7 @@ void StreamConnection::offer_held(Time now) {
 }
 
 void StreamConnection::peer_finished(Time now) {
+  if (ended_) return;
   peer_finished_ = true;
   last_progress_ = now;
   offer_held(now);
@@ -70,6 +72,7 @@ void StreamConnection::peer_finished(Time now) {
 void StreamConnection::sent(std::size_t n, Time now) {
   faulted_ = false;
   sent_ += n;
+  if (ended_) return;
   last_progress_ = now;
   // What is read ahead is always what comes first.
   if (ahead_) ahead_->skip(n);

@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
-#include "joust/engine.hpp"
-#include "joust/session.hpp"
 #include "connection/tally.hpp"
+#include "joust/limits.hpp"
+#include "joust/session.hpp"
 
 namespace joust {
 

@@ -49,6 +49,7 @@ class UringLoop : public LoopCore<UringPeer> {
   void dispatch(const io_uring_cqe& cqe);
   void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
+  void admit_newcomers(std::size_t most);
   void take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe);
   void keep_accepting();
   void connect(Peer& peer) override;
@@ -66,6 +67,7 @@ class UringLoop : public LoopCore<UringPeer> {
   Queue<Peer> touched_;  // in this turn: may have output, or want input again
   Uring ring_;           // goes before the peers, which are the base class's
   std::deque<UringAcceptor> acceptors_;  // of the listeners, in their order
+  std::deque<Fd> newcomers_;             // accepted, but beyond the turn's limit
 };
 
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
@@ -90,6 +92,7 @@ void UringLoop::run() {
     keep_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
+    admit_newcomers(hosting().limits.accepts_per_turn);
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
     pass_publications();
@@ -100,7 +103,8 @@ void UringLoop::run() {
 }
 
 void UringLoop::wait() {
-  const bool in_hurry = stopping_ && !draining() && (!listeners().empty() || may_drain());
+  const bool may_stop = stopping_ && !draining() && (!listeners().empty() || may_drain());
+  const bool in_hurry = may_stop || !newcomers_.empty();
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   ++turn_;
@@ -123,6 +127,7 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
   guarded(peer, [&] {
     if (op == Op::receive) received(peer, cqe);
     if (op == Op::send) peer.sent(cqe.res, now());
+    if (op == Op::hang_up) peer.hung_up(cqe.res, now());
   });
   if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
   if (op == Op::connect) finish_dial(peer, -cqe.res);
@@ -132,15 +137,25 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 void UringLoop::keep_accepting() {
   if (stopping_ || accepting_paused()) return;
   for (UringAcceptor& acceptor : acceptors_) {
-    if (full() && !acceptor.in_flight()) return pause_accepting();
-    acceptor.keep_on(room());
+    const std::size_t free = room() - std::min(room(), newcomers_.size());
+    if (free == 0 && !acceptor.in_flight()) return pause_accepting();
+    acceptor.keep_on(free);
   }
 }
 
 void UringLoop::take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe) {
   Accepted next = acceptor.completed(cqe);
   if (next.outcome == AcceptOutcome::busy) pause_accepting();
-  if (next.outcome == AcceptOutcome::accepted) accepted(std::move(next.socket));
+  if (next.outcome == AcceptOutcome::accepted) newcomers_.push_back(std::move(next.socket));
+}
+
+// One accept brings in everyone who waits. Those beyond the turn's limit come in the next turns, because
+// others want to be served meanwhile.
+void UringLoop::admit_newcomers(std::size_t most) {
+  for (; most > 0 && !newcomers_.empty(); --most) {
+    accepted(std::move(newcomers_.front()));
+    newcomers_.pop_front();
+  }
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
@@ -173,6 +188,7 @@ void UringLoop::serve(Peer& peer) {
   const bool wanted = connection.wants_input() && !beyond;
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
+  if (!wanted && !beyond) peer.watch_for_reset(ring_);
   // Its receive may have ended before it was cancelled; then nothing else in flight would bring it back.
   if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
 }
@@ -220,6 +236,7 @@ void UringLoop::stop_by_and_by() {
     accept_in_flight |= acceptor.in_flight();
   }
   if (accept_in_flight) return;
+  admit_newcomers(newcomers_.size());
   end_accepting(0);
   if (!may_drain()) return;
   if (!std::exchange(all_in_, true)) return admit_dealt();

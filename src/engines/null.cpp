@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "engines/loop/patience.hpp"
-#include "joust/engine.hpp"
-#include "net/stop.hpp"
-#include "net/waker.hpp"
 #include "connection/delivery.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
+#include "engines/engine.hpp"
+#include "engines/loop/patience.hpp"
+#include "net/stop.hpp"
+#include "net/waker.hpp"
 
 namespace joust {
 namespace {

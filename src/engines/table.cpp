@@ -2,24 +2,43 @@
 #include <algorithm>
 #include <array>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
+
+// Every engine, in the order in which they are listed: a new one is a new line here, and nothing else.
+#define JOUST_ENGINES(engine) \
+  engine(kNull)               \
+  engine(kThreads)            \
+  engine(kPoll)               \
+  engine(kEpoll)              \
+  engine(kIoUring)
 
 namespace joust {
 
-extern const Engine kNull;
-extern const Engine kThreads;
-extern const Engine kPoll;
-extern const Engine kEpoll;
-extern const Engine kIoUring;
+#define JOUST_DECLARE(engine) extern const Engine engine;
+JOUST_ENGINES(JOUST_DECLARE)
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kThreads, &kPoll, &kEpoll, &kIoUring};
+#define JOUST_ADDRESS(engine) &engine,
+constexpr std::array kTable{JOUST_ENGINES(JOUST_ADDRESS)};
 
 }  // namespace
 
 std::span<const Engine* const> engines() {
   return kTable;
+}
+
+std::vector<EngineInfo> list_engines() {
+  std::vector<EngineInfo> list;
+  for (const Engine* engine : kTable)
+    list.push_back({.name = engine->name,
+                    .summary = engine->summary,
+                    .serves = engine->serves,
+                    .dials = engine->dials,
+                    .threads = engine->threads,
+                    .knobs = engine->knobs,
+                    .unavailable = engine->unavailable ? engine->unavailable() : ""});
+  return list;
 }
 
 const Engine* find_engine(std::string_view name) {

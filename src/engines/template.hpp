@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 

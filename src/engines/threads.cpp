@@ -11,11 +11,12 @@
 // Bad at: thousands of connections. Each takes a stack, and each message a switch to another thread.
 //
 // recv blocks, send does not: two peers that both wait until the other one reads wait for ever. When a socket
-// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the tick
-// at which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
-// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. Left
-// out on purpose: a pool of threads, and a second thread per connection that only writes. Where a file asks
-// for it, sendfile and splice take the place of send and recv: files/file_io.hpp.
+// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the time
+// after which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
+// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. The
+// host is in threads/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection
+// that only writes. Where a file asks for it, sendfile and splice take the place of send and recv:
+// files/file_io.hpp. sendfile has no MSG_DONTWAIT: it waits for room, but one tick of the kernel at most.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -37,12 +38,13 @@ namespace {
 
 constexpr std::size_t kMostRead = 64 << 10;          // on the stack
 constexpr Duration kTick = std::chrono::seconds(1);  // the longest sleep in recv
+constexpr Duration kSendTick = std::chrono::microseconds(1);  // and in sendfile: rounded up by the kernel
 
 // What the thread of one connection does. It lives on that thread's stack.
 class Conversation {
  public:
   Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
-      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait) {}
+      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait), pipe_(crew.pipes()) {}
 
   void hold();
 
@@ -74,6 +76,7 @@ class Conversation {
 
 void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_RCVTIMEO, kTick);
+  set_timeout(peer_.socket.get(), SO_SNDTIMEO, kSendTick);
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
   const PeerAddress from = hosting_.target == nullptr ? peer_of(peer_.socket.get()) : PeerAddress::unknown;
@@ -116,18 +119,18 @@ Duration Conversation::next_wait() {
 // Waits for what was noted, without the lock, and reads.
 Conversation::Heard Conversation::listen(Duration wait) {
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
-  if (!blocking && (wait > Duration::zero() || for_file_ > 0)) {  // splice has no MSG_DONTWAIT
+  // splice has no MSG_DONTWAIT, and would keep its pipe while it waits.
+  if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
-    const timespec timeout = to_timespec(wait);
+    const timespec timeout = to_timespec(std::min(wait, kTick));
     // Where nothing is wanted now, not even the peer's end, this only sleeps.
     if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
-  if (for_file_ > 0) {
-    const ssize_t n = pipe_.fill(peer_.socket.get(), for_file_);
-    return {{}, n < 0 ? errno : 0, n < 0 ? 0 : static_cast<std::size_t>(n)};
-  }
+  if (for_file_ > 0)
+    if (const auto n = pipe_.fill(peer_.socket.get(), for_file_))
+      return {{}, *n < 0 ? errno : 0, *n < 0 ? 0 : static_cast<std::size_t>(*n)};
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "joust/engine.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_service.hpp"
 #include "session/handler_session.hpp"
@@ -13,16 +12,21 @@ Parameters standard_parameters(const Protocol& protocol, Role side) {
   return parameters;
 }
 
+std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_client(Framing framing,
+                                                                                     MakeExchange make) {
+  return [framing, make = std::move(make)](const Parameters& parameters, LoadRun& run) {
+    return std::make_unique<RequestService>(framing, parameters, make, run);
+  };
+}
+
 Protocol request_response(RequestResponse description) {
   Protocol protocol;
   protocol.name = std::move(description.name);
   protocol.summary = std::move(description.summary);
+  protocol.sessions_stand_alone = true;
   protocol.make_server = [framing = description.framing, make = std::move(description.handler)](
                              const Parameters&) { return std::make_unique<HandlerService>(framing, make); };
-  protocol.make_client = [framing = description.framing, make = std::move(description.exchange)](
-                             const Parameters& parameters, LoadRun& run) {
-    return std::make_unique<RequestService>(framing, parameters, make, run);
-  };
+  protocol.make_client = exchange_client(description.framing, std::move(description.exchange));
   return protocol;
 }
 

@@ -16,8 +16,6 @@ namespace joust {
 // by its plan, verifies every reply and records.
 class RequestService : public Service {
  public:
-  using MakeExchange = std::function<std::unique_ptr<Exchange>(const Parameters&)>;
-
   RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
       : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
   std::unique_ptr<Session> open(const Opening& opening) override;

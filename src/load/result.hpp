@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "load/plan.hpp"
+#include "joust/load_plan.hpp"
 #include "load/run.hpp"
 #include "measure/histogram.hpp"
 #include "measure/usage.hpp"

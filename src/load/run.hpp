@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "joust/load_plan.hpp"
 #include "joust/service.hpp"
-#include "load/plan.hpp"
 #include "load/recorder.hpp"
 
 namespace joust {

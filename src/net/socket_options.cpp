@@ -73,7 +73,7 @@ SocketFacts read_back(int socket) {
   SocketFacts facts;
   facts.send_buffer = get(socket, SOL_SOCKET, SO_SNDBUF);
   facts.receive_buffer = get(socket, SOL_SOCKET, SO_RCVBUF);
-  if (domain_of(socket) == AF_UNIX) return facts;
+  if (get(socket, SOL_SOCKET, SO_DOMAIN).value_or(AF_UNIX) == AF_UNIX) return facts;
   if (const auto nodelay = get(socket, IPPROTO_TCP, TCP_NODELAY)) facts.nodelay = *nodelay != 0;
   std::array<char, 32> name{};
   socklen_t size = name.size() - 1;

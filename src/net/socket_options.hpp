@@ -4,17 +4,9 @@
 #include <optional>
 #include <string>
 
-namespace joust {
+#include "joust/socket_options.hpp"
 
-// What is asked of every socket of a trial, whatever the engine. 0 leaves a buffer to the kernel.
-struct SocketOptions {
-  bool nodelay = true;
-  int send_buffer = 0;     // bytes
-  int receive_buffer = 0;  // bytes
-  std::string congestion =
-      "cubic";         // empty: the machine's default. Pacing ones (bbr) halve loopback's throughput
-  int backlog = 4096;  // listeners; the kernel caps it at net.core.somaxconn
-};
+namespace joust {
 
 // What the kernel says a socket has. Empty where the socket's family does not know the option.
 struct SocketFacts {

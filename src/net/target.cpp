@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "net/local_ports.hpp"
 
 namespace joust {
 
@@ -17,6 +18,8 @@ Fd Target::make_socket(std::size_t index, int flags) const {
   const int family = endpoints_[index].family();
   Fd socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), "socket() for {}", name_));
   apply(options_, socket.get());
+  if (sources_ > 1 && is_ipv4_loopback(endpoints_[index]))
+    bind_to_source(socket.get(), next_source_.fetch_add(1, std::memory_order_relaxed) % sources_);
   return socket;
 }
 

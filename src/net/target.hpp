@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -30,6 +32,10 @@ class Target {
   std::size_t endpoints() const { return endpoints_.size(); }
   const Endpoint& endpoint(std::size_t index) const { return endpoints_[index]; }
 
+  // Connections within IPv4 loopback come from this many source addresses in turn; see sources_for(). Call
+  // before any socket is made.
+  void spread_over(std::uint64_t sources) { sources_ = sources; }
+
   // A socket for the endpoint, with the options set, not connected yet; `flags` as in socket(2). Throws
   // std::system_error when there can be none.
   Fd make_socket(std::size_t index, int flags) const;
@@ -44,6 +50,8 @@ class Target {
   std::string name_;
   std::vector<Endpoint> endpoints_;
   SocketOptions options_;
+  std::uint64_t sources_ = 1;
+  mutable std::atomic<std::uint64_t> next_source_ = 0;
   mutable std::mutex mutex_;
   mutable std::optional<SocketFacts> facts_;
 };

@@ -21,13 +21,20 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
          });
 }
 
-Entry contestant_entry(const Contestant& contestant, const Catalogue& catalogue) {
+// Why an engine cannot speak the protocol here, or nothing.
+std::string why_not(const std::string& engine, const ProtocolRow* protocol, const Catalogue& catalogue) {
+  if (protocol != nullptr)
+    if (const auto found = protocol->unsupported.find(engine); found != protocol->unsupported.end())
+      return found->second;
+  const EngineRow* row = catalogue.engine(engine);
+  return row == nullptr || row->unavailable.empty() ? std::string()
+                                                    : fmt::format("unavailable: {}", row->unavailable);
+}
+
+Entry contestant_entry(const Contestant& contestant, const ProtocolRow* protocol,
+                       const Catalogue& catalogue) {
   Entry entry{.contestant = contestant};
-  const auto reason = [&](const std::string& name) {
-    const EngineRow* row = catalogue.engine(name);
-    return row == nullptr || row->unavailable.empty() ? std::string()
-                                                      : fmt::format("unavailable: {}", row->unavailable);
-  };
+  const auto reason = [&](const std::string& engine) { return why_not(engine, protocol, catalogue); };
   if (!contestant.external()) {
     entry.in_process = catalogue.engine(contestant.server.engine)->in_process;
     entry.unavailable = reason(contestant.server.engine);
@@ -46,8 +53,10 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
 }
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
-  if (in_process_engine(catalogue) == nullptr) return "no engine that answers in process can run here";
+  const EngineRow* engine = in_process_engine(catalogue);
+  if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  if (const std::string reason = why_not(engine->name, protocol, catalogue); !reason.empty()) return reason;
   if (protocol == nullptr || protocol->has_ceiling) return {};
   return fmt::format(
       "of '{}' the server's own work is the larger part, which would slow down a client in the "
@@ -117,9 +126,10 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
-    if (const ProtocolRow* protocol = catalogue.protocol(one.protocol)) result.verified = protocol->verified;
+    const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+    if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
-      result.entries.push_back(contestant_entry(contestant, catalogue));
+      result.entries.push_back(contestant_entry(contestant, protocol, catalogue));
     for (Entry& entry : result.entries) {
       entry.ranked = entry.unavailable.empty();
       entry.reason = entry.unavailable;

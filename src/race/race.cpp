@@ -2,16 +2,30 @@
 #include "race/race.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/text.hpp"
 #include "race/trial/disturbance.hpp"
 
 namespace joust::race {
 namespace {
+
+// The counters are read up to some milliseconds off the ends of the timed window: in a window of 4 ms one
+// contestant had 0.04 to 5 calls a message. In a window smaller than this a count is not believed.
+constexpr double kLeastCountedS = 0.1;
+constexpr std::uint64_t kLeastCountedMessages = 100;
+
+// Why the window of a counting trial is too small; nothing when it is not.
+std::string too_little_to_count(const LoadResult& load) {
+  if (load.duration_s >= kLeastCountedS && load.verified >= kLeastCountedMessages) return {};
+  return fmt::format(
+      "not counted: the timed window held {} messages in {:.3g} ms; {} messages and {:.0f} ms are needed, so "
+      "ask for a longer duration or more messages",
+      load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
+}
 
 // How often a counting trial is run again whose counters were read too late.
 constexpr int kLateTrials = 2;
@@ -108,8 +122,7 @@ class Running {
     observer_.trial_starts(step);
     Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
     if (trial.refused && refused_.empty())
-      refused_ =
-          trial.last_words.empty() ? trial.failure : fmt::format("{}", fmt::join(trial.last_words, "\n"));
+      refused_ = trial.last_words.empty() ? trial.failure : join(trial.last_words, "\n");
     if (!trial.interrupted) observer_.trial_ended(step, trial);
     return trial;
   }
@@ -173,7 +186,10 @@ class Running {
       trial = run_trial(slot, plan_.rounds, true);
     if (trial.interrupted) return {.reason = "interrupted"};
     if (!trial.measured()) return {.reason = "the trial that counts them failed: " + what_failed(trial)};
-    if (!trial.late && !trial.server_calls && !trial.client_calls) refused = trial.calls_reason;
+    const bool counted = trial.server_calls || trial.client_calls;
+    if (!trial.late && !counted) refused = trial.calls_reason;
+    if (const std::string reason = too_little_to_count(*trial.load); counted && !reason.empty())
+      return {.reason = reason};
     const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
       if (!calls || trial.load->verified == 0) return std::nullopt;
       return *calls / static_cast<double>(trial.load->verified);

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "joust/service.hpp"
 #include "measure/usage.hpp"
 #include "net/socket_options.hpp"

@@ -56,7 +56,7 @@ std::vector<std::string> Resources::not_back() const {
     return after.descriptors == descriptors && after.threads <= threads && after.children == children;
   };
   Resources after = now();
-  for (int i = 0; i < 2000 && !as_before(after); ++i) {
+  for (int i = 0; i < 20'000 && !as_before(after); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = now();
   }
@@ -82,13 +82,6 @@ std::size_t resident_bytes() {
   std::size_t resident = 0;
   std::ifstream("/proc/self/statm") >> size >> resident;
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-}
-
-Duration cpu_time() {
-  rusage usage{};
-  checked(::getrusage(RUSAGE_SELF, &usage), "getrusage()");
-  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 FewDescriptors::FewDescriptors() {

@@ -8,11 +8,11 @@
 
 #include "conformance/peer.hpp"
 #include "conformance/variants.hpp"
-#include "joust/engine.hpp"
+#include "connection/tally.hpp"
+#include "engines/engine.hpp"
 #include "net/listeners.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
-#include "connection/tally.hpp"
 
 namespace joust::conformance {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust::conformance {
 

@@ -14,13 +14,13 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "joust/engine.hpp"
+#include "connection/tally.hpp"
+#include "engines/engine.hpp"
 #include "net/address.hpp"
 #include "net/listeners.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 #include "session/handler_session.hpp"
-#include "connection/tally.hpp"
 
 namespace joust::test {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "conformance/variants.hpp"
+#include "engines/engine.hpp"
 #include "hostile/behaviour.hpp"
-#include "joust/engine.hpp"
 #include "joust/protocol.hpp"
 #include "net/socket_options.hpp"
 

@@ -21,15 +21,18 @@ endforeach()
 
 step("run the installed program" COMMAND ${WORK}/moved/bin/joust engines)
 
-# outside: the headers, each on its own. calculator: the example, copied out of the source tree as by a user.
-file(COPY ${SOURCE_DIR}/examples/calculator ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${WORK}/projects)
-foreach(project outside calculator)
+# outside: the headers, each on its own. The others: examples, copied out of the source tree as by a user.
+set(examples calculator chat two_servers)
+list(TRANSFORM examples PREPEND ${SOURCE_DIR}/examples/ OUTPUT_VARIABLE folders)
+file(COPY ${folders} ${CMAKE_CURRENT_LIST_DIR}/outside DESTINATION ${WORK}/projects)
+foreach(project outside ${examples})
   step("configure ${project}"
        COMMAND ${CMAKE_COMMAND} -S ${WORK}/projects/${project} -B ${WORK}/${project} ${configure_flags}
                -DCMAKE_PREFIX_PATH=${WORK}/moved)
   step("build ${project}" COMMAND ${CMAKE_COMMAND} --build ${WORK}/${project})
 endforeach()
 step("run outside" COMMAND ${WORK}/outside/outside)
+step("run two_servers" COMMAND ${WORK}/two_servers/two_servers)
 step("run calculator"
      COMMAND ${WORK}/calculator/calculator load -e null -p calculator -c 2 -m 10 --json ${WORK}/result.json)
 file(READ ${WORK}/result.json result)

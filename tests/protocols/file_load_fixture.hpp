@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "load/run.hpp"
 #include "protocols/file/protocol.hpp"
 #include "protocols/table.hpp"

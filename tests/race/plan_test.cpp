@@ -36,6 +36,29 @@ TEST(Plan, AProtocolMayHaveNoCeiling) {
             (std::multiset<std::string>{"threads", "threads (again)"}));
 }
 
+TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.contestants.push_back(racer("epoll", "threads"));
+  scenario.contestants.back().name = "from threads";
+  Catalogue catalogue = fake_catalogue();
+  catalogue.protocols.front().unsupported = {{"threads", "unsupported: a reason"}};
+  const Plan plan = make_plan(scenario, catalogue, 1);
+  const std::vector<Entry>& entries = plan.cases.front().entries;
+  EXPECT_EQ(entries[0].reason, "unsupported: a reason");
+  EXPECT_EQ(entries[1].reason, "");
+  EXPECT_EQ(entries[2].reason, "unsupported: a reason");
+  const auto order = names(plan, 4);
+  EXPECT_EQ(std::multiset<std::string>(order.begin(), order.end()),
+            (std::multiset<std::string>{"epoll", "epoll (again)"}));
+}
+
+TEST(Plan, AnEngineInProcessThatCannotCarryTheProtocolIsNoCeiling) {
+  Catalogue catalogue = fake_catalogue();
+  catalogue.protocols.front().unsupported = {{"null", "unsupported: a reason"}};
+  const Plan plan = make_plan(fake_scenario({"threads"}), catalogue, 1);
+  EXPECT_EQ(plan.cases.front().no_ceiling, "unsupported: a reason");
+}
+
 // In each round, how often the one ceiling of clients that are set up alike.
 std::vector<std::ptrdiff_t> ceilings(std::uint64_t rounds) {
   const Plan plan = make_plan(fake_scenario({"threads", "epoll"}, rounds), fake_catalogue(), 1);

@@ -59,6 +59,24 @@ TEST_F(Race, SystemCallsAreThoseOfThePassThatCountsThem) {
   EXPECT_DOUBLE_EQ(*trial.client_calls, 2.0 * static_cast<double>(trial.load->verified));
 }
 
+TEST_F(Race, SystemCallsOfAShortWindowAreNotKnown) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.count_calls) return;
+    if (order.entry.contestant.name == "epoll") trial.load->duration_s = 0.004;
+    if (order.entry.contestant.name == "threads") trial.load->verified = 99;
+  };
+  const RaceResult result = run();
+  for (const char* name : {"threads", "epoll"}) {
+    const CallCount& calls = entry(result, name).calls;
+    EXPECT_FALSE(calls.server_per_message) << name;
+    EXPECT_FALSE(calls.client_per_message) << name;
+    EXPECT_TRUE(calls.reason.starts_with("not counted: the timed window held")) << calls.reason;
+    EXPECT_FALSE(entry(result, name).trials.front().server_calls) << name;
+    EXPECT_EQ(entry(result, name).trials.front().calls_reason, calls.reason) << "as in the JSON";
+  }
+  EXPECT_TRUE(entry(result, "io-uring").calls.server_per_message);
+}
+
 TEST_F(Race, ARefusedTracepointIsAskedForOnceAndTheReasonIsKept) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.count_calls) return;

@@ -8,7 +8,8 @@ from tree import Finding
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "connection", "session",
              "net", "base"}
 LAYERS = {
-    "cli": {"race", "report", "transfer"} | _MEASURED,
+    "cli": {"race", "report", "transfer", "hosting"} | _MEASURED,
+    "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "race": _MEASURED,
     "transfer": _MEASURED,
@@ -25,9 +26,9 @@ LAYERS = {
 }
 
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
-# variant are NAME.cpp, NAME.hpp and those in NAME/; the folders listed here are for all of them.
+# variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 SIBLINGS = {
-    "engines": {"engines/loop/", "engines/files/"},
+    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/"},
     "protocols": set(),
     "cli": {"cli/common/"},
 }
@@ -79,7 +80,8 @@ def siblings(tree):
         if kind == "<" or folder not in SIBLINGS or path.split("/")[0] != folder:
             continue
         own = _variant(path) == _variant(file.path.removeprefix("src/"))
-        if not own and path.rsplit("/", 1)[0] + "/" not in SIBLINGS[folder]:
+        shared_by_all = {path, path.rsplit("/", 1)[0] + "/"} & SIBLINGS[folder]
+        if not own and not shared_by_all:
             shared = ", ".join(f"src/{one}" for one in sorted(SIBLINGS[folder])) or "a lower layer"
             yield Finding(file.path, line, f'includes its sibling "{path}"',
                           f"What several {folder} need belongs into {shared}.")

@@ -2,16 +2,14 @@
 #include "cli/common/arguments.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "hosting/options.hpp"
 #include "measure/affinity.hpp"
-#include "connection/tally.hpp"
 
 namespace joust {
 namespace {
@@ -30,18 +28,6 @@ Option add_scaled(Command command, const std::string& flags, Value& into, const 
   return command.add_option(flags, take, help);
 }
 
-std::string suggestion(std::string_view word, std::span<const std::string> names) {
-  const std::string near = nearest(word, names);
-  return near.empty() ? fmt::format("there are: {}", fmt::join(names, ", "))
-                      : fmt::format("did you mean '{}'?", near);
-}
-
-std::vector<std::string> engine_names() {
-  std::vector<std::string> names;
-  for (const Engine* engine : engines()) names.emplace_back(engine->name);
-  return names;
-}
-
 // Every knob of every engine, once.
 std::vector<Knob> all_knobs() {
   std::vector<Knob> knobs;
@@ -49,11 +35,6 @@ std::vector<Knob> all_knobs() {
     for (const Knob& knob : engine->knobs)
       if (std::ranges::find(knobs, knob.name, &Knob::name) == knobs.end()) knobs.push_back(knob);
   return knobs;
-}
-
-const Knob* find_knob(const Engine& engine, std::string_view name) {
-  const auto found = std::ranges::find(engine.knobs, name, &Knob::name);
-  return found == engine.knobs.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -102,29 +83,13 @@ void EngineArguments::add_to(Command command) {
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
 
-const Engine& EngineArguments::resolve(Role role) const {
-  const Engine* found = find_engine(engine);
-  if (found == nullptr)
-    throw UsageError(fmt::format("no engine '{}'; {}", engine, suggestion(engine, engine_names())));
-  if (role == Role::serve && !found->serves)
-    throw UsageError(fmt::format("engine '{}' cannot serve: {}", engine, found->summary));
-  if (role == Role::dial && !found->dials)
-    throw UsageError(fmt::format("engine '{}' cannot dial: {}", engine, found->summary));
-  for (const auto& [name, value] : knobs)
-    if (find_knob(*found, name) == nullptr)
-      throw UsageError(fmt::format("engine '{}' has no --{}", engine, name));
-  if (const std::string reason = found->unavailable ? found->unavailable() : ""; !reason.empty())
-    throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", engine, reason));
-  return *found;
+const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
+  return checked_engine(engine, knobs, role, protocol);
 }
 
 EngineOptions EngineArguments::options(const Engine& chosen) const {
-  EngineOptions options;
-  options.threads = chosen.several_loops ? static_cast<unsigned>(threads) : 1;
-  options.wait = wait == "spin" ? Wait::spin : wait == "adaptive" ? Wait::adaptive : Wait::block;
-  for (const Knob& knob : chosen.knobs) options.knobs.emplace(knob.name, knob.choices.front());
-  for (const auto& [name, value] : knobs) options.knobs[name] = value;
-  return options;
+  const Wait way = wait == "spin" ? Wait::spin : wait == "adaptive" ? Wait::adaptive : Wait::block;
+  return engine_options(chosen, static_cast<unsigned>(threads), way, knobs);
 }
 
 std::vector<std::string> EngineArguments::remarks(const Engine& chosen) const {
@@ -171,14 +136,7 @@ void SocketArguments::add_to(Command command) {
 }
 
 void SocketArguments::settle_congestion(const Endpoint& endpoint, Tally& tally) {
-  if (endpoint.family() == AF_UNIX) return;
-  const std::string reason = congestion_refused(options.congestion, endpoint.family());
-  if (reason.empty()) return;
-  if (congestion_chosen)
-    throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
-  tally.note(
-      fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
-  options.congestion.clear();
+  joust::settle_congestion(options, congestion_chosen, endpoint, tally);
 }
 
 const Protocol& resolve_protocol(const Program& program, const std::string& name) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/common/command.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
@@ -26,15 +25,14 @@ struct EngineArguments {
   std::string engine = "epoll";
   std::uint64_t threads = 1;
   std::string wait = "block";
-  std::map<std::string, std::string> knobs;  // as given
+  Settings knobs;  // as given
   std::string cpus;
 
   void add_to(Command command);
 
-  // The engine, checked: it exists, has the role, is available here and knows the knobs given. Throws
-  // UsageError for words that mean nothing, std::runtime_error when the engine cannot run here.
-  const Engine& resolve(Role role) const;
-  EngineOptions options(const Engine& engine) const;  // knobs not given have their defaults
+  // See checked_engine() and engine_options() in hosting/options.hpp.
+  const Engine& resolve(Role role, const Protocol& protocol) const;
+  EngineOptions options(const Engine& engine) const;
 
   // What was given but means nothing to the engine, in words for the user.
   std::vector<std::string> remarks(const Engine& engine) const;
@@ -47,9 +45,6 @@ struct SocketArguments {
 
   void add_to(Command command);
 
-  // Whether sockets of the endpoint's kind get the congestion control. One the user has asked for and this
-  // machine refuses throws std::runtime_error; where the default is refused, the machine's own takes its
-  // place, and the tally notes it.
   void settle_congestion(const Endpoint& endpoint, Tally& tally);
 };
 

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "cli/common/arguments.hpp"
+#include "hosting/options.hpp"
 
 namespace joust {
 namespace {
@@ -55,22 +55,11 @@ const Protocol& ProtocolArguments::resolve(const Program& program) const {
 }
 
 void ProtocolArguments::check(const Protocol& protocol, bool serves, bool loads) const {
-  for (const auto& [option, value] : given) {
-    const auto found = std::ranges::find(protocol.options, option, &ProtocolOption::name);
-    if (found == protocol.options.end())
-      throw UsageError(fmt::format("protocol '{}' has no --{}", protocol.name, option));
-    if (!((serves && found->serves) || (loads && found->loads)))
-      throw UsageError(fmt::format("--{} is for the {} of '{}'", option,
-                                   found->serves ? "server (joust serve)" : "client (joust load)",
-                                   protocol.name));
-  }
+  check_options(protocol, given, serves, loads);
 }
 
 Parameters ProtocolArguments::parameters(const Protocol& protocol, Role side) const {
-  Parameters parameters = standard_parameters(protocol, side);
-  for (auto& [option, value] : parameters.options)
-    if (const auto found = given.find(option); found != given.end()) value = found->second;
-  return parameters;
+  return parameters_of(protocol, given, side);
 }
 
 }  // namespace joust

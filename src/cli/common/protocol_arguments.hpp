@@ -6,14 +6,14 @@
 #include <string>
 
 #include "cli/common/command.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 
 // -p PROTOCOL, and every option any protocol of the program has.
 struct ProtocolArguments {
   std::string name;                          // as given
-  std::map<std::string, std::string> given;  // options
+  Settings given;  // options
 
   // The help shows those of one side, or of both; the others are known too, to be refused with a reason.
   void add_to(Command command, const Program& program, Role side);
@@ -22,8 +22,7 @@ struct ProtocolArguments {
   // Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;
 
-  // All options the protocol has for a side, those not given with their defaults. Throws UsageError for
-  // options that mean nothing to it, or to the sides that this process plays.
+  // See check_options() and parameters_of() in hosting/options.hpp.
   Parameters parameters(const Protocol& protocol, Role side) const;
   void check(const Protocol& protocol, bool serves, bool loads) const;
 };

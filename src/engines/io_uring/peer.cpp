@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "engines/files/file_io.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust {
 namespace {
@@ -41,6 +42,7 @@ io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
   if (op == UringOp::send || op == UringOp::room) sending = true;
   if (op == UringOp::room) awaits_room_ = true;
   if (op == UringOp::rest) resting = true;
+  if (op == UringOp::hang_up) watching_ = true;
   return entry;
 }
 
@@ -55,6 +57,7 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   if (op == UringOp::receive) receiving = stopping = false;
   if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
   if (op == UringOp::rest) resting = false;
+  if (op == UringOp::hang_up) watching_ = false;
   // An operation that is just being carried out is not found; if it goes on, it is cancelled again.
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
 }
@@ -67,12 +70,26 @@ void UringPeer::sent(int result, Time now) {
     connection->send_failed(-result, now);
 }
 
+void UringPeer::watch_for_reset(Uring& ring) {
+  if (receiving || sending || watching_ || has_hung_up_) return;
+  io_uring_prep_poll_add(prepare(ring, UringOp::hang_up), socket.get(), 0);
+}
+
+void UringPeer::hung_up(int result, Time now) {
+  if (result < 0 || !live()) return;
+  has_hung_up_ = true;
+  // From a peer that is received from, what arrived before the reset comes first.
+  if ((result & POLLERR) == 0 || connection->wants_input()) return;
+  if (const int error = connect_result(socket.get()); error != 0)
+    connection->failed({Stage::receive, error, {}}, now);
+}
+
 // The ring has no sendfile, only a splice that needs a pipe and is carried out by another thread.
 bool UringPeer::send_file(Uring& ring, Time now) {
   for (unsigned files = 0; files < kFilesPerTurn; ++files) {
     const auto source = connection->source();
     if (!source) return false;
-    const auto done = joust::send_file(socket.get(), *connection, *source, now);
+    const auto done = send_file_at_once(socket.get(), *connection, *source, now);
     if (!done) return false;
     if (!*done) break;
   }
@@ -86,6 +103,7 @@ bool UringPeer::let_go(Uring& ring) {
     ::shutdown(socket.get(), SHUT_RDWR);
     if (!connection) cancel(ring, UringOp::connect);
     if (receiving && !stopping) cancel(ring, UringOp::receive);
+    if (watching_) cancel(ring, UringOp::hang_up);
     if (sending) cancel(ring, awaits_room_ ? UringOp::room : UringOp::send);
   }
   return false;

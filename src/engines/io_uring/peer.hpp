@@ -13,7 +13,18 @@
 namespace joust {
 
 // What an operation in flight is. The first ones are a peer's, the others the loop's own.
-enum class UringOp : std::uint8_t { receive, send, connect, cancel, rest, room, accept, inbox, stop };
+enum class UringOp : std::uint8_t {
+  receive,
+  send,
+  connect,
+  cancel,
+  rest,     // until the next turn
+  room,     // in the socket, for a file
+  hang_up,  // nothing else is in flight that would hear of it
+  accept,
+  inbox,
+  stop,
+};
 
 // A peer with operations in flight. The kernel has a hold on its memory and its socket until the last
 // completion of each has come; only then may it be destroyed.
@@ -28,6 +39,11 @@ struct alignas(16) UringPeer : LoopPeer {
 
   // The completion of a send.
   void sent(int result, Time now);
+
+  // A reset completes whatever is in flight. Where nothing is, because nothing is wanted, a poll for nothing
+  // hears of it, once: a hang-up lasts.
+  void watch_for_reset(Uring& ring);
+  void hung_up(int result, Time now);
 
   // Where a file comes first in the output: sendfile() from here, as long as it goes, and then a wait for
   // room in the socket. False when there is something else to send, or the plain way is left.
@@ -51,6 +67,8 @@ struct alignas(16) UringPeer : LoopPeer {
  private:
   unsigned in_flight_ = 0;
   bool awaits_room_ = false;  // sending, but no more than that
+  bool watching_ = false;     // for a reset
+  bool has_hung_up_ = false;
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // in which it last received,
   std::size_t received_ = 0;  // and how many bytes

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "engines/engine.hpp"
 #include "joust/bytes.hpp"
-#include "joust/engine.hpp"
 #include "joust/time.hpp"
 
 #ifdef JOUST_HAVE_LIBURING

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "net/target.hpp"
 
 namespace joust {

@@ -4,6 +4,8 @@
 #include <exception>
 #include <thread>
 
+#include "base/sigpipe.hpp"
+
 namespace joust {
 
 void Inbox::put(Fd socket) {
@@ -33,6 +35,7 @@ void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size
   std::mutex mutex;
   std::exception_ptr first;
   const auto guarded = [&](std::size_t index) {
+    const SigpipeBlock block;  // for send_file()
     try {
       loop(index);
     } catch (...) {

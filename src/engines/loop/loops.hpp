@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 

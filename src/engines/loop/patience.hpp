@@ -5,7 +5,7 @@
 #include <ctime>
 #include <optional>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "joust/time.hpp"
 
 namespace joust {

@@ -20,7 +20,7 @@ constexpr unsigned kEnd = POLLRDHUP | POLLHUP | POLLERR;
 }  // namespace
 
 ReadyLoop::ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {}
+    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes), pipe_(hosting.tally) {}
 
 unsigned ReadyLoop::interest(const Peer& peer) const {
   if (!peer.connection) return POLLOUT;  // connecting

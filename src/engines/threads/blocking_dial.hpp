@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/fd.hpp"
+#include "engines/engine.hpp"
 #include "engines/threads/crew.hpp"
-#include "joust/engine.hpp"
 
 namespace joust {
 

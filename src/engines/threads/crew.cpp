@@ -176,6 +176,7 @@ bool Crew::speak_for(CrewPeer& peer) noexcept {
   if (!peer.connection) return true;  // not open yet, and will look then; or over
   try {
     peer.catch_up(publications_, now_);
+    if (peer.connection->source()) return false;  // sendfile() may wait: that is for the owner
     // Where the socket is full, the owner knows and sends when there is room.
     if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
     const auto due = peer.connection->deadline();

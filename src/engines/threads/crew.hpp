@@ -12,8 +12,9 @@
 #include "base/fd.hpp"
 #include "base/small_thread.hpp"
 #include "connection/stream_connection.hpp"
+#include "engines/engine.hpp"
+#include "engines/files/pipe_pool.hpp"
 #include "engines/loop/gathering.hpp"
-#include "joust/engine.hpp"
 #include "net/waker.hpp"
 
 namespace joust {
@@ -74,6 +75,7 @@ class Crew {
   // Any thread's
   Publications* publications() const { return publications_; }
   bool will_speak() const;  // the host is about to send for everyone: nobody needs to send a part of it
+  PipePool& pipes() { return pipes_; }
   bool draining() const { return draining_; }
   bool ending() const { return ending_; }
   void wake_host() { waker_.wake(); }
@@ -92,6 +94,7 @@ class Crew {
   const Hosting& hosting_;
   const std::function<void(CrewPeer&)> live_;
   Publications* const publications_;
+  PipePool pipes_{hosting_.tally};
   Waker waker_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> ending_{false};

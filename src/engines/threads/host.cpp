@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sigpipe.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/threads/blocking_dial.hpp"
@@ -51,6 +52,7 @@ void Host::live(CrewPeer& peer) {
 }
 
 void Host::run() {
+  const SigpipeBlock block;  // for send_file(), on all threads
   for (start_dials(); !over(); start_dials()) {
     wait();
     crew_.attend(now_);
@@ -124,7 +126,7 @@ void Host::begin_drain() {
     const std::size_t room =
         hosting_.limits.connections - std::min(hosting_.limits.connections, crew_.size());
     if (!listener->take_queued(0, room, [this](Fd socket) { take_on(std::move(socket)); }))
-      hosting_.tally.note("the stop reset peers that waited to be accepted: no room or descriptors for them");
+      hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   crew_.drain();

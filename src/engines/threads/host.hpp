@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "engines/engine.hpp"
 #include "engines/threads/crew.hpp"
-#include "joust/engine.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 

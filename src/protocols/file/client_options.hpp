@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "joust/load_plan.hpp"
 #include "joust/protocol.hpp"
-#include "load/plan.hpp"
 #include "protocols/file/client_transfers.hpp"
 #include "store/local_files.hpp"
 

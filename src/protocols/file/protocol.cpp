@@ -19,6 +19,8 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.over_message = false;
+  // But for an upload that several connections bring: those that reach different processes never complete it.
+  protocol.sessions_stand_alone = true;
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
   protocol.verified = "by size and place, and a copy by its digest after the timed window";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct ProtocolRow {
   bool has_ceiling = true;  // a load without sockets shows the most that the client can do
   std::vector<OptionRow> options{};
   std::string verified = "byte for byte";  // how replies are checked
+  std::map<std::string, std::string> unsupported{};  // engines that cannot carry it, and why
 };
 
 struct Catalogue {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "joust/time.hpp"
+
+namespace joust {
+
+// Everything an engine may take from a peer or the machine is bounded by these.
+struct Limits {
+  std::size_t connections = 16'000;             // open at once; beyond it peers wait in the accept queue
+  std::size_t read_bytes = 64 << 10;            // one read
+  std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before others get their turn
+  unsigned accepts_per_turn = 64;
+  unsigned dials_at_once = 256;  // connects in progress
+  Duration connect = std::chrono::seconds(10);
+  Duration idle = std::chrono::seconds(60);               // without a byte either way
+  Duration linger = std::chrono::seconds(1);              // for the peer's end after our own
+  Duration drain = std::chrono::seconds(2);               // for open connections after a stop
+  Duration accept_pause = std::chrono::milliseconds(50);  // when the machine is out of descriptors or memory
+};
+
+}  // namespace joust

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "base/sigpipe.hpp"
+
+#include <pthread.h>
+
+#include <ctime>
+
+namespace joust {
+namespace {
+
+sigset_t only_sigpipe() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+bool is_pending() {
+  sigset_t pending;
+  ::sigpending(&pending);
+  return ::sigismember(&pending, SIGPIPE) == 1;
+}
+
+}  // namespace
+
+SigpipeBlock::SigpipeBlock() : was_pending_(is_pending()) {
+  const sigset_t set = only_sigpipe();
+  ::pthread_sigmask(SIG_BLOCK, &set, &before_);
+}
+
+// A signal that is pending now would arrive as soon as it is unblocked.
+SigpipeBlock::~SigpipeBlock() {
+  const sigset_t set = only_sigpipe();
+  const timespec at_once{};
+  if (!was_pending_ && is_pending()) ::sigtimedwait(&set, nullptr, &at_once);
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+}  // namespace joust

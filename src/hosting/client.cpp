@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "joust/client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hosting/loading.hpp"
+#include "hosting/options.hpp"
+#include "net/stop.hpp"
+#include "net/target.hpp"
+
+namespace joust {
+namespace {
+
+std::optional<Duration> percentile(const Histogram& latencies, double quantile) {
+  const auto value = latencies.percentile(quantile);
+  return value ? std::optional(Duration(*value)) : std::nullopt;
+}
+
+Latencies latencies_of(const Histogram& all) {
+  return {.min = Duration(all.min()),
+          .mean = Duration(static_cast<Duration::rep>(all.mean())),
+          .max = Duration(all.max()),
+          .p50 = percentile(all, 0.5),
+          .p90 = percentile(all, 0.9),
+          .p99 = percentile(all, 0.99),
+          .p99_9 = percentile(all, 0.999)};
+}
+
+Duration length_of(const LoadResult& load) {
+  return load.window ? load.window->to - load.window->from : Duration{};
+}
+
+// Client sessions that a program has written itself take no part in the run of a load.
+bool takes_part(const LoadRun& run, const LoadResult& load) {
+  return run.connections_opened() > 0 || std::ranges::any_of(load.errors, [](auto n) { return n > 0; });
+}
+
+// The run knows most of its sessions; of others, the engine's tally has counted what became of them.
+ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& tally) {
+  const bool measured = takes_part(run, load);
+  ClientResult result{.connections_opened = tally.opened,
+                      .connections_failed = measured ? load.connections_failed : tally.failures(),
+                      .messages_sent = load.messages.sent,
+                      .messages_verified = load.messages.verified,
+                      .messages_failed = load.messages.failed,
+                      .messages_in_flight = load.messages.in_flight,
+                      .bytes_sent = load.total_bytes_sent,
+                      .bytes_received = load.total_bytes_received,
+                      .window = length_of(load),
+                      .messages_per_s = load.throughput_per_s,
+                      .latencies = latencies_of(load.latency),
+                      .interrupted = load.interrupted,
+                      .failures = load.errors,
+                      .complaints = measured ? load.complaints : tally.complaints(),
+                      .notes = load.notes,
+                      .groups = load.groups};
+  for (std::size_t stage = 0; !measured && stage < kStages; ++stage)
+    result.failures[stage] = tally.failures(static_cast<Stage>(stage));
+  return result;
+}
+
+void check_plan(const LoadPlan& plan, unsigned threads) {
+  check_between("--connections", plan.connections, 1, 1'000'000);
+  check_between("--depth", plan.depth, 1, 100'000);
+  check_between("--threads", threads, 1, 1024);
+  if (plan.messages) check_between("--messages", *plan.messages, 1, 1'000'000'000);
+}
+
+}  // namespace
+
+struct Client::State {
+  State(Protocol&& spoken, ClientOptions&& wanted);
+
+  const Protocol protocol;
+  const ClientOptions options;
+  const Engine& engine;
+  const EngineOptions engine_options;
+  Parameters asking, answering;
+  std::vector<std::string> notes;  // of the socket options
+  std::optional<Target> target;
+};
+
+Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
+    : protocol(std::move(spoken)),
+      options(std::move(wanted)),
+      engine(checked_engine(options.engine, options.knobs, Role::dial, protocol)),
+      engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
+  check_plan(options.load, options.threads);
+  check_payload(protocol, options.payload);
+  check_options(protocol, options.options, engine.in_process, true);
+  asking = parameters_of(protocol, options.options, Role::dial);
+  asking.payload = options.payload;
+  if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
+  check_connect(options.connect, engine);
+  if (engine.in_process) return;
+  std::vector<Endpoint> endpoints = resolved_target(options.connect);
+  Tally tally;
+  SocketOptions socket = options.socket;
+  settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);
+  notes = tally.notes();
+  target.emplace(options.connect, std::move(endpoints), socket);
+}
+
+Client::Client(Protocol protocol, ClientOptions options)
+    : state_(std::make_unique<State>(std::move(protocol), std::move(options))) {}
+
+Client::~Client() = default;
+
+ClientResult Client::run(std::stop_token stop) {
+  const State& client = *state_;
+  Tally tally;
+  for (const std::string& note : client.notes) tally.note(note);
+  Loading loading(client.engine, client.protocol, client.options.load, client.asking, client.answering,
+                  tally);
+  Stop end;
+  {
+    const std::stop_callback asked(stop, [&end] { end.request(); });
+    loading.drive(client.engine_options, client.options.limits, client.target ? &*client.target : nullptr,
+                  end);
+  }
+  return result_of(loading.run(), loading.result({}, end.requested()), tally);
+}
+
+}  // namespace joust

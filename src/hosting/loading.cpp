@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "hosting/loading.hpp"
+
+namespace joust {
+
+Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan& plan,
+                 const Parameters& asking, const Parameters& answering, Tally& tally)
+    : engine_(engine),
+      run_(plan),
+      tally_(tally),
+      asking_(protocol.make_client(asking, run_)),
+      answering_(engine.in_process ? protocol.make_server(answering) : nullptr) {}
+
+void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
+  engine_.run({.service = *asking_,
+               .options = options,
+               .limits = limits,
+               .tally = tally_,
+               .target = target,
+               .dials = run_.plan().connections,
+               .answering = answering_.get()},
+              stop);
+}
+
+LoadResult Loading::result(const Usage& used, bool interrupted) const {
+  LoadResult result = conclude(run_, used, interrupted, Clock::now());
+  result.total_bytes_sent = tally_.sent;
+  result.total_bytes_received = tally_.received;
+  result.notes = tally_.notes();
+  result.missing = tally_.missing();
+  result.groups = asking_->results();
+  return result;
+}
+
+}  // namespace joust

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "connection/tally.hpp"
+#include "engines/engine.hpp"
+#include "joust/protocol.hpp"
+#include "load/result.hpp"
+#include "load/run.hpp"
+
+namespace joust {
+
+// One load of one protocol by one engine, from its services to its result. drive() is called once.
+class Loading {
+ public:
+  // Makes the client's service and, for engines without a transport, the one that answers in this process.
+  // May take long; throws std::invalid_argument for options that cannot be.
+  Loading(const Engine& engine, const Protocol& protocol, const LoadPlan& plan, const Parameters& asking,
+          const Parameters& answering, Tally& tally);
+
+  LoadRun& run() { return run_; }
+  // Returns when all connections have ended. `target` is null for engines without a transport.
+  void drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop);
+
+  // After drive().
+  LoadResult result(const Usage& used, bool interrupted) const;
+
+ private:
+  const Engine& engine_;
+  LoadRun run_;
+  Tally& tally_;
+  const std::unique_ptr<Service> asking_;
+  const std::unique_ptr<Service> answering_;
+};
+
+}  // namespace joust

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "hosting/options.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "connection/tally.hpp"
+#include "engines/mismatch.hpp"
+
+namespace joust {
+namespace {
+
+using Refusal = std::invalid_argument;
+
+const Engine& known_engine(const std::string& name) {
+  if (const Engine* found = find_engine(name)) return *found;
+  std::vector<std::string> names;
+  for (const Engine* engine : engines()) names.emplace_back(engine->name);
+  throw Refusal(fmt::format("no engine '{}'; {}", name, suggestion(name, names)));
+}
+
+template <typename Choices>
+void check_choice(const std::string& option, const std::string& value, const Choices& choices) {
+  if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return;
+  throw Refusal(fmt::format("--{}: {} not in {{{}}}", option, value, fmt::join(choices, ",")));
+}
+
+void check_knobs(const Engine& engine, const Settings& knobs) {
+  for (const auto& [name, value] : knobs) {
+    const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
+    if (knob == engine.knobs.end()) throw Refusal(fmt::format("engine '{}' has no --{}", engine.name, name));
+    check_choice(name, value, knob->choices);
+  }
+}
+
+}  // namespace
+
+const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
+                             const Protocol& protocol) {
+  const Engine& engine = known_engine(name);
+  if (role == Role::serve && !engine.serves)
+    throw Refusal(fmt::format("engine '{}' cannot serve: {}", name, engine.summary));
+  if (role == Role::dial && !engine.dials)
+    throw Refusal(fmt::format("engine '{}' cannot dial: {}", name, engine.summary));
+  check_knobs(engine, knobs);
+  if (const std::string_view reason = mismatch(engine, protocol); !reason.empty())
+    throw Refusal(fmt::format("engine '{}' with protocol '{}': {}", name, protocol.name, reason));
+  if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
+    throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
+  return engine;
+}
+
+EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs) {
+  EngineOptions options{.threads = engine.several_loops ? threads : 1, .wait = wait, .knobs = knobs};
+  for (const Knob& knob : engine.knobs) options.knobs.emplace(knob.name, knob.choices.front());
+  return options;
+}
+
+void check_options(const Protocol& protocol, const Settings& given, bool serves, bool loads) {
+  for (const auto& [name, value] : given) {
+    const auto option = std::ranges::find(protocol.options, name, &ProtocolOption::name);
+    if (option == protocol.options.end())
+      throw Refusal(fmt::format("protocol '{}' has no --{}", protocol.name, name));
+    if (!((serves && option->serves) || (loads && option->loads)))
+      throw Refusal(fmt::format("--{} is for the {} of '{}'", name,
+                                option->serves ? "server (joust serve)" : "client (joust load)",
+                                protocol.name));
+    check_choice(name, value, option->choices);
+  }
+}
+
+Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side) {
+  Parameters parameters = standard_parameters(protocol, side);
+  for (auto& [name, value] : parameters.options)
+    if (const auto found = given.find(name); found != given.end()) value = found->second;
+  return parameters;
+}
+
+void check_payload(const Protocol& protocol, std::size_t payload) {
+  if (payload < protocol.least_payload || payload > protocol.largest_payload)
+    throw Refusal(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,
+                              protocol.least_payload, protocol.largest_payload));
+}
+
+void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  if (value < least || value > most)
+    throw Refusal(fmt::format("{}: {} is not between {} and {}", option, value, least, most));
+}
+
+std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
+  const auto endpoints = resolve(address);
+  if (!endpoints) throw Refusal("--listen " + describe(endpoints.error()));
+  if (!std::ranges::all_of(*endpoints, is_local) && !is_public)
+    throw Refusal(
+        fmt::format("--listen {}: others could reach this address; say --public if they may", address));
+  return *endpoints;
+}
+
+void check_connect(const std::string& address, const Engine& engine) {
+  if (address.empty() && !engine.in_process) throw Refusal("--connect ADDRESS is missing: whom to load?");
+  if (!address.empty() && engine.in_process)
+    throw Refusal(fmt::format("engine '{}' has no sockets: leave --connect out", engine.name));
+}
+
+std::vector<Endpoint> resolved_target(const std::string& address) {
+  auto endpoints = resolve(address);
+  if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
+  return std::move(*endpoints);
+}
+
+void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally) {
+  if (endpoint.family() == AF_UNIX) return;
+  const std::string reason = congestion_refused(options.congestion, endpoint.family());
+  if (reason.empty()) return;
+  if (chosen) throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
+  tally.note(
+      fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
+  options.congestion.clear();
+}
+
+}  // namespace joust

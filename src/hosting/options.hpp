@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engines/engine.hpp"
+#include "joust/load_plan.hpp"
+#include "joust/protocol.hpp"
+#include "net/address.hpp"
+#include "net/socket_options.hpp"
+
+// What a program asks of engines, protocols and addresses, checked. The command line and the classes for
+// embedding share these functions, so that both refuse in the same words: std::invalid_argument for what
+// cannot be asked, std::runtime_error for what this machine cannot do.
+namespace joust {
+
+class Tally;
+
+// The engine: it exists, has the role, has the knobs and their values, can carry the protocol and can run
+// here.
+const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
+                             const Protocol& protocol);
+
+// Knobs that are not given have their defaults; `threads` is 1 for engines without several loops.
+EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs);
+
+// Refuses options that the protocol does not have, or not for the sides that this process plays.
+void check_options(const Protocol& protocol, const Settings& given, bool serves, bool loads);
+
+// All options the protocol has for a side; those not given have their defaults.
+Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
+
+void check_payload(const Protocol& protocol, std::size_t payload);
+
+// Throws where `value` is not between `least` and `most`; `option` as people know it: "--depth".
+void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);
+
+// Where to listen. An address that other machines can reach has to be allowed.
+std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);
+
+// Engines with sockets need an address to dial, the others must have none.
+void check_connect(const std::string& address, const Engine& engine);
+std::vector<Endpoint> resolved_target(const std::string& address);
+
+// Whether sockets of the endpoint's kind get the congestion control. One that the user has chosen and this
+// machine refuses throws; where the default is refused, the machine's own takes its place, and the tally
+// notes it.
+void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally);
+
+}  // namespace joust

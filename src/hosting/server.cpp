@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "joust/server.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "base/check.hpp"
+#include "connection/tally.hpp"
+#include "hosting/options.hpp"
+#include "net/listeners.hpp"
+#include "net/stop.hpp"
+
+namespace joust {
+namespace {
+
+// A thread that is made meanwhile takes none of the program's signals.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    ::sigfillset(&all);
+    checked_number(::pthread_sigmask(SIG_SETMASK, &all, &before_), "pthread_sigmask(SIG_SETMASK)");
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+struct Server::State {
+  enum class Phase : std::uint8_t { ready, serving, over };
+
+  State(Protocol&& spoken, ServerOptions&& wanted);
+  void begin();                         // under the mutex
+  std::exception_ptr serve() noexcept;  // what the engine has thrown
+  void end(const std::exception_ptr& thrown);
+  void drain() noexcept;
+  void wait();
+
+  const Protocol protocol;
+  const ServerOptions options;
+  const Engine& engine;
+  const EngineOptions engine_options;
+  std::unique_ptr<Service> service;
+  Tally tally;
+  std::optional<Listeners> listeners;
+  Stop stop;
+  std::atomic<bool> drained{false};
+
+  mutable std::mutex mutex;
+  std::condition_variable ended;
+  Phase phase = Phase::ready;  // this and what follows: under the mutex
+  std::exception_ptr failure;
+  std::thread thread;
+};
+
+Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
+    : protocol(std::move(spoken)),
+      options(std::move(wanted)),
+      engine(checked_engine(options.engine, options.knobs, Role::serve, protocol)),
+      engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
+  check_between("--threads", options.threads, 1, 1024);
+  check_between("--max-connections", options.limits.connections, 1, 1'000'000);
+  check_options(protocol, options.options, true, false);
+  const std::vector<Endpoint> endpoints = checked_listen(options.listen, options.is_public);
+  service = protocol.make_server(parameters_of(protocol, options.options, Role::serve));
+  SocketOptions socket = options.socket;
+  const bool chosen = socket.congestion != SocketOptions{}.congestion;
+  for (const Endpoint& endpoint : endpoints) settle_congestion(socket, chosen, endpoint, tally);
+  listeners.emplace(endpoints, socket);
+  for (const std::string& address : listeners->left_out()) tally.note("not listening on " + address);
+}
+
+void Server::State::begin() {
+  if (phase != Phase::ready) throw std::logic_error("a joust::Server serves once");
+  phase = Phase::serving;
+}
+
+std::exception_ptr Server::State::serve() noexcept {
+  try {
+    engine.run({.service = *service,
+                .options = engine_options,
+                .limits = options.limits,
+                .tally = tally,
+                .listeners = listeners->all()},
+               stop);
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void Server::State::end(const std::exception_ptr& thrown) {
+  const std::lock_guard lock(mutex);
+  failure = thrown;
+  phase = Phase::over;
+  ended.notify_all();
+}
+
+// A second request would end the engine at once.
+void Server::State::drain() noexcept {
+  if (!drained.exchange(true)) stop.request();
+}
+
+// Until nothing is served any more.
+void Server::State::wait() {
+  std::unique_lock lock(mutex);
+  ended.wait(lock, [this] { return phase != Phase::serving; });
+  std::thread done = std::exchange(thread, {});
+  const std::exception_ptr thrown = std::exchange(failure, nullptr);
+  lock.unlock();
+  if (done.joinable()) done.join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+Server::Server(Protocol protocol, ServerOptions options)
+    : state_(std::make_unique<State>(std::move(protocol), std::move(options))) {}
+
+Server::~Server() {
+  try {
+    stop_now();
+  } catch (const std::exception&) {  // of the engine; nobody is there to hear of it
+  }
+}
+
+std::string Server::address() const {
+  return state_->listeners->addresses().front();
+}
+
+std::vector<std::string> Server::addresses() const {
+  return state_->listeners->addresses();
+}
+
+void Server::run(std::stop_token stop) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->begin();
+  }
+  std::exception_ptr thrown;
+  {
+    const std::stop_callback asked(stop, [this] { state_->drain(); });
+    thrown = state_->serve();
+  }
+  state_->end(nullptr);
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void Server::start() {
+  const std::lock_guard lock(state_->mutex);
+  state_->begin();
+  try {
+    const SignalsBlocked blocked;
+    state_->thread = std::thread([state = state_.get()] { state->end(state->serve()); });
+  } catch (...) {
+    state_->phase = State::Phase::ready;
+    throw;
+  }
+}
+
+void Server::request_stop() noexcept {
+  state_->drain();
+}
+
+void Server::stop() {
+  state_->drain();
+  state_->wait();
+}
+
+void Server::stop_now() {
+  while (!state_->stop.at_once()) state_->stop.request();
+  state_->wait();
+}
+
+ServerStatistics Server::statistics() const {
+  const Tally& tally = state_->tally;
+  ServerStatistics statistics{.connections_opened = tally.opened,
+                              .bytes_received = tally.received,
+                              .bytes_sent = tally.sent,
+                              .complaints = tally.complaints(),
+                              .notes = tally.notes()};
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    statistics.failures[stage] = tally.failures(static_cast<Stage>(stage));
+  const std::lock_guard lock(state_->mutex);
+  if (state_->phase == State::Phase::over) statistics.groups = state_->service->results();
+  return statistics;
+}
+
+}  // namespace joust

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "net/local_ports.hpp"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include <fstream>
+
+#include "base/check.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::uint32_t kFirstSource = 0x7F000002;  // 127.0.0.2
+
+// A part of each source's ports is left to other programs, and to connections that are not quite closed.
+std::uint64_t usable(const LocalPorts& ports) {
+  return ports.count() - ports.count() / 4;
+}
+
+}  // namespace
+
+LocalPorts local_ports() {
+  LocalPorts read;
+  std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
+  if (!(file >> read.first >> read.last) || read.last < read.first) return {};
+  return read;
+}
+
+bool is_ipv4_loopback(const Endpoint& endpoint) {
+  if (endpoint.family() != AF_INET) return false;
+  const auto* address = reinterpret_cast<const sockaddr_in*>(&endpoint.storage);
+  return (ntohl(address->sin_addr.s_addr) >> 24) == 127;
+}
+
+std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, std::uint64_t connections,
+                                                      const LocalPorts& ports) {
+  if (endpoint.family() == AF_UNIX) return 1;
+  if (is_ipv4_loopback(endpoint))
+    return connections <= usable(ports) ? 1 : (connections + usable(ports) - 1) / usable(ports);
+  if (connections <= ports.count()) return 1;
+  return std::unexpected(
+      fmt::format("{} connections to {} need as many local ports, and this machine gives out {} "
+                  "(net.ipv4.ip_local_port_range: {} {}); ask for fewer, widen the range, or load a server at "
+                  "127.0.0.1, where joust takes several source addresses",
+                  connections, to_text(endpoint), ports.count(), ports.first, ports.last));
+}
+
+void bind_to_source(int socket, std::uint64_t number) {
+  const int yes = 1;
+  checked(::setsockopt(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes),
+          "setsockopt(IP_BIND_ADDRESS_NO_PORT)");
+  sockaddr_in source{};
+  source.sin_family = AF_INET;
+  source.sin_addr.s_addr = htonl(kFirstSource + static_cast<std::uint32_t>(number));
+  checked(::bind(socket, reinterpret_cast<const sockaddr*>(&source), sizeof source), "bind(127.0.0.{})",
+          2 + number);
+}
+
+}  // namespace joust
