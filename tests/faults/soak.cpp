@@ -16,7 +16,7 @@ namespace {
 struct Soak {
   std::uint64_t seed = 1;
   double seconds = 0;  // 0: this seed only
-  std::string engine, protocol;
+  std::string role, engine, protocol;
   bool verbose = false;
   bool faults = false;
   bool go_on = false;
@@ -37,24 +37,30 @@ void announce(const std::string& replay) {
   std::fflush(stdout);
 }
 
-const Engine* engine_of(const std::string& name) {
-  for (const Engine* engine : engines_over_sockets(Role::serve))
+const Engine* engine_of(const std::string& name, Role role) {
+  for (const Engine* engine : engines_over_sockets(role))
     if (engine->name == name) return engine;
   return nullptr;
 }
 
-int attack(const Soak& soak) {
+// One seed in three is for the client side.
+Role role_of(const Soak& soak, std::uint64_t seed) {
+  return soak.role == "dial" || (soak.role.empty() && seed % 3 == 0) ? Role::dial : Role::serve;
+}
+
+int attack_by_seed(const Soak& soak) {
   const Time until =
       Clock::now() + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(soak.seconds));
   int failed = 0;
   std::uint64_t seed = soak.seed;
   do {
+    const Role role = role_of(soak, seed);
     const Setting setting =
-        setting_of(seed++, engine_of(soak.engine),
+        setting_of(seed++, role, engine_of(soak.engine, role),
                    soak.protocol.empty() ? std::nullopt : std::optional<std::string>(soak.protocol));
     announce(setting.replay());
     if (soak.verbose) fmt::print("  {}\n", setting.text());
-    if (report(attack_server(setting))) failed = 1;
+    if (report(attack(setting))) failed = 1;
   } while (Clock::now() < until && (failed == 0 || soak.go_on));
   return failed;
 }
@@ -83,6 +89,7 @@ int main(int count, char** arguments) {
   CLI::App options{"Attacks engines with hostile peers, or with calls that fail"};
   options.add_option("--seed", soak.seed, "the first seed");
   options.add_option("--seconds", soak.seconds, "go on with further seeds for so long");
+  options.add_option("--role", soak.role, "serve or dial: this one only");
   options.add_option("--engine", soak.engine, "this one only");
   options.add_option("--protocol", soak.protocol, "this one only");
   options.add_flag("--verbose", soak.verbose, "say what each run consists of");
@@ -94,11 +101,11 @@ int main(int count, char** arguments) {
   options.add_option("--error", soak.error, "likewise: the errno, -1 to fall short");
   options.add_option("--nth", soak.nth, "likewise: which of the calls");
   CLI11_PARSE(options, count, arguments);
-  if (!soak.engine.empty() && engine_of(soak.engine) == nullptr) {
+  if (!soak.engine.empty() && engine_of(soak.engine, Role::serve) == nullptr) {
     fmt::print(stderr, "no engine '{}' here that serves over sockets\n", soak.engine);
     return 2;
   }
-  return soak.faults ? try_faults(soak) : attack(soak);
+  return soak.faults ? try_faults(soak) : attack_by_seed(soak);
 }
 
 }  // namespace

@@ -14,4 +14,11 @@ namespace joust::hostile {
 // engine hangs.
 std::vector<std::string> attack_server(const Setting& setting);
 
+// The same for the setting's engine as the client side of a load, against a server that resets, sends garbage,
+// trickles, stays silent, leaves in the middle of a reply, or accepts nobody for a while.
+std::vector<std::string> attack_client(const Setting& setting);
+
+// By the setting's role.
+std::vector<std::string> attack(const Setting& setting);
+
 }  // namespace joust::hostile

@@ -11,29 +11,42 @@
 namespace joust::hostile {
 namespace {
 
-using Case = std::tuple<const Engine*, std::string>;
+struct Case {
+  Role role;
+  const Engine* engine;
+  std::string protocol;
+};
+
+std::ostream& operator<<(std::ostream& out, const Case& one) {
+  return out << one.engine->name << ", " << one.protocol;
+}
+
+std::vector<Case> cases(Role role) {
+  std::vector<Case> all;
+  for (const Engine* engine : engines_over_sockets(role))
+    for (const std::string& protocol : protocols()) all.push_back({role, engine, protocol});
+  return all;
+}
 
 class HostileCrowd : public testing::TestWithParam<Case> {};
 
 TEST_P(HostileCrowd, IsSurvived) {
-  const auto& [engine, protocol] = GetParam();
+  const auto& [role, engine, protocol] = GetParam();
   for (const std::uint64_t seed : {1, 2}) {
-    const Setting setting = setting_of(seed, engine, protocol);
-    for (const std::string& fault : attack_server(setting))
+    const Setting setting = setting_of(seed, role, engine, protocol);
+    for (const std::string& fault : attack(setting))
       ADD_FAILURE() << fault << "\n  script/soak " << setting.replay() << "\n  " << setting.text();
   }
 }
 
 std::string name_of(const testing::TestParamInfo<Case>& tested) {
-  std::string name = std::string(std::get<0>(tested.param)->name) + "_" + std::get<1>(tested.param);
+  std::string name = std::string(tested.param.engine->name) + "_" + tested.param.protocol;
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, HostileCrowd,
-                         testing::Combine(testing::ValuesIn(engines_over_sockets(Role::serve)),
-                                          testing::ValuesIn(protocols())),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Servers, HostileCrowd, testing::ValuesIn(cases(Role::serve)), name_of);
+INSTANTIATE_TEST_SUITE_P(Clients, HostileCrowd, testing::ValuesIn(cases(Role::dial)), name_of);
 
 }  // namespace
 }  // namespace joust::hostile

@@ -31,6 +31,7 @@ class Behaviour {
 // for a test.
 struct Appetite {
   std::uint64_t behaviours = ~std::uint64_t{0};  // a bit for each that comes up in this run
+  bool answers = false;  // as the server of echo, half of the time
   std::uint64_t flood_bytes = 1 << 20;
   Duration pause = std::chrono::milliseconds(20);  // the longest
 };
@@ -68,6 +69,7 @@ std::unique_ptr<Behaviour> cut(const Means& means);          // the beginning of
 std::unique_ptr<Behaviour> read_slowly(const Means& means);  // a few bytes at a time
 std::unique_ptr<Behaviour> stay_silent(const Means& means);
 std::unique_ptr<Behaviour> half_close(const Means& means);  // ends its direction, or its hearing
+std::unique_ptr<Behaviour> answer(const Means& means);      // what an honest server of echo does
 std::unique_ptr<Behaviour> urgent(const Means& means);      // a byte out of band
 
 std::unique_ptr<Behaviour> some_behaviour(const Means& means);

@@ -84,6 +84,8 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
   setting.unix_socket = chance.one_in(4);
   setting.on_disk = setting.protocol == "file" && chance.one_in(2);
+  setting.appetite.answers =
+      setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
   setting.honest = 1 + chance.below(3);
   setting.stop_after = setting.lives * (1 + chance.below(8)) / 8;
   setting.second_stop = chance.one_in(3);
@@ -112,16 +114,17 @@ std::vector<std::string> protocols() {
   return names;
 }
 
-Setting setting_of(std::uint64_t seed, const Engine* engine, const std::optional<std::string>& protocol) {
-  if (engine == nullptr) engine = Chance(seed, kEngine).any_of(engines_over_sockets(Role::serve));
+Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
+                   const std::optional<std::string>& protocol) {
+  if (engine == nullptr) engine = Chance(seed, kEngine).any_of(engines_over_sockets(role));
   Setting setting;
   setting.seed = seed;
+  setting.role = role;
   setting.variant = knobs_of(*engine, Chance(seed, kKnobs));
   setting.protocol = protocol ? *protocol : Chance(seed, kProtocol).any_of(protocols());
   const std::vector<Protocol> all = builtin_protocols();
-  setting.parameters =
-      standard_parameters(*std::ranges::find(all, setting.protocol, &Protocol::name), Role::serve);
-  choose_options(setting.protocol, Chance(seed, kOptions), setting.parameters.options);
+  setting.parameters = standard_parameters(*std::ranges::find(all, setting.protocol, &Protocol::name), role);
+  if (role == Role::serve) choose_options(setting.protocol, Chance(seed, kOptions), setting.parameters.options);
   setting.limits = limits_of(Chance(seed, kLimits));
   choose_crowd(Chance(seed, kCrowd), setting);
   return setting;
@@ -129,9 +132,9 @@ Setting setting_of(std::uint64_t seed, const Engine* engine, const std::optional
 
 std::string Setting::text() const {
   std::string text = fmt::format(
-      "{}, {}{}{}; {} of {} peers at once, behaviours {:x}, floods of {} bytes, stop after {}{}; connections {}, read {}, turn {}, "
+      "{} {}, {}{}{}; {} of {} peers at once, behaviours {:x}, floods of {} bytes, stop after {}{}; connections {}, read {}, turn {}, "
       "accepts {}, idle {} ms, linger {} ms, drain {} ms",
-      variant.name, protocol, on_disk ? " on disk" : "", unix_socket ? " over a unix socket" : "", at_once, lives,
+      variant.name, role == Role::serve ? "serves" : "dials", protocol, on_disk ? " on disk" : "", unix_socket ? " over a unix socket" : "", at_once, lives,
       appetite.behaviours & 0xffff, appetite.flood_bytes,
       stop_after, second_stop ? ", twice" : "", limits.connections, limits.read_bytes,
       limits.read_bytes_per_turn, limits.accepts_per_turn, limits.idle / milliseconds(1),
@@ -141,7 +144,8 @@ std::string Setting::text() const {
 }
 
 std::string Setting::replay() const {
-  return fmt::format("--seed {} --engine {} --protocol {}", seed, variant.engine->name, protocol);
+  return fmt::format("--seed {} --role {} --engine {} --protocol {}", seed,
+                     role == Role::serve ? "serve" : "dial", variant.engine->name, protocol);
 }
 
 }  // namespace joust::hostile

@@ -18,6 +18,7 @@ namespace joust::hostile {
 // peers come. Engine and protocol may be given; what else the seed chooses does not depend on that.
 struct Setting {
   std::uint64_t seed = 0;
+  Role role = Role::serve;  // of the engine
   conformance::Variant variant{};
   std::string protocol;
   Parameters parameters{};
@@ -27,7 +28,7 @@ struct Setting {
   bool unix_socket = false;
   Appetite appetite{};
   std::size_t at_once = 0;       // hostile peers
-  std::uint64_t lives = 0;       // hostile peers altogether
+  std::uint64_t lives = 0;       // hostile peers altogether; or how many connections a client dials
   int peer_buffers = 0;          // bytes of their sockets' buffers; 0: the kernel's
   std::size_t honest = 0;        // clients
   std::uint64_t stop_after = 0;  // lives begun
@@ -47,6 +48,7 @@ std::vector<const Engine*> engines_over_sockets(Role role);
 std::vector<std::string> protocols();
 
 // Null and nothing leave the choice to the seed.
-Setting setting_of(std::uint64_t seed, const Engine* engine, const std::optional<std::string>& protocol);
+Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
+                   const std::optional<std::string>& protocol);
 
 }  // namespace joust::hostile

@@ -16,6 +16,7 @@ constexpr std::size_t kAll = kBehaviours.size();
 }  // namespace
 
 std::unique_ptr<Behaviour> some_behaviour(const Means& means) {
+  if (means.appetite.answers && means.chance.one_in(2)) return answer(means);
   std::size_t which = means.chance.below(kAll);
   while ((means.appetite.behaviours >> which & 1U) == 0) which = (which + 1) % kAll;
   return kBehaviours[which](means);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// The seam is complete: every system call of the library is wrapped or listed with the reason why its failure
+// need not be tried; and every wrapper is reached, so that no inline function or macro goes past it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "faults/one_fault.hpp"
+
+namespace joust::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Calls that are not wrapped.
+const std::map<std::string, std::string> kLeftOut{
+    {"bind", "before a run"},
+    {"close", "its result is not looked at: Linux has let go of the number"},
+    {"gai_strerror", "no system call"},
+    {"getaddrinfo", "before a run"},
+    {"getnameinfo", "before a run"},
+    {"getrandom", "does not fail for 16 bytes"},
+    {"getsockname", "before a run"},
+    {"listen", "before a run"},
+    {"lstat", "before a run"},
+    {"mkdtemp", "before a run"},
+    {"munmap", "fails for wrong arguments only"},
+    {"pthread_attr_destroy", "no system call"},
+    {"pthread_attr_init", "no system call"},
+    {"pthread_attr_setstacksize", "no system call"},
+    {"pthread_join", "fails for wrong arguments only"},
+    {"pthread_kill", "fails for wrong arguments only"},
+    {"pthread_sigmask", "fails for wrong arguments only"},
+    {"sched_yield", "does not fail"},
+    {"sigaction", "fails for wrong arguments only"},
+    {"sigaddset", "no system call"},
+    {"sigemptyset", "no system call"},
+    {"sigtimedwait", "its result is not looked at"},
+    {"stat", "before a run"},
+    {"unlink", "its result is not looked at"},
+    {"unlinkat", "its result is not looked at"},
+    {"write", "of an eventfd only, which cannot fail but by overflow"},
+};
+
+// Wrapped calls that no exchange reaches.
+const std::map<std::string, std::string> kNotReached{
+    {"epoll_wait", "in the place of epoll_pwait2 where the kernel has none"},
+    {"linkat", "where a file system has no renameat2"},
+    {"memfd_create", "before a run"},
+    {"open", "before a run"},
+    {"ftruncate", "before a run"},
+    {"select", "no engine uses it"},
+    {"pselect", "no engine uses it"},
+    {"poll", "in the destructor of a crew that has not ended"},
+    {"unlinkat", "of an upload that is given up"},
+};
+
+std::set<std::string> calls_in_the_sources() {
+  std::set<std::string> found;
+  const std::regex call("(^|[^A-Za-z0-9_>:])::([a-z][a-z_0-9]*)\\(");
+  for (const char* folder : {"engines", "net", "store", "base", "connection", "session", "protocols"})
+    for (const auto& entry : fs::recursive_directory_iterator(std::string(JOUST_SOURCE_DIR) + "/src/" + folder)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream file(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      for (auto at = std::sregex_iterator(text.begin(), text.end(), call); at != std::sregex_iterator(); ++at)
+        found.insert((*at)[2]);
+    }
+  return found;
+}
+
+TEST(FaultSeam, HasEveryCallOfTheLibrary) {
+  std::set<std::string> wrapped;
+  for (const Call* call : all_calls()) wrapped.insert(std::string(call->name()));
+  const std::set<std::string> made = calls_in_the_sources();
+  ASSERT_GT(made.size(), 20U);
+  for (const std::string& name : made)
+    EXPECT_TRUE(wrapped.contains(name) || kLeftOut.contains(name))
+        << name << " is neither wrapped (tests/faults/wrap_*.cpp) nor left out for a reason";
+  for (const auto& [name, reason] : kLeftOut) EXPECT_TRUE(made.contains(name)) << name << " is made no more";
+}
+
+TEST(FaultSeam, IsReachedByEveryCall) {
+  std::set<std::string_view> reached;
+  for (const Exchange* exchange : exchanges())
+    for (const conformance::Variant& variant : variants_for(*exchange)) {
+      reset_counts();
+      exchange->run(variant);
+      for (const Call* call : all_calls())
+        if (call->made() > 0) reached.insert(call->name());
+    }
+  const bool has_rings = reached.contains("io_uring_queue_init_params");
+  for (const Call* call : all_calls()) {
+    const bool excused = kNotReached.contains(std::string(call->name())) ||
+                         (call->name().contains("uring") && !has_rings);
+    EXPECT_TRUE(reached.contains(call->name()) || excused) << call->name() << " is made by no engine";
+  }
+}
+
+}  // namespace
+}  // namespace joust::faults
