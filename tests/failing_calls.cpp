@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -84,6 +85,16 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static const auto real = reinterpret_cast<Create*>(::dlsym(RTLD_NEXT, "pthread_create"));
   return real(thread, attributes, body, argument);
+}
+
+int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
+  return joust::test::pass_on<decltype(epoll_wait)>(Call::epoll_wait, "epoll_wait", epoll, events, most,
+                                                    timeout_ms);
+}
+
+int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
+  return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events,
+                                                      most, timeout, mask);
 }
 
 }  // extern "C"

@@ -8,8 +8,8 @@ namespace joust::test {
 
 // Calls that a test can have fail. A program that links failing_calls.cpp has its own definitions of them,
 // which go before those of the C library.
-enum class Call : std::uint8_t { accept4, ppoll, pthread_create };
-inline constexpr std::size_t kCalls = 3;
+enum class Call : std::uint8_t { accept4, ppoll, pthread_create, epoll_wait, epoll_pwait2 };
+inline constexpr std::size_t kCalls = 5;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

@@ -2,7 +2,6 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -124,6 +123,15 @@ std::string format_bytes(double bytes) {
   return three_digits(bytes / 1073741824) + " GiB";
 }
 
+std::string join(std::span<const std::string> words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (&word != &words.front()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
@@ -139,7 +147,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   const std::string near = nearest(word, candidates);
-  return near.empty() ? fmt::format("there are: {}", fmt::join(candidates, ", "))
+  return near.empty() ? fmt::format("there are: {}", join(candidates))
                       : fmt::format("did you mean '{}'?", near);
 }
 

@@ -27,6 +27,9 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
 
+// "a, b, c". fmt::join() would do the same, and be compiled anew in every file that calls it.
+std::string join(std::span<const std::string> words, std::string_view separator = ", ");
+
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "engines/engine.hpp"
@@ -60,7 +60,7 @@ void print_table() {
       {"ENGINE", "ROLES", "DELIVERY", "THREADS", "AVAILABLE", "SUMMARY"}};
   for (const Engine* engine : engines()) {
     const std::string why_not = reason(*engine);
-    rows.push_back({std::string(engine->name), fmt::format("{}", fmt::join(roles(*engine), ", ")),
+    rows.push_back({std::string(engine->name), join(roles(*engine)),
                     std::string(delivery(*engine)), std::string(engine->threads),
                     why_not.empty() ? "yes" : "no: " + why_not, std::string(engine->summary)});
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <mutex>
@@ -123,7 +122,7 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
 
 // What went wrong, in one line that names the address once; empty where nothing did.
 std::string Load::trouble(const LoadResult& result) const {
-  std::string text = fmt::format("{}", fmt::join(result.complaints, "; "));
+  std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
       text = "nothing was measured: interrupted before a reply was verified";

@@ -4,17 +4,23 @@
 
 #include "engines/engine.hpp"
 
+// Every engine, in the order in which they are listed: a new one is a new line here, and nothing else.
+#define JOUST_ENGINES(engine) \
+  engine(kNull)               \
+  engine(kThreads)            \
+  engine(kPoll)               \
+  engine(kEpoll)              \
+  engine(kIoUring)
+
 namespace joust {
 
-extern const Engine kNull;
-extern const Engine kThreads;
-extern const Engine kPoll;
-extern const Engine kEpoll;
-extern const Engine kIoUring;
+#define JOUST_DECLARE(engine) extern const Engine engine;
+JOUST_ENGINES(JOUST_DECLARE)
 
 namespace {
 
-constexpr std::array kTable{&kNull, &kThreads, &kPoll, &kEpoll, &kIoUring};
+#define JOUST_ADDRESS(engine) &engine,
+constexpr std::array kTable{JOUST_ENGINES(JOUST_ADDRESS)};
 
 }  // namespace
 

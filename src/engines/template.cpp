@@ -9,7 +9,7 @@
 // Good at: being read. Every duty of docs/howto/add-an-engine.md is fulfilled in this file, at the place that
 // bears its number. Bad at: speed, because each change of mind costs a system call. An engine that is told
 // when sockets are ready writes less than this: it derives from ReadyLoop (loop/ready_loop.hpp), which has
-// the steps below once for all of them; poll.cpp shows that. Left out on purpose: sendfile and splice.
+// the steps below once for all of them; poll.cpp shows that. Left out on purpose: splice.
 #include "engines/template.hpp"
 
 #include <sys/epoll.h>
@@ -17,6 +17,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "base/check.hpp"
 #include "engines/loop/loop_core_impl.hpp"
@@ -50,6 +51,7 @@ class TemplateLoop : public LoopCore<TemplatePeer> {
   void connect(TemplatePeer& peer) override;
   void serve(TemplatePeer& peer) override;
   void receive(TemplatePeer& peer);
+  void note_plain_files();
   void flush(TemplatePeer& peer);
   void resume_unfinished();
   void stop_by_and_by();
@@ -59,6 +61,7 @@ class TemplateLoop : public LoopCore<TemplatePeer> {
 
   bool stopping_ = false;
   bool accepting_ = false;          // the listeners are watched
+  bool splice_missed_ = false;      // a file was to be filled by the kernel
   Queue<TemplatePeer> unfinished_;  // those whose quota of this turn is used up
   std::vector<std::byte> buffer_;
   std::array<epoll_event, kEventsPerTurn> events_{};
@@ -79,21 +82,21 @@ void TemplateLoop::run() {
     for (const epoll_event& event : wait()) dispatch(event);
     resume_unfinished();
     fire_deadlines();     // duty 11
-    pass_publications();  // duty 8
+    pass_publications();  // duty 9
     if (stopping_) stop_by_and_by();
-    sweep();  // last, because the events of this turn speak of peers that leave
+    sweep();  // duty 21; last, because the events of this turn speak of peers that leave
   }
 }
 
 // REQUIRED: sleep until something is ready, or next_wait() is over.
 std::span<const epoll_event> TemplateLoop::wait() {
-  // Duty 10: next_wait() says what --wait asks for. Duty 12: it is long where nothing is due.
+  // Duty 12: next_wait() says what --wait asks for. Duty 13: it is long where nothing is due.
   const Duration most = unfinished_.empty() ? next_wait() : Duration::zero();
   const auto most_ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();
   const int ready = ::epoll_wait(epoll_.get(), events_.data(), kEventsPerTurn, static_cast<int>(most_ms));
   const int error = ready < 0 ? errno : 0;
   read_clock();
-  // Duty 15: a signal is no event, a shortage no reason to spin, and all else ends the run.
+  // Duty 14: a signal is no event, a shortage no reason to spin, and all else ends the run.
   if (error == ENOMEM) pause_for_shortage();
   if (error != 0 && error != ENOMEM && error != EINTR) checked(ready, "epoll_wait()");
   if (ready > 0) found_work();
@@ -105,7 +108,7 @@ void TemplateLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
     stopping_ = true;
-    return control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // duty 12: it would wake the loop for ever
+    return control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // duty 13: it would wake the loop for ever
   }
   if (tag == &inbox()) return admit_dealt();  // another loop has accepted for this one
   for (const Listener* listener : listeners())
@@ -118,14 +121,16 @@ void TemplateLoop::ready(TemplatePeer& peer, std::uint32_t events) {
   if ((events & (EPOLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (EPOLLOUT | kEnd)) != 0) peer.full = false;
   if ((events & kEnd) != 0) peer.hung_up = true;
-  // Duty 13: nobody would read the reset of a peer from which nothing is wanted now.
+  // Duty 15: nobody would read the reset of a peer from which nothing is wanted now.
   if ((events & EPOLLERR) != 0 && !peer.connection->wants_input())
     if (const int error = connect_result(peer.socket.get()); error != 0)
       peer.connection->failed({Stage::receive, error, {}}, now());
-  attend(peer);
+  attend(peer);  // duty 17: what serve() throws costs this peer only
 }
 
-// OPTIONAL: role dial. The result comes with EPOLLOUT.
+// OPTIONAL: role dial. Duty 18: report the outcome to finish_dial(), whatever it is. The connect limit, the
+// next endpoint and the full queue of a unix socket are LoopCore's. The result of a connect that is in
+// progress comes with EPOLLOUT.
 void TemplateLoop::connect(TemplatePeer& peer) {
   const Endpoint& to = endpoint_of(peer);
   const int result = ::connect(peer.socket.get(), to.raw(), to.size);
@@ -140,20 +145,28 @@ void TemplateLoop::serve(TemplatePeer& peer) {
   if (!peer.connection->ended()) watch(peer);
 }
 
-// Duty 3: a fast peer is read from up to its quota, then others have their turn. Duty 4: a session that wants
+// Duty 4: a fast peer is read from up to its quota, then others have their turn. Duty 5: a session that wants
 // nothing is not read for.
 void TemplateLoop::receive(TemplatePeer& peer) {
   StreamConnection& connection = *peer.connection;
   const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
   while (peer.readable && connection.wants_input()) {
     if (connection.bytes_received() >= quota) return unfinished_.push(peer);
+    if (connection.store()) note_plain_files();
     peer.readable = receive_ready(peer.socket.get(), connection, buffer_, peer.hung_up, now());
     flush(peer);
   }
 }
 
-// Duty 5: send in order, and end our direction behind the last byte. Duty 6: a fast reader is sent to up to
-// its quota. Duty 9: while publications are being gathered nobody is sent a part of them.
+// Duty 8: OPTIONAL: FilePipe (files/file_io.hpp) moves a file's bytes inside the kernel. An engine that does
+// without says so, because the results would otherwise seem to be those of splice.
+void TemplateLoop::note_plain_files() {
+  if (!std::exchange(splice_missed_, true))
+    hosting().tally.note("template: no splice, files are written from the read buffer");
+}
+
+// Duty 6: send in order, and end our direction behind the last byte. Duty 7: a fast reader is sent to up to
+// its quota. Duty 10: while publications are being gathered nobody is sent a part of them.
 void TemplateLoop::flush(TemplatePeer& peer) {
   if (is_gathering()) return;
   unsigned sends = 0;
@@ -174,16 +187,16 @@ void TemplateLoop::resume_unfinished() {
 // arrived, and tells its sessions to finish.
 void TemplateLoop::stop_by_and_by() {
   if (draining()) return;
-  end_accepting(SOCK_NONBLOCK);  // duty 16
+  end_accepting(SOCK_NONBLOCK);  // duty 19
   if (!may_drain()) return;
   admit_dealt();
-  for (const auto& peer : peers()) peer->readable = true;  // duty 17: to see what has arrived meanwhile
+  for (const auto& peer : peers()) peer->readable = true;  // duty 20: to see what has arrived meanwhile
   begin_drain();
 }
 
 // Asks the kernel for what this peer can use now, and for nothing else, or the loop would never sleep
-// (duty 12). A hang-up is reported whatever is asked for, again and again; so a peer that has hung up and
-// has nothing to wait for is not watched (duty 14).
+// (duty 13). A hang-up is reported whatever is asked for, again and again; so a peer that has hung up and
+// has nothing to wait for is not watched (duty 16).
 void TemplateLoop::watch(TemplatePeer& peer) {
   std::uint32_t events = EPOLLOUT;  // connecting
   if (peer.connection)
@@ -195,7 +208,8 @@ void TemplateLoop::watch(TemplatePeer& peer) {
   peer.watched = events;
 }
 
-// Duty 2: a queue that must not be emptied now, for want of descriptors, must not wake the loop either.
+// Duty 2: a name may stand for several addresses. Duty 3: a queue that must not be emptied now, for want of
+// descriptors, must not wake the loop either.
 void TemplateLoop::watch_listeners() {
   const bool accepts = !listeners().empty() && !accepting_paused();
   if (listeners().empty() || accepting_ == accepts) return;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "measure/histogram.hpp"
 
@@ -41,24 +40,23 @@ std::string Histogram::hgrm(double unit_ns) const {
 
   std::string text =
       fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
-  const auto out = std::back_inserter(text);
   double percent = 0;
   for (const Bucket& bucket : filled) {
     seen += bucket.count;
     const double value = static_cast<double>(std::min(bucket.high_ns, max())) / unit_ns;
     while (100 * static_cast<double>(seen) >= percent * whole) {
-      fmt::format_to(out, "{:12.3f} {:.12f} {:10} {:14.2f}\n", value, percent / 100, seen,
-                     100 / (100 - percent));
+      text += fmt::format("{:12.3f} {:.12f} {:10} {:14.2f}\n", value, percent / 100, seen,
+                          100 / (100 - percent));
       percent += step_from(percent);
       if (seen == total) break;  // more lines would repeat the greatest value
     }
-    if (seen == total) fmt::format_to(out, "{:12.3f} {:.12f} {:10}\n", value, 1.0, seen);
+    if (seen == total) text += fmt::format("{:12.3f} {:.12f} {:10}\n", value, 1.0, seen);
   }
-  fmt::format_to(out, "#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", mean() / unit_ns,
-                 standard_deviation(filled, mean(), whole) / unit_ns);
-  fmt::format_to(out, "#[Max     = {:12.3f}, Total count    = {:12}]\n", static_cast<double>(max()) / unit_ns,
-                 total);
-  fmt::format_to(out, "#[Buckets = {:12}, SubBuckets     = {:12}]\n", 32, 2048);
+  text += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", mean() / unit_ns,
+                      standard_deviation(filled, mean(), whole) / unit_ns);
+  text += fmt::format("#[Max     = {:12.3f}, Total count    = {:12}]\n", static_cast<double>(max()) / unit_ns,
+                      total);
+  text += fmt::format("#[Buckets = {:12}, SubBuckets     = {:12}]\n", 32, 2048);
   return text;
 }
 

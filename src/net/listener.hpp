@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/fd.hpp"
@@ -25,6 +26,10 @@ struct Accepted {
 // (ECONNABORTED, EPROTO and the like) are none; others are not the peers' doing and are thrown as
 // std::system_error.
 AcceptOutcome accept_outcome(int error);
+
+// What the results say when take_queued() has left somebody in the queue.
+inline constexpr std::string_view kLeftInQueue =
+    "the stop reset peers in the accept queue: out of descriptors or memory, or at the connection limit";
 
 // A bound, listening, non-blocking stream socket with the scenario's options. One thread accepts.
 class Listener {

@@ -2,12 +2,12 @@
 #include "race/race.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "base/text.hpp"
 #include "race/trial/disturbance.hpp"
 
 namespace joust::race {
@@ -109,7 +109,7 @@ class Running {
     Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
     if (trial.refused && refused_.empty())
       refused_ =
-          trial.last_words.empty() ? trial.failure : fmt::format("{}", fmt::join(trial.last_words, "\n"));
+          trial.last_words.empty() ? trial.failure : join(trial.last_words, "\n");
     if (!trial.interrupted) observer_.trial_ended(step, trial);
     return trial;
   }

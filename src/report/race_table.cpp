@@ -2,7 +2,6 @@
 #include "report/race_table.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -39,7 +38,7 @@ std::string notes_text(const CaseResult& one, const Terminal& terminal) {
     }
   std::string text;
   for (const auto& [note, who] : notes)
-    text += wrapped(fmt::format("  note: {} ({})", note, fmt::join(who, ", ")), 4, terminal.columns) + "\n";
+    text += wrapped(fmt::format("  note: {} ({})", note, join(who)), 4, terminal.columns) + "\n";
   return text.empty() ? text : text + "\n";
 }
 
@@ -108,7 +107,7 @@ std::string load_text(const race::Case& one) {
                       ? fmt::format("{} messages on each", *load.messages)
                       : fmt::format("{} a trial", format_duration(load.duration.value_or(Duration(0)))));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return join(parts);
 }
 
 std::string race_table(const race::RaceResult& race, const Terminal& terminal) {

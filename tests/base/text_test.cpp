@@ -129,5 +129,12 @@ TEST(Nearest, DoesNotGuessWildly) {
   EXPECT_EQ(nearest("epoll", {}), "");
 }
 
+TEST(Join, PutsSeparatorsBetweenWords) {
+  EXPECT_EQ(join({}), "");
+  EXPECT_EQ(join(std::vector<std::string>{"a"}), "a");
+  EXPECT_EQ(join(std::vector<std::string>{"a", "", "c"}), "a, , c");
+  EXPECT_EQ(join(std::vector<std::string>{"a", "b"}, " and "), "a and b");
+}
+
 }  // namespace
 }  // namespace joust

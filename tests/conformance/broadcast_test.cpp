@@ -84,7 +84,7 @@ void run_load(const Variant& variant, Server& server, const LoadPlan& plan) {
 }
 
 const Variant& plain_epoll() {
-  static const std::vector<Variant> all = variants(Role::dial);
+  static const std::vector<Variant> all = variants(Role::dial, Settings::defaults);
   return *std::ranges::find(all, "epoll", &Variant::name);
 }
 

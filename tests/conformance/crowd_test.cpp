@@ -8,6 +8,7 @@
 #include <future>
 
 #include "base/check.hpp"
+#include "conformance/idleness.hpp"
 #include "conformance/running.hpp"
 #include "conformance/services.hpp"
 
@@ -71,6 +72,7 @@ TEST_P(Crowd, StormOfPeersThatConnectAndLeave) {
 }
 
 TEST_P(Crowd, FifthWaitsWhereFourAreAllowed) {
+  checks(Duty::shortage);
   Limits limits = brisk();
   limits.connections = 4;
   EchoService echo;
@@ -93,23 +95,19 @@ TEST_P(Crowd, FifthWaitsWhereFourAreAllowed) {
 }
 
 TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
-  constexpr Duration kWatched = std::chrono::milliseconds(300);
+  checks(Duty::shortage);
   EchoService echo;
   Server server(GetParam(), echo);
   Peer early(server.endpoint());
   expect_echo(early, "before");
-  // A loop that has nothing to do burns this much: all there is where it is told to spin.
-  Duration begun = cpu_time();
-  std::this_thread::sleep_for(kWatched);
-  const Duration at_rest = cpu_time() - begun;
   std::vector<Fd> connects;
   for (int i = 0; i < 20; ++i) connects.push_back(stream_socket(server.endpoint()));
   FewDescriptors few;
   few.take_all();
   for (const Fd& socket : connects) ::connect(socket.get(), server.endpoint().raw(), server.endpoint().size);
-  begun = cpu_time();
-  std::this_thread::sleep_for(kWatched);
-  EXPECT_LT(cpu_time() - begun, at_rest + kWatched * 3 / 10) << "spins while it can accept nobody";
+  if (sleeps(GetParam())) {
+    EXPECT_LT(cpu_share_beside_a_spinner(), kIdle) << "spins while it can accept nobody";
+  }
   expect_echo(early, "meanwhile");
   few.free_all();
   for (Fd& socket : connects) {

@@ -63,6 +63,7 @@ TEST_P(DialTo, AServerThatAnswersInPieces) {
 }
 
 TEST_P(DialTo, AServerByFewConnectsAtOnce) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.dials_at_once = 3;
   const Counterpart server(Manner::in_pieces);
@@ -92,6 +93,7 @@ TEST_P(DialTo, AServerThatLeavesInMidReply) {
 }
 
 TEST_P(DialTo, AServerThatNeverAnswersFiresTheDeadline) {
+  checks(Duty::deadlines);
   const Counterpart server(Manner::silent);
   AskingService asking({.deadline = std::chrono::milliseconds(50)});
   Dialling dialling(GetParam(), asking, {server.endpoint()}, 20);
@@ -101,6 +103,7 @@ TEST_P(DialTo, AServerThatNeverAnswersFiresTheDeadline) {
 }
 
 TEST_P(DialTo, NobodyThere) {
+  checks(Duty::dialling);
   const Refusing nobody;
   AskingService asking({});
   Dialling dialling(GetParam(), asking, {nobody.endpoint()}, 20);
@@ -128,6 +131,20 @@ TEST_P(DialTo, AUnixSocketThatIsNotThere) {
   EXPECT_EQ(asking.refusals().front().error, ENOENT);
 }
 
+// Somebody is there, and has not come round to accepting yet.
+TEST_P(DialTo, AUnixSocketWhoseQueueIsFull) {
+  checks(Duty::dialling);
+  const Listener listener(endpoint_of(unix_address()), {.backlog = 1});
+  std::vector<Fd> queued;
+  for (int i = 0; i < 2; ++i) queued.push_back(begin_connect(listener.endpoint()));
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {listener.endpoint()}, 5);
+  EXPECT_FALSE(dialling.run().over_within(std::chrono::milliseconds(30)));
+  while (!dialling.run().over_within(std::chrono::milliseconds(1))) listener.accept(0);
+  EXPECT_EQ(asking.opened, 5U);
+  EXPECT_TRUE(asking.refusals().empty());
+}
+
 TEST_P(DialTo, AnAddressThisMachineCannotReach) {
   Endpoint unheard_of;
   unheard_of.storage.ss_family = AF_MAX;
@@ -141,6 +158,7 @@ TEST_P(DialTo, AnAddressThisMachineCannotReach) {
 }
 
 TEST_P(DialTo, AMachineThatDoesNotAnswer) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.connect = std::chrono::milliseconds(50);
   const Unanswering nobody;
@@ -154,7 +172,64 @@ TEST_P(DialTo, AMachineThatDoesNotAnswer) {
   }
 }
 
+// A unix socket on which somebody listens and does not accept yet: its queue has room for one connection.
+class BusyUnixSocket {
+ public:
+  BusyUnixSocket()
+      : endpoint_(endpoint_of(unix_address())), listener_(endpoint_, {.backlog = 0}), first_(endpoint_) {}
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // Accepts everyone, and then answers each of `questions` with itself.
+  void answer(unsigned questions) {
+    std::vector<Peer> peers;
+    const Time give_up = Clock::now() + kPatience;
+    while (peers.size() < questions + 1) {
+      if (Clock::now() > give_up) throw std::runtime_error("not everyone connects");
+      Accepted next = listener_.accept(0);
+      if (next.outcome == AcceptOutcome::accepted)
+        peers.emplace_back(std::move(next.socket));
+      else
+        std::this_thread::yield();
+    }
+    for (Peer& peer : std::span(peers).subspan(1)) peer.send(peer.receive_some(1000));
+  }
+
+ private:
+  Endpoint endpoint_;
+  Listener listener_;
+  Peer first_;
+};
+
+TEST_P(DialTo, AUnixSocketThatIsBusyForAWhile) {
+  BusyUnixSocket server;
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 10);
+  EXPECT_FALSE(dialling.run().over_within(std::chrono::milliseconds(30)));
+  EXPECT_TRUE(asking.refusals().empty());
+  server.answer(10);
+  dialling.run().wait();
+  expect_all_answered(asking, 10, 1);
+  EXPECT_EQ(dialling.tally().failures(), 0U);
+}
+
+TEST_P(DialTo, AUnixSocketThatStaysBusy) {
+  Limits limits = brisk();
+  limits.connect = std::chrono::milliseconds(50);
+  const BusyUnixSocket server;
+  AskingService asking({});
+  const Time begin = Clock::now();
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 5, limits);
+  dialling.run().wait();
+  EXPECT_GE(Clock::now() - begin, limits.connect);
+  ASSERT_EQ(asking.refusals().size(), 5U);
+  for (const Failure& refusal : asking.refusals()) {
+    EXPECT_EQ(refusal.stage, Stage::connect);
+    EXPECT_EQ(refusal.error, ETIMEDOUT);
+  }
+}
+
 TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
+  checks(Duty::dialling);
   Limits limits = brisk();
   limits.connect = std::chrono::milliseconds(50);
   const Refusing refusing;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,5 +39,9 @@ std::string_view name_of(Duty duty);
 
 // "duty 7 (send quota)"
 std::string describe(Duty duty);
+
+// The duty that the running test checks, for the message of a test that hangs; empty where there is none.
+void question(std::optional<Duty> duty);
+std::string duty_in_question();
 
 }  // namespace joust::conformance

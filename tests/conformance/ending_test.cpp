@@ -25,6 +25,7 @@ void expect_served(const Server& server) {
 }
 
 TEST_P(Ending, LastBytesTogetherWithTheEnd) {
+  checks(Duty::order);
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo(Line{});
     Server server(GetParam(), echo, {.address = address});
@@ -50,6 +51,7 @@ TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
 }
 
 TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
+  checks(Duty::order);
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -62,6 +64,7 @@ TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
 }
 
 TEST_P(Ending, PeerThatSaysNothingAndFinishes) {
+  checks(Duty::order);
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -128,6 +131,7 @@ TEST_P(Ending, PeerThatLeavesWhileRepliesAreOnTheWay) {
 
 // Closing with bytes unread makes TCP reset the connection and take the reply back.
 TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
+  checks(Duty::order);
   OneAnswerService once(Line{});
   Server server(GetParam(), once);
   for (int i = 0; i < 5; ++i) {
@@ -139,8 +143,24 @@ TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
   }
 }
 
+// While others are served on.
+TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
+  checks(Duty::nothing_left);
+  EchoService echo(Line{});
+  Server server(GetParam(), echo);
+  Peer bystander(server.endpoint());
+  bystander.send("here\n");
+  EXPECT_EQ(bystander.receive(5), "here\n");
+  const Resources before = Resources::now();
+  for (int i = 0; i < 10; ++i) expect_served(server);
+  before.expect_back();
+  bystander.send("still here\n");
+  EXPECT_EQ(bystander.receive(11), "still here\n");
+}
+
 // One who does not end after we did is not waited for beyond the linger limit.
 TEST_P(Ending, PeerThatNeverEndsIsLeft) {
+  checks(Duty::order);
   OneAnswerService once(Line{});
   Server server(GetParam(), once);
   Peer peer(server.endpoint());
@@ -161,7 +181,7 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
     Server server(GetParam(), service, {.limits = limits});
     Peer peer = service.join(server);
     peer.send("n" + unread);
-    while (service.bytes_of(0) < 2) std::this_thread::yield();
+    service.await_bytes(2, 0);
     peer.send(unread);
     peer.reset();
     service.await(Told::What::failure, 0);
@@ -170,6 +190,7 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
 }
 
 TEST_P(Ending, IdlePeerIsClosed) {
+  checks(Duty::deadlines);
   Limits limits = brisk();
   limits.idle = std::chrono::milliseconds(100);
   EchoService echo;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where one thread serves many peers, each has its turn. The thread is held until all peers have something for
-// it; then the order in which it takes them tells how much one of them is given at a time.
+// Where one thread serves many peers, each has its turn. The thread is held until all peers have something
+// for it; then the order in which it takes them tells how much one of them is given at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -92,6 +92,7 @@ TEST_P(Fairness, AFastReaderIsSentToUpToItsQuota) {
   for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
   for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
     EXPECT_LE(count(service.told_before(modest), What::sent), ScriptedService::kSegments / 20);
+  EXPECT_EQ(crowd.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class SmallFiles {
 };
 
 TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
+  checks(Duty::files);
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service);
   carry(plain_epoll(), server, 1, 1, {{"name", "large"}});
@@ -65,6 +66,7 @@ TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
 }
 
 TEST_P(FileByKernelFrom, DoesAsItWasToldOrSaysThatItCannot) {
+  checks(Duty::files);
   const auto service = serve(kByKernel);
   Server server(plain_epoll(), *service);
   LoadRun run({.connections = 1, .messages = 1, .request_timeout = kPatience});

@@ -9,7 +9,7 @@ namespace joust::conformance {
 namespace {
 
 class FilePeerOn : public FileTest {};
-JOUST_EVERY_ENGINE(FilePeerOn, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(FilePeerOn, Role::serve);
 
 TEST_P(FilePeerOn, HearsARequestHoweverItIsCut) {
   const auto service = serve();

@@ -7,10 +7,10 @@ namespace joust::conformance {
 namespace {
 
 class FileOn : public FileTest {};
-JOUST_EVERY_ENGINE(FileOn, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(FileOn, Role::serve);
 
 class FileFrom : public FileTest {};
-JOUST_EVERY_ENGINE(FileFrom, Role::dial);
+JOUST_EVERY_ENGINE_AS_IT_COMES(FileFrom, Role::dial);
 
 TEST_P(FileOn, SendsAndStoresFilesInRanges) {
   const auto service = serve({{"overwrite", "yes"}});

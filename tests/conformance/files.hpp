@@ -73,7 +73,7 @@ class FileTest : public EngineTest {
   test::TemporaryFolder folder_;
 };
 inline const Variant& plain_epoll() {
-  static const std::vector<Variant> all = variants(Role::dial);
+  static const std::vector<Variant> all = variants(Role::dial, Settings::defaults);
   return *std::ranges::find(all, "epoll", &Variant::name);
 }
 

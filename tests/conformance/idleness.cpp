@@ -27,4 +27,15 @@ double cpu_share_beside_a_spinner() {
   return static_cast<double>((all - own).count()) / static_cast<double>(own.count());
 }
 
+bool sleeps(const Variant& variant) {
+  for (const Knob& knob : variant.engine->knobs)
+    if (!knob.kernel_thread.empty() && variant.options.is(knob.name, knob.kernel_thread)) return false;
+  return variant.options.wait != Wait::spin;
+}
+
+void SleepingTest::SetUp() {
+  EngineTest::SetUp();
+  if (!sleeps(GetParam())) GTEST_SKIP() << "it does not sleep while it waits";
+}
+
 }  // namespace joust::conformance

@@ -15,7 +15,7 @@ namespace joust::conformance {
 namespace {
 
 class Misfortune : public EngineTest {};
-JOUST_EVERY_ENGINE(Misfortune, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(Misfortune, Role::serve);
 
 // Echoes lines, and throws at those it does not like.
 class FragileHandler : public Handler {
@@ -46,6 +46,7 @@ void expect_to_be_served(Peer& peer) {
 }
 
 TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
+  checks(Duty::misfortune);
   FragileService fragile;
   Server server(GetParam(), fragile);
   Peer other(server.endpoint());
@@ -67,6 +68,7 @@ TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
 }
 
 TEST_P(Misfortune, OfASessionThatCannotBeMadeIsItsOwn) {
+  checks(Duty::misfortune);
   FragileService fragile;
   Server server(GetParam(), fragile);
   Peer before(server.endpoint());

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -25,11 +26,19 @@ void be_patient(int socket) {
   checked(::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most), "setsockopt(SO_SNDTIMEO)");
 }
 
+Duration patience() {
+  constexpr Duration kUsual = std::chrono::seconds(20);
+  const char* const wanted = std::getenv("JOUST_PATIENCE_MS");
+  return wanted == nullptr ? kUsual : std::chrono::milliseconds(std::stoi(wanted));
+}
+
 bool is_gone(int error) {
   return error == ECONNRESET || error == EPIPE;
 }
 
 }  // namespace
+
+const Duration kPatience = patience();
 
 Peer::Peer(const Endpoint& to, int buffers)
     : socket_(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()")) {
@@ -57,10 +66,10 @@ void Peer::send(std::string_view bytes) {
   if (!try_send(bytes)) throw std::runtime_error("the connection is gone while sending");
 }
 
-std::size_t Peer::send_until_full(std::string_view again_and_again) {
+std::size_t Peer::send_until_full(std::string_view again_and_again, std::size_t most) {
   std::size_t taken = 0;
   pollfd room{.fd = fd(), .events = POLLOUT, .revents = 0};
-  while (::poll(&room, 1, 50) == 1) {
+  while (taken < most && ::poll(&room, 1, 50) == 1) {
     const std::string_view rest = again_and_again.substr(taken % again_and_again.size());
     const ssize_t n = ::send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN) checked(n, "send({} bytes)", rest.size());

@@ -16,7 +16,7 @@ namespace joust::conformance {
 namespace {
 
 class PeerAddressOn : public EngineTest {};
-JOUST_EVERY_ENGINE(PeerAddressOn, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(PeerAddressOn, Role::serve);
 
 // Echoes, and notes where its peers come from.
 class NotingService : public EchoService {

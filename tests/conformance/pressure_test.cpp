@@ -8,6 +8,7 @@
 #include <future>
 
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
 
 namespace joust::conformance {
@@ -30,6 +31,22 @@ std::size_t push(Peer& peer, std::size_t most) {
     if (n > 0) taken += static_cast<std::size_t>(n);
   }
   return taken;
+}
+
+// A session that wants nothing is not read for: at most one read is held for it, the rest waits at the peer.
+TEST_P(Pressure, WhatIsNotWantedStaysAtThePeer) {
+  checks(Duty::back_pressure);
+  ScriptedService service;
+  Server server(GetParam(), service, {.socket = {.receive_buffer = 64 << 10}});
+  Peer peer = service.join(server);
+  peer.send("n");
+  service.await_bytes(2, 0);
+  const std::size_t taken = peer.send_until_full(std::string(10'000, '.'), 16 * kMebi);
+  EXPECT_LT(taken, 8 * kMebi);
+  service.want_again();
+  peer.send("e");
+  EXPECT_EQ(peer.receive(1), "e");
+  EXPECT_EQ(service.bytes_of(0), 1 + 1 + taken + 1);
 }
 
 TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {

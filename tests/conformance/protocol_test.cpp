@@ -13,7 +13,7 @@ namespace joust::conformance {
 namespace {
 
 class ProtocolOn : public EngineTest {};
-JOUST_EVERY_ENGINE(ProtocolOn, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(ProtocolOn, Role::serve);
 
 class ProtocolWithin : public EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, ProtocolWithin, testing::ValuesIn(variants_in_process()),
@@ -42,7 +42,7 @@ void expect_complete(const LoadRun& load) {
 // The plain form of each engine that dials.
 std::vector<Variant> clients() {
   std::vector<Variant> all;
-  for (Variant& variant : variants(Role::dial))
+  for (Variant& variant : variants(Role::dial, Settings::defaults))
     if ((all.empty() || all.back().engine != variant.engine) &&
         (variant.engine->unavailable == nullptr || variant.engine->unavailable().empty()))
       all.push_back(std::move(variant));

@@ -3,11 +3,13 @@
 // What becomes visible to all sessions reaches all of them, whichever loop or thread they are served by.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <future>
 
 #include "conformance/gathering.hpp"
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -16,6 +18,7 @@ class Publishing : public EngineTest {};
 JOUST_EVERY_ENGINE(Publishing, Role::serve);
 
 TEST_P(Publishing, AllHearWhenTheLastHasCome) {
+  checks(Duty::publications);
   constexpr unsigned kExpected = 30;
   GatheringService gathering(kExpected);
   Server server(GetParam(), gathering);
@@ -46,6 +49,7 @@ std::vector<std::uint32_t> take_part(Peer peer, std::uint32_t self) {
 }
 
 TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
+  checks(Duty::publications);
   RoomService room(kMembers * kRemarksEach);
   Server server(GetParam(), room);
   std::vector<std::future<std::vector<std::uint32_t>>> members;
@@ -54,8 +58,27 @@ TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
   for (auto& member : members) EXPECT_EQ(member.get(), std::vector(kMembers, kRemarksEach));
 }
 
+// Twenty publish a letter in the same turn. To tell all of them as soon as one has would take twenty sends
+// for each.
+TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
+  checks(Duty::gathering);
+  constexpr std::size_t kSpeakers = 20;
+  ScriptedService service;
+  Server server(GetParam(), service);
+  std::vector<Peer> speakers;
+  for (std::size_t i = 0; i < kSpeakers; ++i) speakers.push_back(service.join(server));
+  if (!service.on_one_thread()) GTEST_SKIP() << "these peers do not share a thread";
+  speakers.front().send("h");
+  service.gate().await_held();
+  for (Peer& speaker : speakers) speaker.send("p");
+  service.let_go();
+  for (Peer& speaker : speakers) EXPECT_EQ(speaker.receive(kSpeakers), std::string(kSpeakers, 'p'));
+  EXPECT_LE(std::ranges::count(service.told_since(), Told::What::sent, &Told::what), kSpeakers * 5 / 4);
+}
+
 // A publication that comes from outside the engine rouses a loop that is asleep.
 TEST_P(Publishing, ReachesALoopThatSleeps) {
+  checks(Duty::publications);
   RoomService room(10);
   Server server(GetParam(), room);
   Peer peer(server.endpoint());
@@ -73,6 +96,7 @@ TEST_P(Publishing, ReachesALoopThatSleeps) {
 
 // The slow one gets everything in the end, and holds nobody up.
 TEST_P(Publishing, SlowMemberCatchesUp) {
+  checks(Duty::publications);
   constexpr std::uint32_t kRemarks = 40'000;
   RoomService room(kRemarks);
   Server server(GetParam(), room, {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});

@@ -84,13 +84,6 @@ std::size_t resident_bytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-Duration cpu_time() {
-  rusage usage{};
-  checked(::getrusage(RUSAGE_SELF, &usage), "getrusage()");
-  return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
 FewDescriptors::FewDescriptors() {
   rlimit limit{};
   checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit()");

@@ -24,7 +24,6 @@ struct Resources {
 };
 
 std::size_t resident_bytes();  // this process
-Duration cpu_time();           // this process, all threads, user and system
 
 // Whether memory is a sanitizer's to keep: resident_bytes() then says little about the program.
 consteval bool memory_is_instrumented() {

@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <deque>
-#include <new>
 #include <ranges>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace joust::conformance {
 namespace {
 
 using What = Told::What;
+
+const std::string kPublished(ScriptedService::kPublications, 'p');
 
 class ScriptedSession : public Session {
  public:
@@ -41,37 +44,62 @@ class ScriptedSession : public Session {
     service_.tell(What::failure, number_);
   }
   std::size_t output(std::span<Segment> into) const override {
-    if (unsent_.empty()) return 0;
-    into[0] = {as_bytes(unsent_.front())};
-    return 1;
+    const std::string_view next = unsent_.empty() ? unheard() : unsent_.front();
+    into[0] = {as_bytes(next)};
+    return next.empty() ? 0 : 1;
   }
-  Want want() const override {
-    return wants_nothing_ && !service_.all_want() ? Want::nothing : Want::bytes;
-  }
+  Want want() const override { return wants_nothing_ && !service_.all_want() ? Want::nothing : Want::bytes; }
   bool finished() const override { return finished_; }
   void consumed(std::size_t n) override {
     service_.tell(What::sent, number_, n);
+    if (unsent_.empty()) {
+      heard_ += n;
+      return;
+    }
     unsent_.front().remove_prefix(n);
     if (unsent_.front().empty()) unsent_.pop_front();
   }
   void released(std::size_t /*n*/) override {}  // constants are shown
 
  private:
+  std::string_view unheard() const {
+    return std::string_view(kPublished).substr(heard_, service_.published() - heard_);
+  }
+  // What has been published, and may be on its way already, goes before what is said from now on.
+  void say(std::string_view text, std::size_t times = 1) {
+    if (!unheard().empty()) heard_ += unsent_.emplace_back(unheard()).size();
+    unsent_.insert(unsent_.end(), times, text);
+  }
+
   void obey(char letter) {
     switch (letter) {
-      case 'e': unsent_.emplace_back("e"); break;
-      case 'h': service_.gate().hold(); break;
-      case 'n': wants_nothing_ = true; break;
-      case 's': unsent_.insert(unsent_.end(), ScriptedService::kSegments, "sixteen letters."); break;
-      case 'k': keeps_on_ = true; break;
-      case 't': throw std::bad_alloc();
-      default: break;
+      case 'e':
+        say("e");
+        break;
+      case 'h':
+        service_.gate().hold();
+        break;
+      case 'n':
+        wants_nothing_ = true;
+        break;
+      case 's':
+        say("sixteen letters.", ScriptedService::kSegments);
+        break;
+      case 'k':
+        keeps_on_ = true;
+        break;
+      case 'p':
+        service_.publish();
+        break;
+      default:
+        break;
     }
   }
 
   ScriptedService& service_;
   const unsigned number_;
   std::deque<std::string_view> unsent_;
+  std::size_t heard_ = 0;  // letters published that have been sent, or are in unsent_
   bool wants_nothing_ = false;
   bool keeps_on_ = false;
   bool finished_ = false;
@@ -107,6 +135,11 @@ void ScriptedService::want_again() {
   publications_.announce();
 }
 
+void ScriptedService::publish() {
+  ++published_;
+  publications_.announce();
+}
+
 void ScriptedService::tell(What what, unsigned session, std::size_t size) {
   const std::lock_guard lock(mutex_);
   log_.push_back({what, session, size, ::gettid()});
@@ -117,21 +150,37 @@ std::vector<Told> ScriptedService::log() const {
   return log_;
 }
 
-std::vector<Told> ScriptedService::told_before(unsigned session) const {
+std::vector<Told> ScriptedService::told_since() const {
   const std::vector<Told> all = log();
-  const auto mark = std::ranges::find(all, What::mark, &Told::what);
-  return {mark, std::find_if(mark, all.end(), [&](const Told& told) {
-            return told.what == What::bytes && told.session == session;
-          })};
+  return {std::ranges::find(all, What::mark, &Told::what), all.end()};
+}
+
+std::vector<Told> ScriptedService::told_before(unsigned session) const {
+  std::vector<Told> told = told_since();
+  const auto next = std::ranges::find_if(
+      told, [&](const Told& one) { return one.what == What::bytes && one.session == session; });
+  told.erase(next, told.end());
+  return told;
 }
 
 void ScriptedService::await(What what, unsigned session) const {
-  const auto is_it = [&](const Told& told) { return told.what == what && told.session == session; };
+  await([&] {
+    const std::vector<Told> all = log();
+    return std::ranges::any_of(
+        all, [&](const Told& told) { return told.what == what && told.session == session; });
+  });
+}
+
+void ScriptedService::await(const std::function<bool()>& told) {
   const Time give_up = Clock::now() + kPatience;
-  while (std::ranges::none_of(log(), is_it)) {
+  while (!told()) {
     if (Clock::now() > give_up) throw std::runtime_error("the session is not told");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+void ScriptedService::await_bytes(std::size_t bytes, unsigned session) const {
+  await([&] { return bytes_of(session) >= bytes; });
 }
 
 int ScriptedService::thread_of(unsigned session) const {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -33,10 +34,11 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told);
 //   n  wants nothing from now on, until want_again() is called
 //   s  sends small segments, kSegments of them
 //   k  does not end when it is told of a stop, but when its peer does
-//   t  throws std::bad_alloc
+//   p  publishes a letter: every session, this one too, sends "p"
 class ScriptedService : public Service {
  public:
-  static constexpr unsigned kSegments = 5'000;
+  static constexpr unsigned kSegments = 5'000;      // of 16 bytes
+  static constexpr unsigned kPublications = 1'000;  // at most
 
   std::unique_ptr<Session> open(const Opening& opening) override;
   Publications* publications() override { return &publications_; }
@@ -53,22 +55,29 @@ class ScriptedService : public Service {
   // A publication, upon which all sessions want bytes again.
   void want_again();
   bool all_want() const { return all_want_; }
+  void publish();
+  unsigned published() const { return published_; }  // letters
 
   void tell(Told::What what, unsigned session, std::size_t size = 0);
   std::vector<Told> log() const;
   std::size_t bytes_of(unsigned session) const { return conformance::bytes_of(session, log()); }
   int thread_of(unsigned session) const;  // which told it something last
-  // What all were told between let_go() and the next bytes of `session`.
+  // What all were told since let_go(), and, of that, what came before the next bytes of `session`.
+  std::vector<Told> told_since() const;
   std::vector<Told> told_before(unsigned session) const;
-  // Returns once `session` was told that; throws after kPatience.
+  // Both return once `session` was told that, and throw after kPatience.
   void await(Told::What what, unsigned session) const;
+  void await_bytes(std::size_t bytes, unsigned session) const;
   // Whether one thread told all sessions all there was.
   bool on_one_thread() const;
 
  private:
+  static void await(const std::function<bool()>& told);
+
   std::atomic<unsigned> sessions_{0};
   std::atomic<bool> hold_next_opened_{false};
   std::atomic<bool> all_want_{false};
+  std::atomic<unsigned> published_{0};
   Gate gate_;
   Publications publications_;
   mutable std::mutex mutex_;

@@ -2,12 +2,18 @@
 //
 // A stop answers what was asked before it, ends in time whatever the peers do, and leaves nothing behind.
 #include <gtest/gtest.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <future>
 
+#include "base/check.hpp"
 #include "conformance/running.hpp"
+#include "conformance/scripted.hpp"
 #include "conformance/services.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -30,6 +36,7 @@ TEST_P(Stopping, RefusesNewPeers) {
 }
 
 TEST_P(Stopping, PeersWithNothingUnderWayReadTheEnd) {
+  checks(Duty::stop);
   EchoService echo(Line{});
   Server server(GetParam(), echo);
   Peer silent(server.endpoint());
@@ -42,6 +49,7 @@ TEST_P(Stopping, PeersWithNothingUnderWayReadTheEnd) {
 }
 
 TEST_P(Stopping, AnswersWhatHasArrived) {
+  checks(Duty::stop);
   for (int i = 0; i < 10; ++i) {
     EchoService echo(Line{});
     Server server(GetParam(), echo);
@@ -54,7 +62,47 @@ TEST_P(Stopping, AnswersWhatHasArrived) {
   }
 }
 
+// Who has connected before the stop is served, however few are accepted in one turn.
+TEST_P(Stopping, WhoIsInTheQueueIsServed) {
+  checks(Duty::queue_at_stop);
+  constexpr int kQueued = 40;
+  Limits limits = brisk();
+  limits.accepts_per_turn = 4;
+  limits.drain = kPatience;
+  ScriptedService service;
+  Server server(GetParam(), service, {.limits = limits});
+  Peer holder = service.join(server);
+  holder.send("h");
+  service.gate().await_held();
+  std::vector<Peer> queued;
+  for (int i = 0; i < kQueued; ++i) queued.emplace_back(server.endpoint()).send("e");
+  server.run().stop().request();
+  service.let_go();
+  for (Peer& peer : queued) EXPECT_EQ(peer.receive_to_end(), "e");
+}
+
+// The stop is known, and the thread is held once more; what comes now has come before sessions are told.
+TEST_P(Stopping, AnswersWhatArrivesUntilSessionsAreTold) {
+  checks(Duty::stop);
+  ScriptedService service;
+  Server server(GetParam(), service);
+  Peer first = service.join(server);
+  Peer second = service.join(server);
+  Peer asking = service.join(server);
+  if (!service.on_one_thread()) GTEST_SKIP() << "these peers do not share a thread";
+  first.send("h");
+  service.gate().await_held();
+  server.run().stop().request();
+  second.send("h");
+  service.let_go();
+  service.gate().await_held();
+  asking.send("e");
+  service.let_go();
+  EXPECT_EQ(asking.receive_to_end(), "e");
+}
+
 TEST_P(Stopping, ARequestInFlightIsFinished) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = kPatience;
   EchoService echo(Length4{});
@@ -71,6 +119,7 @@ TEST_P(Stopping, ARequestInFlightIsFinished) {
 }
 
 TEST_P(Stopping, AReplyUnderWayIsSentToItsEnd) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = kPatience;
   EchoService echo(Line{.largest = 1 << 20});
@@ -85,6 +134,7 @@ TEST_P(Stopping, AReplyUnderWayIsSentToItsEnd) {
 }
 
 TEST_P(Stopping, DoesNotWaitLongerThanTheDrainLimit) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = std::chrono::milliseconds(50);
   limits.linger = kPatience * 2;
@@ -99,6 +149,7 @@ TEST_P(Stopping, DoesNotWaitLongerThanTheDrainLimit) {
 }
 
 TEST_P(Stopping, TheSecondStopEndsAtOnce) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.drain = limits.linger = kPatience * 2;
   EchoService echo(Length4{});
@@ -130,6 +181,7 @@ void flood(Peer peer) {
 }
 
 TEST_P(Stopping, InMidTrafficAgainAndAgain) {
+  checks(Duty::stop);
   constexpr int kStops = 20;
   constexpr int kPeers = 4;
   for (int i = 0; i < kStops; ++i) {
@@ -184,11 +236,20 @@ class GreetingService : public Service {
   }
 };
 
-// Connects again and again until the listener is gone.
-std::vector<Peer> connect_to_the_last(const Endpoint& to) {
+// Connects again and again until the listener is gone. A connect that is still waiting when the server has
+// stopped was never accepted: TCP repeats its SYN a second later.
+std::vector<Peer> connect_to_the_last(const Endpoint& to, const std::atomic<bool>& stopped) {
   std::vector<Peer> peers;
   try {
-    for (;;) peers.emplace_back(to);
+    for (;;) {
+      Fd socket = begin_connect(to);
+      pollfd connected{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+      while (::poll(&connected, 1, 10) == 0)
+        if (stopped) return peers;
+      if (connect_result(socket.get()) != 0) return peers;
+      checked(::fcntl(socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");  // a Peer blocks
+      peers.emplace_back(std::move(socket));
+    }
   } catch (const std::system_error&) {
     return peers;
   }
@@ -207,6 +268,7 @@ bool was_reset(Peer& peer) {
 // Who is still in the queue when the listener closes is reset. Whoever was accepted is greeted, also on the
 // way to another loop.
 TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
+  checks(Duty::stop);
   Limits limits = brisk();
   limits.linger = std::chrono::milliseconds(1);
   limits.drain = kPatience;
@@ -215,11 +277,14 @@ TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
   for (int i = 0; i < 20; ++i) {
     GreetingService greeting;
     Server server(variant, greeting, {.limits = limits});
+    std::atomic<bool> stopped{false};
     std::vector<std::future<std::vector<Peer>>> connecting;
     for (int thread = 0; thread < 2; ++thread)
-      connecting.push_back(std::async(std::launch::async, connect_to_the_last, server.endpoint()));
+      connecting.push_back(
+          std::async(std::launch::async, connect_to_the_last, server.endpoint(), std::cref(stopped)));
     std::this_thread::sleep_for(std::chrono::microseconds(100 * i));
     server.stop();
+    stopped = true;
     for (auto& peers : connecting) {
       for (Peer& peer : peers.get()) {
         // The kernel may forget without a word whom it was about to queue; it resets them when they speak.

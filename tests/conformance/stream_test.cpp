@@ -3,6 +3,7 @@
 // However a stream is cut on its way, every byte is answered, once and in order.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
 
 #include "conformance/running.hpp"
@@ -49,6 +50,18 @@ TEST_P(Stream, ServesUnixSockets) {
   expect_service_at(GetParam(), unix_address());
 }
 
+TEST_P(Stream, ServesEveryAddressOfItsName) {
+  checks(Duty::every_address);
+  EchoService echo;
+  const std::array endpoints{endpoint_of("127.0.0.1:0"), endpoint_of("127.0.0.2:0"),
+                             endpoint_of("127.0.0.3:0")};
+  Server server(GetParam(), echo, {}, endpoints);
+  for (const Listener* listener : server.listeners().all()) {
+    Peer peer(listener->endpoint());
+    expect_echo(peer, listener->address());
+  }
+}
+
 TEST_P(Stream, OneByteAtATime) {
   for (const Framing& framing : kFramings) {
     EchoService echo(framing);
@@ -87,6 +100,7 @@ TEST_P(Stream, EveryCutOfAFrame) {
 
 // The trap of edge-triggered engines: what is left in the socket causes no further event.
 TEST_P(Stream, OneMebibyteThenSilence) {
+  checks(Duty::order);
   for (const Framing& framing : {Framing{Raw{}}, Framing{Length4{.largest = kMebi}}}) {
     Limits limits = brisk();
     limits.read_bytes = 16 << 10;
@@ -105,6 +119,7 @@ TEST_P(Stream, OneMebibyteThenSilence) {
 // In large pieces: of many small ones that nobody reads Linux drops some for want of memory, and with them
 // what they say of the room for replies; then both ends of TCP wait for each other's timers.
 TEST_P(Stream, ReadsOnAfterTheReplyQueueWasFull) {
+  checks(Duty::order);
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo;
     Server server(GetParam(), echo,

@@ -1,41 +1,75 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/variants.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
+#include "conformance/pairwise.hpp"
 #include "conformance/tested_engines.hpp"
 
 namespace joust::conformance {
 namespace {
-
-std::string duty_of_the_test;
 
 std::string as_test_name(std::string text) {
   std::ranges::replace(text, '-', '_');
   return text;
 }
 
-std::vector<Variant> variants_of(const Engine& engine) {
-  EngineOptions defaults;
-  for (const Knob& knob : engine.knobs) defaults.knobs.emplace(knob.name, knob.choices.front());
-  std::vector<Variant> all{{&engine, defaults, as_test_name(std::string(engine.name))}};
-  const auto add = [&](std::string_view what, auto&& change) {
-    Variant& variant = all.emplace_back(all.front());
-    variant.name += as_test_name(fmt::format("_{}", what));
-    change(variant.options);
-  };
+// A setting of an engine that has more than one choice, the default first.
+struct Setting {
+  std::string name;
+  std::vector<std::string> choices;
+  std::function<void(EngineOptions&, std::size_t choice)> apply;
+};
+
+std::vector<Setting> settings_of(const Engine& engine) {
+  std::vector<Setting> all;
   for (const Knob& knob : engine.knobs)
-    for (const std::string_view choice : knob.choices.subspan(1))
-      add(fmt::format("{}_{}", knob.name, choice),
-          [&](EngineOptions& options) { options.knobs[std::string(knob.name)] = choice; });
-  if (engine.wait_ignored.empty()) {
-    add("wait_spin", [](EngineOptions& options) { options.wait = Wait::spin; });
-    add("wait_adaptive", [](EngineOptions& options) { options.wait = Wait::adaptive; });
+    all.push_back({std::string(knob.name),
+                   {knob.choices.begin(), knob.choices.end()},
+                   [knob](EngineOptions& options, std::size_t choice) {
+                     options.knobs[std::string(knob.name)] = knob.choices[choice];
+                   }});
+  if (engine.wait_ignored.empty())
+    all.push_back({"wait", {"block", "spin", "adaptive"}, [](EngineOptions& options, std::size_t choice) {
+                     options.wait = std::array{Wait::block, Wait::spin, Wait::adaptive}[choice];
+                   }});
+  if (engine.several_loops)
+    all.push_back({"threads", {"1", "2"}, [](EngineOptions& options, std::size_t choice) {
+                     options.threads = static_cast<unsigned>(choice + 1);
+                   }});
+  return all;
+}
+
+Variant variant_of(const Engine& engine, const std::vector<Setting>& settings, const Row& row) {
+  Variant variant{&engine, {}, as_test_name(std::string(engine.name))};
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    settings[i].apply(variant.options, row[i]);
+    if (row[i] == 0) continue;
+    // Two underscores end the engine's name: a filter then tells epoll from an engine epoll_something.
+    variant.name += variant.name.contains("__") ? "_" : "__";
+    variant.name += as_test_name(settings[i].name + "_" + settings[i].choices[row[i]]);
   }
-  if (engine.several_loops) add("threads_2", [](EngineOptions& options) { options.threads = 2; });
+  return variant;
+}
+
+// The engine as it comes, and with its settings in pairs. A sanitizer looks for faults of memory and order,
+// which the settings hardly change: there one further row, the most different one, is enough.
+std::vector<Variant> variants_of(const Engine& engine, Settings which) {
+  const std::vector<Setting> settings = settings_of(engine);
+  std::vector<std::size_t> choices;
+  for (const Setting& setting : settings) choices.push_back(setting.choices.size());
+  std::vector<Row> rows = pairwise(choices);
+  if (which == Settings::defaults) rows.resize(1);
+  if (memory_is_instrumented() && rows.size() > 2) {
+    const auto changed = [](const Row& row) { return row.size() - std::ranges::count(row, 0U); };
+    std::swap(rows[1], *std::ranges::max_element(rows.begin() + 1, rows.end(), {}, changed));
+    rows.resize(2);
+  }
+  std::vector<Variant> all;
+  for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));
   return all;
 }
 
@@ -45,12 +79,12 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
   return out << variant.name;
 }
 
-std::vector<Variant> variants(Role role) {
+std::vector<Variant> variants(Role role, Settings which) {
   std::vector<Variant> all;
   for (const Engine* engine : tested_engines()) {
     const bool plays = role == Role::serve ? engine->serves : engine->dials;
     if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) continue;
-    std::ranges::move(variants_of(*engine), std::back_inserter(all));
+    std::ranges::move(variants_of(*engine, which), std::back_inserter(all));
   }
   return all;
 }
@@ -58,7 +92,7 @@ std::vector<Variant> variants(Role role) {
 std::vector<Variant> variants_in_process() {
   std::vector<Variant> all;
   for (const Engine* engine : tested_engines())
-    if (engine->in_process) std::ranges::move(variants_of(*engine), std::back_inserter(all));
+    if (engine->in_process) std::ranges::move(variants_of(*engine, Settings::pairwise), std::back_inserter(all));
   return all;
 }
 
@@ -71,7 +105,7 @@ void EngineTest::SetUp() {
 
 void EngineTest::TearDown() {
   duty_.reset();
-  duty_of_the_test.clear();
+  question(std::nullopt);
   if (IsSkipped()) return;
   checks(Duty::nothing_left);
   before_.expect_back();
@@ -79,12 +113,8 @@ void EngineTest::TearDown() {
 }
 
 void EngineTest::checks(Duty duty) {
-  duty_of_the_test = describe(duty);
-  duty_.emplace(__FILE__, __LINE__, duty_of_the_test);
-}
-
-std::string duty_in_question() {
-  return duty_of_the_test;
+  question(duty);
+  duty_.emplace(__FILE__, __LINE__, describe(duty));
 }
 
 }  // namespace joust::conformance

@@ -19,12 +19,16 @@ namespace joust::conformance {
 struct Variant {
   const Engine* engine;
   EngineOptions options;
-  std::string name;  // "epoll", "epoll_trigger_level", "epoll_threads_2": a test's name ends with it
+  std::string name;  // "epoll", "epoll__trigger_level_threads_2": a test's name ends with it
 };
 std::ostream& operator<<(std::ostream& out, const Variant& variant);
 
-// Each engine over real sockets in that role as it comes, and once more for each other choice of one setting.
-std::vector<Variant> variants(Role role);
+// Which settings of an engine a suite is run with: as it comes, where the suite looks at what engines share;
+// in pairs, where a setting changes the calls that the suite looks at (how a loop waits, reads, sends, stops).
+enum class Settings : std::uint8_t { defaults, pairwise };
+
+// Each engine over real sockets in that role.
+std::vector<Variant> variants(Role role, Settings which);
 
 // Engines whose client and server sessions meet in one process, likewise.
 std::vector<Variant> variants_in_process();
@@ -43,11 +47,14 @@ class EngineTest : public testing::TestWithParam<Variant> {
   std::optional<testing::ScopedTrace> duty_;
 };
 
-// What the test that runs now has told checks(), for people; empty where it has told nothing.
-std::string duty_in_question();
-
 }  // namespace joust::conformance
 
-#define JOUST_EVERY_ENGINE(suite, role)                                                           \
-  INSTANTIATE_TEST_SUITE_P(Engines, suite, testing::ValuesIn(joust::conformance::variants(role)), \
-                           [](const auto& tested) { return tested.param.name; })
+#define JOUST_ENGINES(suite, role, settings)                                                          \
+  INSTANTIATE_TEST_SUITE_P(                                                                           \
+      Engines, suite,                                                                                 \
+      testing::ValuesIn(joust::conformance::variants(role, joust::conformance::Settings::settings)), \
+      [](const auto& tested) { return tested.param.name; })
+
+// A suite for every engine in that role, with its settings in pairs, or as it comes.
+#define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, role, pairwise)
+#define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, role, defaults)

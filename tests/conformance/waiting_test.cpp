@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An engine that has nothing to do sleeps, whatever its peers have left behind, and wakes up when it is needed.
+// An engine that has nothing to do sleeps, whatever state its peers are in, and wakes up when it is needed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -15,17 +15,7 @@ namespace {
 
 using What = Told::What;
 
-class Waiting : public EngineTest {
- protected:
-  // Whether the variant is one that is to sleep; says why not.
-  void SetUp() override {
-    EngineTest::SetUp();
-    if (GetParam().options.wait == Wait::spin) GTEST_SKIP() << "it is told to spin";
-    for (const Knob& knob : GetParam().engine->knobs)
-      if (!knob.kernel_thread.empty() && GetParam().options.is(knob.name, knob.kernel_thread))
-        GTEST_SKIP() << "a thread of the kernel polls for it";
-  }
-};
+class Waiting : public SleepingTest {};
 JOUST_EVERY_ENGINE(Waiting, Role::serve);
 
 TEST_P(Waiting, SleepsWhileNobodySpeaks) {
@@ -34,6 +24,8 @@ TEST_P(Waiting, SleepsWhileNobodySpeaks) {
   Server server(GetParam(), service);
   std::vector<Peer> peers;
   for (int i = 0; i < 3; ++i) peers.push_back(service.join(server));
+  service.publish();
+  for (Peer& peer : peers) EXPECT_EQ(peer.receive(1), "p");
   EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
 }
 
@@ -43,7 +35,7 @@ TEST_P(Waiting, SleepsWhileWhatArrivesIsNotWanted) {
   Server server(GetParam(), service);
   Peer peer = service.join(server);
   peer.send("n");
-  service.await(What::bytes, 0);
+  service.await_bytes(2, 0);
   for (int i = 0; i < 3; ++i) peer.send("e");
   EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
   service.want_again();
@@ -106,14 +98,12 @@ JOUST_EVERY_ENGINE(Spinning, Role::serve);
 
 TEST_P(Spinning, DoesNotSleepWhereItIsToldToSpin) {
   checks(Duty::wait);
-  if (!GetParam().engine->wait_ignored.empty()) GTEST_SKIP() << GetParam().engine->wait_ignored;
-  Variant variant = GetParam();
-  variant.options.wait = Wait::spin;
+  if (GetParam().options.wait != Wait::spin) GTEST_SKIP() << "it is not told to spin";
   ScriptedService service;
-  Server server(variant, service);
+  Server server(GetParam(), service);
   Peer peer = service.join(server);
   const unsigned long before = sleeps_of(service.thread_of(0));
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 20; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     peer.send("e");
     peer.receive(1);

@@ -13,10 +13,10 @@ namespace joust::conformance {
 namespace {
 
 class Wrapped : public EngineTest {};
-JOUST_EVERY_ENGINE(Wrapped, Role::serve);
+JOUST_EVERY_ENGINE_AS_IT_COMES(Wrapped, Role::serve);
 
 class WrappedDialling : public EngineTest {};
-JOUST_EVERY_ENGINE(WrappedDialling, Role::dial);
+JOUST_EVERY_ENGINE_AS_IT_COMES(WrappedDialling, Role::dial);
 
 class WrappedWithin : public EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, WrappedWithin, testing::ValuesIn(variants_in_process()),
@@ -56,11 +56,11 @@ void load(const Variant& serving, const Variant& dialling) {
 }
 
 TEST_P(Wrapped, SessionsHearOfPublications) {
-  load(GetParam(), variants(Role::dial).front());
+  load(GetParam(), variants(Role::dial, Settings::defaults).front());
 }
 
 TEST_P(WrappedDialling, SessionsHearOfPublications) {
-  load(variants(Role::serve).front(), GetParam());
+  load(variants(Role::serve, Settings::defaults).front(), GetParam());
 }
 
 TEST_P(WrappedWithin, SessionsHearOfPublications) {

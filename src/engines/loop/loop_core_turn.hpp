@@ -70,8 +70,7 @@ void LoopCore<Peer>::end_accepting(int flags) {
   if (index_ != 0 || !hosting_.serves() || group_.dealing_ended()) return;
   for (Listener* const listener : std::exchange(listeners_, {})) {
     const auto take = [this](Fd socket) { accepted(std::move(socket)); };
-    if (!listener->take_queued(flags, room(), take))
-      hosting_.tally.note("peers were left in the accept queue at the stop: no room, or out of descriptors");
+    if (!listener->take_queued(flags, room(), take)) hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   group_.end_dealing();

@@ -4,25 +4,33 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include "base/check.hpp"
-#include "net/target.hpp"
 #include "connection/tally.hpp"
+#include "net/target.hpp"
 
 namespace joust {
 namespace {
 
-// 0, or the errno. On Linux the send timeout bounds connect too, and connect called again after a signal goes
-// on waiting for the same connection.
+// A connect that was interrupted, or timed out a little early, goes on where it is called again. A unix
+// socket's begins anew, and waits for room in the accept queue.
+bool goes_on(int error, int family) {
+  return error == EINTR || error == EINPROGRESS || error == EALREADY || is_full_backlog(error, family);
+}
+
+// 0, or the errno. On Linux the send timeout bounds connect too.
 int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, const Crew& crew) {
-  set_timeout(socket, SO_SNDTIMEO, hosting.limits.connect);
+  const Time give_up = Clock::now() + hosting.limits.connect;
   while (!crew.draining()) {
+    const Duration left = give_up - Clock::now();
+    if (left <= Duration::zero()) return ETIMEDOUT;
+    set_timeout(socket, SO_SNDTIMEO, left);
     if (::connect(socket, endpoint.raw(), endpoint.size) == 0) return 0;
-    if (errno == EINPROGRESS || errno == EALREADY || errno == EAGAIN) return ETIMEDOUT;
-    if (errno != EINTR) return errno;
+    if (!goes_on(errno, endpoint.family())) return errno;
   }
   return ECANCELED;
 }
@@ -30,6 +38,7 @@ int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, con
 }  // namespace
 
 void set_timeout(int socket, int option, Duration time) {
+  time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean for ever
   const timeval value{.tv_sec = time / std::chrono::seconds(1),
                       .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
   checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);

@@ -124,7 +124,7 @@ void Host::begin_drain() {
     const std::size_t room =
         hosting_.limits.connections - std::min(hosting_.limits.connections, crew_.size());
     if (!listener->take_queued(0, room, [this](Fd socket) { take_on(std::move(socket)); }))
-      hosting_.tally.note("the stop reset peers that waited to be accepted: no room or descriptors for them");
+      hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   crew_.drain();

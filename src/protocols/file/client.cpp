@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The client side of file: a load that carries transfers.
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
 #include <stdexcept>
 #include <system_error>
 
@@ -17,7 +19,11 @@ namespace joust::file {
 namespace {
 
 std::string time_of(std::int64_t since_1970_ns) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(since_1970_ns / 1'000'000'000));
+  const std::time_t seconds = since_1970_ns / 1'000'000'000;
+  std::tm parts{};
+  std::array<char, 32> text{};
+  ::gmtime_r(&seconds, &parts);
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 class FileClient : public Service {

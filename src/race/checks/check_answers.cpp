@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -58,9 +56,9 @@ std::string describe(const Faults& faults, std::size_t trials) {
     parts.push_back(fmt::format("{} deliveries {}", count, what));
   std::vector<std::string> stages;
   for (const auto& [stage, count] : faults.stages) stages.push_back(fmt::format("{} {}", stage, count));
-  if (!stages.empty()) parts.push_back(fmt::format("errors by stage: {}", fmt::join(stages, ", ")));
+  if (!stages.empty()) parts.push_back(fmt::format("errors by stage: {}", join(stages)));
   if (!faults.first_error.empty()) parts.push_back(faults.first_error);
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return join(parts);
 }
 
 // The connections that had no reply in the timed window: no failure while the request timeout is longer than

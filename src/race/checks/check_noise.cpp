@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -48,10 +46,12 @@ void check_apart(const CpuPlan& plan, Findings& findings) {
                   plan.server, plan.client);
     return;
   }
-  std::vector<int> shared;
-  std::ranges::set_intersection(cpus_in(plan.server), cpus_in(plan.client), std::back_inserter(shared));
+  const std::set<int> of_client = cpus_in(plan.client);
+  std::vector<std::string> shared;
+  for (const int cpu : cpus_in(plan.server))
+    if (of_client.contains(cpu)) shared.push_back(fmt::format("{}", cpu));
   if (!shared.empty())
-    findings.warn("server and client share CPU {}: each takes time from the other", fmt::join(shared, ","));
+    findings.warn("server and client share CPU {}: each takes time from the other", join(shared, ","));
 }
 
 // A thread of the kernel that polls wants a CPU of its own beside each loop. Which one it runs on otherwise
@@ -198,7 +198,7 @@ CheckResult check_ties(const RaceResult&, const CaseResult& one) {
   for (const Entry* entry : contestants_of(one))
     if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
   for (const auto& [group, names] : groups)
-    if (names.size() > 1) findings.say("tied: {}", fmt::join(names, ", "));
+    if (names.size() > 1) findings.say("tied: {}", join(names));
   return findings.take();
 }
 

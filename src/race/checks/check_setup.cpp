@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "net/socket_options.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
@@ -29,7 +28,7 @@ void check_build(const BuildInfo& build, std::set<std::string>& told, Findings& 
 std::string settings_text(const Settings& settings) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : settings) parts.push_back(name + "=" + value);
-  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "nothing" : join(parts);
 }
 
 // Whether the child ran what it was asked to run. What it was not asked it may report as it likes.
@@ -68,9 +67,11 @@ class Options {
     for (const auto& [option, values] : seen_) {
       if (values.size() < 2) continue;
       std::vector<std::string> parts;
-      for (const auto& [value, contestants] : values)
-        parts.push_back(fmt::format("{} for {}", value, fmt::join(contestants, " and ")));
-      findings.refuse("the {} sockets differ in {}: {}", side, option, fmt::join(parts, ", "));
+      for (const auto& [value, contestants] : values) {
+        const std::vector<std::string> names(contestants.begin(), contestants.end());
+        parts.push_back(fmt::format("{} for {}", value, join(names, " and ")));
+      }
+      findings.refuse("the {} sockets differ in {}: {}", side, option, join(parts));
     }
   }
   Settings common() const {

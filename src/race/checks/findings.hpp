@@ -2,12 +2,12 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "race/result.hpp"
 
 namespace joust::race {
@@ -46,7 +46,7 @@ class Findings {
   Verdict verdict() const { return result_.verdict; }
 
   CheckResult take() {
-    result_.detail = fmt::format("{}", fmt::join(sentences_, "; "));
+    result_.detail = join(sentences_, "; ");
     return std::move(result_);
   }
 

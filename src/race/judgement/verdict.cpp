@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -16,7 +15,7 @@ namespace {
 std::string enumerate(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "nobody" : names.front();
   const std::vector<std::string> first(names.begin(), names.end() - 1);
-  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
+  return fmt::format("{} and {}", join(first), names.back());
 }
 
 // Tie groups are made around their leaders, so two of different groups may still tie with one another.
@@ -75,7 +74,7 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
     if (entry.is_contestant() && !entry.ranked)
       sentences.push_back(fmt::format("{} is not ranked ({})", entry.contestant.name, entry.reason));
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
-  return fmt::format("{}.", fmt::join(sentences, "; "));
+  return fmt::format("{}.", join(sentences, "; "));
 }
 
 }  // namespace joust::race

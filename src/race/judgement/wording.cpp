@@ -2,15 +2,10 @@
 #include "race/judgement/wording.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/text.hpp"
 
 namespace joust::race {
-
-std::string join(std::span<const std::string> words, std::string_view separator) {
-  return fmt::format("{}", fmt::join(words, separator));
-}
 
 std::string not_allowed(std::string_view problem, std::string_view word,
                         std::span<const std::string> allowed) {

@@ -11,6 +11,4 @@ namespace joust::race {
 std::string not_allowed(std::string_view problem, std::string_view word,
                         std::span<const std::string> allowed);
 
-std::string join(std::span<const std::string> words, std::string_view separator = ", ");
-
 }  // namespace joust::race

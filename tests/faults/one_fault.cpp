@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "faults/one_fault.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <stdexcept>
+
+#include "conformance/resources.hpp"
+#include "hostile/chance.hpp"
+#include "hostile/setting.hpp"
+#include "hostile/watchdog.hpp"
+
+namespace joust::faults {
+namespace {
+
+// Which calls of so many fail in turn.
+std::set<std::uint64_t> chosen(std::uint64_t made, std::uint64_t between, hostile::Chance& chance) {
+  std::set<std::uint64_t> numbers{1, made};
+  if (made <= between + 2)
+    for (std::uint64_t number = 2; number < made; ++number) numbers.insert(number);
+  else
+    for (std::uint64_t i = 0; i < between; ++i) numbers.insert(1 + chance.below(made));
+  return numbers;
+}
+
+}  // namespace
+
+std::vector<std::string> try_fault(const conformance::Variant& variant, const Exchange& exchange,
+                                   const Fault& fault) {
+  hostile::Watchdog watchdog(fmt::format("{}, {}: {}", variant.name, exchange.name, text(fault)));
+  const auto before = conformance::Resources::now();
+  reset_counts();
+  inject(fault);
+  const Outcome outcome = exchange.run(variant);
+  stop_injecting();
+  std::vector<std::string> broken = broken_rules(fault, outcome);
+  for (std::string& left : before.not_back()) broken.push_back(std::move(left));
+  return broken;
+}
+
+std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange& exchange, std::uint64_t between,
+                             std::uint64_t seed) {
+  exchange.run(variant);  // what is made once in a program's life is made here
+  reset_counts();
+  const Outcome plain = exchange.run(variant);
+  if (plain.lost + plain.refused > 0 || !plain.ended_by.empty() || !plain.faults.empty())
+    throw std::runtime_error(fmt::format("{}, {}: fails without a fault", variant.name, exchange.name));
+  std::vector<Fault> faults;
+  hostile::Chance chance(seed, 0);
+  for (const Call* call : all_calls())
+    if (const std::uint64_t made = call->made(); made > 0)
+      for (const int error : call->faults())
+        if (impossible(variant, *call, error).empty())
+          for (const std::uint64_t nth : chosen(made, between, chance))
+            faults.push_back({.call = call, .error = error, .nth = nth});
+  return faults;
+}
+
+std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
+  std::vector<conformance::Variant> all;
+  for (const Engine* engine : hostile::engines_over_sockets(exchange.role)) {
+    conformance::Variant plain{engine, {}, std::string(engine->name)};
+    for (const Knob& knob : engine->knobs) plain.options.knobs.emplace(knob.name, knob.choices.front());
+    all.push_back(plain);
+    for (const Knob& knob : engine->knobs)
+      for (const std::string_view choice : knob.choices.subspan(1)) {
+        conformance::Variant& other = all.emplace_back(plain);
+        other.name += fmt::format("-{}-{}", knob.name, choice);
+        other.options.knobs[std::string(knob.name)] = choice;
+      }
+    if (!engine->several_loops) continue;
+    all.push_back(plain);
+    all.back().name += "-threads-2";
+    all.back().options.threads = 2;
+  }
+  return all;
+}
+
+}  // namespace joust::faults

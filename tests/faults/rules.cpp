@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "faults/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace joust::faults {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+// Without these an engine cannot begin, or has lost sight of everybody.
+constexpr std::array kMayEnd{"epoll_create1"sv, "eventfd"sv, "std::thread"sv, "io_uring_queue_init_params"sv,
+                             "io_uring_register_buf_ring"sv, "epoll_ctl"sv, "mmap"sv, "operator new"sv};
+
+bool costs_nothing(const Call& call, int error) {
+  return error == EINTR || error == EAGAIN || error == kShort || call.name() == "accept4" ||
+         call.name() == "uring accept";
+}
+
+// The name by which people know the call.
+std::string_view message_name(std::string_view name) {
+  if (name == "io_uring_queue_init_params") return "io_uring_setup";
+  if (name == "operator new") return "bad_alloc";
+  return name;
+}
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+std::string impossible(const conformance::Variant& variant, const Call& call, int error) {
+  constexpr std::array kEmptied{"recv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
+  const bool edge = variant.engine->name == "epoll" && !variant.options.is("trigger", "level");
+  if (edge && error == EAGAIN && contains(kEmptied, call.name()))
+    return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
+  if (edge && error == kShort && call.name() == "recv")
+    return "a short read of an edge-triggered socket means that it is empty (epoll(7))";
+  return {};
+}
+
+std::vector<std::string> broken_rules(const Fault& fault, const Outcome& outcome) {
+  std::vector<std::string> broken = outcome.faults;
+  const std::string_view name = fault.call->name();
+  if (!outcome.ended_by.empty()) {
+    const bool named = outcome.ended_by.find(message_name(name)) != std::string::npos;
+    if (!contains(kMayEnd, name)) broken.push_back("ends the engine: " + outcome.ended_by);
+    if (!named) broken.push_back("ends the engine without its name: " + outcome.ended_by);
+    return broken;
+  }
+  const unsigned may_be_lost = costs_nothing(*fault.call, fault.error) ? 0 : 1;
+  if (outcome.lost > may_be_lost) broken.push_back(fmt::format("{} clients are lost", outcome.lost));
+  if (outcome.lost > outcome.counted) broken.push_back("a client is lost and not counted");
+  return broken;
+}
+
+std::string replay(const conformance::Variant& variant, const Exchange& exchange, const Fault& fault) {
+  return fmt::format("--faults --exchange {} --variant {} --call '{}' --error {} --nth {}", exchange.name, variant.name,
+                     fault.call->name(), fault.error, fault.nth);
+}
+
+std::string text(const Fault& fault) {
+  return fmt::format("{} {} at call {}", fault.call->name(),
+                     fault.error == kShort ? std::string("falls short")
+                                           : fmt::format("fails with {}", ::strerrorname_np(fault.error)),
+                     fault.nth);
+}
+
+}  // namespace joust::faults

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// operator new, which the standard allows a program to replace; new[] and the rest follow.
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+
+#include "faults/seam.hpp"
+
+namespace {
+
+// Constructed on the first use: objects elsewhere allocate before this file's would be there.
+joust::faults::Call& new_call() {
+  static joust::faults::Call call{"operator new", {ENOMEM}};
+  return call;
+}
+
+// In the list from the beginning.
+[[maybe_unused]] const joust::faults::Call& listed = new_call();
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (joust::faults::EngineThread::here() && new_call().fault() > 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
