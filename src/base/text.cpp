@@ -2,7 +2,6 @@
 #include "base/text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -148,7 +147,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   const std::string near = nearest(word, candidates);
-  return near.empty() ? fmt::format("there are: {}", fmt::join(candidates, ", "))
+  return near.empty() ? fmt::format("there are: {}", join(candidates))
                       : fmt::format("did you mean '{}'?", near);
 }
 

@@ -13,7 +13,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "engines/mismatch.hpp"
+#include "hosting/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"

@@ -2,7 +2,6 @@
 #include "hosting/options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "connection/tally.hpp"
-#include "engines/mismatch.hpp"
+#include "hosting/mismatch.hpp"
 
 namespace joust {
 namespace {
@@ -24,17 +23,17 @@ const Engine& known_engine(const std::string& name) {
   throw Refusal(fmt::format("no engine '{}'; {}", name, suggestion(name, names)));
 }
 
-template <typename Choices>
-void check_choice(const std::string& option, const std::string& value, const Choices& choices) {
+void check_choice(const std::string& option, const std::string& value,
+                  const std::vector<std::string>& choices) {
   if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return;
-  throw Refusal(fmt::format("--{}: {} not in {{{}}}", option, value, fmt::join(choices, ",")));
+  throw Refusal(fmt::format("--{}: {} not in {{{}}}", option, value, join(choices, ",")));
 }
 
 void check_knobs(const Engine& engine, const Settings& knobs) {
   for (const auto& [name, value] : knobs) {
     const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
     if (knob == engine.knobs.end()) throw Refusal(fmt::format("engine '{}' has no --{}", engine.name, name));
-    check_choice(name, value, knob->choices);
+    check_choice(name, value, {knob->choices.begin(), knob->choices.end()});
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/mismatch.hpp"
+#include "hosting/mismatch.hpp"
 
 #include <gtest/gtest.h>
 
