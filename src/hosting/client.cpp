@@ -61,10 +61,10 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
 }
 
 void check_plan(const LoadPlan& plan, unsigned threads) {
-  check_between("--connections", plan.connections, 1, 1'000'000);
+  check_between("-c,--connections", plan.connections, 1, 1'000'000);
   check_between("--depth", plan.depth, 1, 100'000);
-  check_between("--threads", threads, 1, 1024);
-  if (plan.messages) check_between("--messages", *plan.messages, 1, 1'000'000'000);
+  check_between("-t,--threads", threads, 1, 1024);
+  if (plan.messages) check_between("-m,--messages", *plan.messages, 1, 1'000'000'000);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ Parameters parameters_of(const Protocol& protocol, const Settings& given, Role s
 
 void check_payload(const Protocol& protocol, std::size_t payload);
 
-// Throws where `value` is not between `least` and `most`; `option` as people know it: "--depth".
+// Throws where `value` is not between both; `option` as the command line names it: "-t,--threads".
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);
 
 // Where to listen. An address that other machines can reach has to be allowed.

@@ -70,7 +70,7 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
       options(std::move(wanted)),
       engine(checked_engine(options.engine, options.knobs, Role::serve, protocol)),
       engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
-  check_between("--threads", options.threads, 1, 1024);
+  check_between("-t,--threads", options.threads, 1, 1024);
   check_between("--max-connections", options.limits.connections, 1, 1'000'000);
   check_options(protocol, options.options, true, false);
   const std::vector<Endpoint> endpoints = checked_listen(options.listen, options.is_public);
