@@ -28,6 +28,7 @@
 
 #include "engines/files/file_io.hpp"
 #include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
 #include "engines/threads/blocking_dial.hpp"
 #include "engines/threads/crew.hpp"
 #include "engines/threads/host.hpp"
@@ -58,6 +59,7 @@ class Conversation {
   bool take_turn();
   Duration next_wait();
   Heard listen(Duration wait);
+  Heard listen_for_a_reset(Duration wait);
   void report(const Heard& heard);
   void take_leave(const Heard& heard);
 
@@ -69,6 +71,7 @@ class Conversation {
   FilePipe pipe_;
   std::size_t for_file_ = 0;         // bytes that are to go through the pipe
   bool silent_ = false;              // in this turn: the host speaks for it
+  bool has_hung_up_ = false;         // the peer, and it has been reported
   bool took_leave_ = false;          // the session knows of the stop
   std::size_t read_since_stop_ = 0;  // bytes
   std::array<std::byte, kMostRead> buffer_;
@@ -118,13 +121,13 @@ Duration Conversation::next_wait() {
 
 // Waits for what was noted, without the lock, and reads.
 Conversation::Heard Conversation::listen(Duration wait) {
+  if (peer_.waits_for == 0) return listen_for_a_reset(wait);
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
   // splice has no MSG_DONTWAIT, and would keep its pipe while it waits.
   if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(std::min(wait, kTick));
-    // Where nothing is wanted now, not even the peer's end, this only sleeps.
-    if (::ppoll(&socket, peer_.waits_for == 0 ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
+    if (::ppoll(&socket, 1, &timeout, nullptr) < 0) crew_.wait_failed();
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
@@ -137,6 +140,17 @@ Conversation::Heard Conversation::listen(Duration wait) {
   const int error = errno;
   if (wait == Duration::zero()) ::sched_yield();  // threads that spin may be more than cores
   return {{}, error};
+}
+
+// Where nothing is wanted now, only a reset matters. A hang-up is known once it has been reported: it would
+// end each further sleep at once.
+Conversation::Heard Conversation::listen_for_a_reset(Duration wait) {
+  pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
+  const timespec timeout = to_timespec(std::min(wait, kTick));
+  if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
+  if (socket.revents != 0) has_hung_up_ = true;
+  const int error = (socket.revents & POLLERR) != 0 ? connect_result(peer_.socket.get()) : 0;
+  return {{}, error != 0 ? error : EAGAIN};
 }
 
 void Conversation::report(const Heard& heard) {

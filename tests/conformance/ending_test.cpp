@@ -2,6 +2,8 @@
 //
 // However a connection ends, what was asked before is answered, and nobody else notices.
 #include <gtest/gtest.h>
+
+#include <deque>
 #include <sys/socket.h>
 
 #include <future>
@@ -148,9 +150,12 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
   checks(Duty::nothing_left);
   EchoService echo(Line{});
   Server server(GetParam(), echo);
-  Peer bystander(server.endpoint());
-  bystander.send("here\n");
-  EXPECT_EQ(bystander.receive(5), "here\n");
+  std::deque<Peer> each;  // one for each loop, so that all have begun
+  for (unsigned i = 0; i < GetParam().options.threads; ++i) {
+    each.emplace_back(server.endpoint()).send("here\n");
+    EXPECT_EQ(each.back().receive(5), "here\n");
+  }
+  Peer& bystander = each.front();
   const Resources before = Resources::now();
   for (int i = 0; i < 10; ++i) expect_served(server);
   before.expect_back();

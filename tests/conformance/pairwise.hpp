@@ -27,8 +27,8 @@ inline std::vector<Row> every_row(const std::vector<std::size_t>& choices) {
 }
 
 // Few rows in which each choice of a setting meets each choice of every other one. Faults that need two
-// settings to show are found by these; the row of all defaults (zeros) comes first. Greedy: each row is the one
-// that brings most pairs together that have not met yet.
+// settings to show are found by these; the row of all defaults (zeros) comes first. Greedy: each row is the
+// one that brings most pairs together that have not met yet.
 inline std::vector<Row> pairwise(const std::vector<std::size_t>& choices) {
   using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
   const auto pairs_of = [](const Row& row) {

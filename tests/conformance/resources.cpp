@@ -68,7 +68,8 @@ std::vector<std::string> Resources::not_back() const {
   if (!left.empty())
     words.push_back(fmt::format("{} descriptors left open, such as {}", left.size(), left.front()));
   if (!lost.empty()) words.push_back("closed a descriptor of somebody else's: " + lost.front());
-  if (after.threads > threads) words.push_back(fmt::format("{} threads left running", after.threads - threads));
+  if (after.threads > threads)
+    words.push_back(fmt::format("{} threads left running", after.threads - threads));
   if (after.children != children) words.emplace_back("children left behind");
   return words;
 }

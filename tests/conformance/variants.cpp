@@ -92,7 +92,8 @@ std::vector<Variant> variants(Role role, Settings which) {
 std::vector<Variant> variants_in_process() {
   std::vector<Variant> all;
   for (const Engine* engine : tested_engines())
-    if (engine->in_process) std::ranges::move(variants_of(*engine, Settings::pairwise), std::back_inserter(all));
+    if (engine->in_process)
+      std::ranges::move(variants_of(*engine, Settings::pairwise), std::back_inserter(all));
   return all;
 }
 

@@ -24,7 +24,8 @@ struct Variant {
 std::ostream& operator<<(std::ostream& out, const Variant& variant);
 
 // Which settings of an engine a suite is run with: as it comes, where the suite looks at what engines share;
-// in pairs, where a setting changes the calls that the suite looks at (how a loop waits, reads, sends, stops).
+// in pairs, where a setting changes the calls that the suite looks at (how a loop waits, reads, sends,
+// stops).
 enum class Settings : std::uint8_t { defaults, pairwise };
 
 // Each engine over real sockets in that role.
@@ -49,9 +50,9 @@ class EngineTest : public testing::TestWithParam<Variant> {
 
 }  // namespace joust::conformance
 
-#define JOUST_ENGINES(suite, role, settings)                                                          \
-  INSTANTIATE_TEST_SUITE_P(                                                                           \
-      Engines, suite,                                                                                 \
+#define JOUST_ENGINES(suite, role, settings)                                                         \
+  INSTANTIATE_TEST_SUITE_P(                                                                          \
+      Engines, suite,                                                                                \
       testing::ValuesIn(joust::conformance::variants(role, joust::conformance::Settings::settings)), \
       [](const auto& tested) { return tested.param.name; })
 

@@ -44,8 +44,11 @@ Outcome run(const conformance::Variant& variant, const std::string& read, const 
 
 }  // namespace
 
-const Exchange kFiles{"files", [](const auto& variant) { return run(variant, "sendfile", "splice"); }, Role::serve};
-const Exchange kMapped{"mapped", [](const auto& variant) { return run(variant, "mmap", "mmap"); }, Role::serve};
-const Exchange kPlain{"plain", [](const auto& variant) { return run(variant, "read", "write"); }, Role::serve};
+const Exchange kFiles{"files", [](const auto& variant) { return run(variant, "sendfile", "splice"); },
+                      Role::serve};
+const Exchange kMapped{"mapped", [](const auto& variant) { return run(variant, "mmap", "mmap"); },
+                       Role::serve};
+const Exchange kPlain{"plain", [](const auto& variant) { return run(variant, "read", "write"); },
+                      Role::serve};
 
 }  // namespace joust::faults

@@ -7,8 +7,8 @@
 
 namespace joust::faults {
 
-// The variant's engine, whose run() marks its thread as an engine's. One that ends early closes its listeners, as
-// the end of the program would, so that nobody waits in the accept queue for it. One at a time.
+// The variant's engine, whose run() marks its thread as an engine's. One that ends early closes its
+// listeners, as the end of the program would, so that nobody waits in the accept queue for it. One at a time.
 class MarkedEngine {
  public:
   explicit MarkedEngine(const conformance::Variant& variant) : engine_(*variant.engine), variant_(variant) {

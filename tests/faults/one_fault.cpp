@@ -39,8 +39,8 @@ std::vector<std::string> try_fault(const conformance::Variant& variant, const Ex
   return broken;
 }
 
-std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange& exchange, std::uint64_t between,
-                             std::uint64_t seed) {
+std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange& exchange,
+                             std::uint64_t between, std::uint64_t seed) {
   exchange.run(variant);  // what is made once in a program's life is made here
   reset_counts();
   const Outcome plain = exchange.run(variant);

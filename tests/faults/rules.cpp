@@ -14,8 +14,14 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 // Without these an engine cannot begin, or has lost sight of everybody.
-constexpr std::array kMayEnd{"epoll_create1"sv, "eventfd"sv, "std::thread"sv, "io_uring_queue_init_params"sv,
-                             "io_uring_register_buf_ring"sv, "epoll_ctl"sv, "mmap"sv, "operator new"sv};
+constexpr std::array kMayEnd{"epoll_create1"sv,
+                             "eventfd"sv,
+                             "std::thread"sv,
+                             "io_uring_queue_init_params"sv,
+                             "io_uring_register_buf_ring"sv,
+                             "epoll_ctl"sv,
+                             "mmap"sv,
+                             "operator new"sv};
 
 bool costs_nothing(const Call& call, int error) {
   return error == EINTR || error == EAGAIN || error == kShort || call.name() == "accept4" ||
@@ -61,8 +67,8 @@ std::vector<std::string> broken_rules(const Fault& fault, const Outcome& outcome
 }
 
 std::string replay(const conformance::Variant& variant, const Exchange& exchange, const Fault& fault) {
-  return fmt::format("--faults --exchange {} --variant {} --call '{}' --error {} --nth {}", exchange.name, variant.name,
-                     fault.call->name(), fault.error, fault.nth);
+  return fmt::format("--faults --exchange {} --variant {} --call '{}' --error {} --nth {}", exchange.name,
+                     variant.name, fault.call->name(), fault.error, fault.nth);
 }
 
 std::string text(const Fault& fault) {

@@ -45,7 +45,8 @@ int Call::fault() {
   const Mode now = mode.load(std::memory_order_acquire);
   if (now == Mode::off || faults_.empty()) return 0;
   if (now == Mode::nth) {
-    if (the_fault.call != this || number < the_fault.nth || number >= the_fault.nth + the_fault.times) return 0;
+    if (the_fault.call != this || number < the_fault.nth || number >= the_fault.nth + the_fault.times)
+      return 0;
     ++done;
     return the_fault.error;
   }

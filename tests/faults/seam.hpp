@@ -12,8 +12,8 @@
 
 // Makes the calls fail by which an engine talks to the system, without a hook in the library. The linker puts
 // a wrapper in the place of each call (ld --wrap, see CMakeLists.txt): NAME in the library's objects becomes
-// __wrap_NAME, which asks here whether this call shall fail, and __real_NAME is the call itself. Only threads of
-// an engine are concerned.
+// __wrap_NAME, which asks here whether this call shall fail, and __real_NAME is the call itself. Only threads
+// of an engine are concerned.
 namespace joust::faults {
 
 // Instead of an errno: the call does less than it was asked for.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Attacks engines for as long as asked: with hostile peers, one seed after the other, or with one failing call
-// after the other. Stops at the first fault. script/soak builds and runs it.
-#include <CLI/CLI.hpp>
+// Attacks engines for as long as asked: with hostile peers, one seed after the other, or with one failing
+// call after the other. Stops at the first fault. script/soak builds and runs it.
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 
@@ -72,7 +72,8 @@ int try_faults(const Soak& soak) {
     for (const conformance::Variant& variant : faults::variants_for(*exchange)) {
       if (!is(soak.exchange, exchange->name) || !is(soak.variant, variant.name)) continue;
       if (!is(soak.engine, variant.engine->name)) continue;
-      for (const faults::Fault& fault : faults::faults_of(variant, *exchange, ~std::uint64_t{0} - 2, soak.seed)) {
+      for (const faults::Fault& fault :
+           faults::faults_of(variant, *exchange, ~std::uint64_t{0} - 2, soak.seed)) {
         if (!is(soak.call, fault.call->name()) || soak.error.value_or(fault.error) != fault.error) continue;
         if (soak.nth.value_or(fault.nth) != fault.nth) continue;
         announce(faults::replay(variant, *exchange, fault));

@@ -24,7 +24,8 @@ Call pwrite_call{"pwrite", {EINTR, EIO, ENOSPC, EDQUOT, EFBIG, kShort}};
 Call fallocate_call{"fallocate", {EINTR, ENOSPC, EOPNOTSUPP, EFBIG}};
 Call openat_call{"openat", {EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, EACCES}};
 Call open_call{"open", {EINTR, EMFILE, ENFILE, ENOMEM}};
-Call syscall_call{"syscall", {EMFILE, ENFILE, ENOMEM, ENOSYS, EAGAIN}};  // openat2, which glibc has no name for
+Call syscall_call{"syscall",
+                  {EMFILE, ENFILE, ENOMEM, ENOSYS, EAGAIN}};  // openat2, which glibc has no name for
 Call fstat_call{"fstat", {ENOMEM, EIO}};
 Call fstatat_call{"fstatat", {ENOMEM, EIO, EACCES}};
 Call ftruncate_call{"ftruncate", {EINTR, EIO, EFBIG}};

@@ -98,7 +98,8 @@ int __wrap_io_uring_submit(io_uring* ring) {
   return __real_io_uring_submit(ring);
 }
 
-int __real_io_uring_submit_and_wait_timeout(io_uring*, io_uring_cqe**, unsigned, __kernel_timespec*, sigset_t*);
+int __real_io_uring_submit_and_wait_timeout(io_uring*, io_uring_cqe**, unsigned, __kernel_timespec*,
+                                            sigset_t*);
 int __wrap_io_uring_submit_and_wait_timeout(io_uring* ring, io_uring_cqe** first, unsigned count,
                                             __kernel_timespec* time, sigset_t* mask) {
   if (const int error = wait_call.fault(); error > 0) return -error;

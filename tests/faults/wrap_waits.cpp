@@ -41,7 +41,8 @@ int __wrap_epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
 }
 
 int __real_epoll_pwait2(int, epoll_event*, int, const timespec*, const sigset_t*);
-int __wrap_epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* time, const sigset_t* mask) {
+int __wrap_epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* time,
+                        const sigset_t* mask) {
   return call_or_fail(epoll_pwait2_call, __real_epoll_pwait2, epoll, events, most, time, mask);
 }
 

@@ -14,8 +14,8 @@ namespace joust::hostile {
 // engine hangs.
 std::vector<std::string> attack_server(const Setting& setting);
 
-// The same for the setting's engine as the client side of a load, against a server that resets, sends garbage,
-// trickles, stays silent, leaves in the middle of a reply, or accepts nobody for a while.
+// The same for the setting's engine as the client side of a load, against a server that resets, sends
+// garbage, trickles, stays silent, leaves in the middle of a reply, or accepts nobody for a while.
 std::vector<std::string> attack_client(const Setting& setting);
 
 // By the setting's role.

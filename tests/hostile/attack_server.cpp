@@ -41,7 +41,8 @@ class Attack {
         circumstances_{setting, conformance::endpoint_of(listener_.address())},
         run_(setting.variant, setting.limits, {.service = service_, .listeners = listeners_}),
         crowd_({setting.protocol, setting.seed, setting.appetite}) {
-    for (std::uint64_t i = 0; i < setting.honest; ++i) honest_.emplace_back(circumstances_, i, findings, cut_off_);
+    for (std::uint64_t i = 0; i < setting.honest; ++i)
+      honest_.emplace_back(circumstances_, i, findings, cut_off_);
   }
 
   void run();
@@ -75,7 +76,9 @@ void Attack::run() {
   watchdog_.phase("honest clients");
   if (setting_.stop_after == setting_.lives && !setting_.idle_is_short())
     for (const HonestClient& client : honest_)
-      while (client.answered() == 0 && findings_.all().empty() && cut_off_.all().empty() && !run_.over_within({})) turn();
+      while (client.answered() == 0 && findings_.all().empty() && cut_off_.all().empty() &&
+             !run_.over_within({}))
+        turn();
   stop();
   watchdog_.phase("honest clients' end");
   clients.clear();
@@ -112,8 +115,8 @@ void Attack::check_books() {
     if (!kept) findings_.add(std::move(what));
   };
   expect(service_.alive() == 0, fmt::format("{} sessions left alive by run()", service_.alive()));
-  expect(tally.opened == service_.opened(),
-         fmt::format("{} connections counted as opened, {} sessions", tally.opened.load(), service_.opened()));
+  expect(tally.opened == service_.opened(), fmt::format("{} connections counted as opened, {} sessions",
+                                                        tally.opened.load(), service_.opened()));
   expect(tally.sent == service_.consumed(),
          fmt::format("{} bytes counted as sent, {} consumed", tally.sent.load(), service_.consumed()));
   expect(tally.failures() <= service_.opened() + service_.refused(),

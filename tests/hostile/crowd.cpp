@@ -39,7 +39,8 @@ bool Crowd::turn(int also) {
   Time next = now + kMoment;
   for (const Entry& entry : lives_) {
     const bool waits_for_event = entry.pause.events != 0;
-    events.push_back({.fd = waits_for_event ? entry.life.fd() : -1, .events = entry.pause.events, .revents = 0});
+    events.push_back(
+        {.fd = waits_for_event ? entry.life.fd() : -1, .events = entry.pause.events, .revents = 0});
     next = std::min(next, entry.again);
   }
   ::poll(events.data(), events.size(), to_milliseconds(std::max(Duration::zero(), Duration(next - now))));

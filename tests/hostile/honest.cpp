@@ -28,7 +28,8 @@ void HonestClient::run() {
       wrong_.add(fmt::format("honest client {}, conversation {}: {}", number_, i, wrong.what()));
     } catch (const std::exception& lost) {
       if (!circumstances_.stopping)
-        cut_off_.add(fmt::format("honest client {}, conversation {}, was cut off: {}", number_, i, lost.what()));
+        cut_off_.add(
+            fmt::format("honest client {}, conversation {}, was cut off: {}", number_, i, lost.what()));
     }
   }
 }

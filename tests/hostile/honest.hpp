@@ -38,8 +38,8 @@ Conversation broadcast_conversation(const Circumstances& circumstances);
 Conversation file_conversation(const Circumstances& circumstances);
 Conversation conversation_of(const Circumstances& circumstances);  // by the setting's protocol
 
-// A member of a broadcast room that checks all it hears of honest members: each message once, in order, with the
-// right bytes. The others are told apart by their numbers.
+// A member of a broadcast room that checks all it hears of honest members: each message once, in order, with
+// the right bytes. The others are told apart by their numbers.
 class RoomMember {
  public:
   static constexpr std::uint32_t kFirst = 910'000;  // hostile peers have numbers below
@@ -59,12 +59,13 @@ class RoomMember {
   std::map<std::uint32_t, std::uint64_t> next_;  // number expected of each honest member
 };
 
-// Brings a file in ranges, and reads it back with its digest. Both throw FileRefusal where the server refuses.
+// Brings a file in ranges, and reads it back with its digest. Both throw FileRefusal where the server
+// refuses.
 void bring_file(const Endpoint& server, const std::string& name, const std::string& bytes, Chance& chance);
 void fetch_file(const Endpoint& server, const std::string& name, const std::string& bytes);
 
-// A client that keeps to the rules, on the thread that calls: each of its conversations is to be answered to the
-// last byte.
+// A client that keeps to the rules, on the thread that calls: each of its conversations is to be answered to
+// the last byte.
 class HonestClient {
  public:
   // `wrong` gets the wrong replies, `cut_off` the conversations that the server has ended without a stop.
@@ -75,7 +76,7 @@ class HonestClient {
         cut_off_(cut_off),
         converse_(conversation_of(circumstances)) {}
 
-  void run();  // until a stop
+  void run();                                           // until a stop
   std::uint64_t answered() const { return answered_; }  // conversations; any thread
 
  private:

@@ -84,8 +84,7 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
   setting.unix_socket = chance.one_in(4);
   setting.on_disk = setting.protocol == "file" && chance.one_in(2);
-  setting.appetite.answers =
-      setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
+  setting.appetite.answers = setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
   setting.honest = 1 + chance.below(3);
   setting.stop_after = setting.lives * (1 + chance.below(8)) / 8;
   setting.second_stop = chance.one_in(3);
@@ -124,7 +123,8 @@ Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
   setting.protocol = protocol ? *protocol : Chance(seed, kProtocol).any_of(protocols());
   const std::vector<Protocol> all = builtin_protocols();
   setting.parameters = standard_parameters(*std::ranges::find(all, setting.protocol, &Protocol::name), role);
-  if (role == Role::serve) choose_options(setting.protocol, Chance(seed, kOptions), setting.parameters.options);
+  if (role == Role::serve)
+    choose_options(setting.protocol, Chance(seed, kOptions), setting.parameters.options);
   setting.limits = limits_of(Chance(seed, kLimits));
   choose_crowd(Chance(seed, kCrowd), setting);
   return setting;
@@ -132,11 +132,12 @@ Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
 
 std::string Setting::text() const {
   std::string text = fmt::format(
-      "{} {}, {}{}{}; {} of {} peers at once, behaviours {:x}, floods of {} bytes, stop after {}{}; connections {}, read {}, turn {}, "
+      "{} {}, {}{}{}; {} of {} peers at once, behaviours {:x}, floods of {} bytes, stop after {}{}; "
+      "connections {}, read {}, turn {}, "
       "accepts {}, idle {} ms, linger {} ms, drain {} ms",
-      variant.name, role == Role::serve ? "serves" : "dials", protocol, on_disk ? " on disk" : "", unix_socket ? " over a unix socket" : "", at_once, lives,
-      appetite.behaviours & 0xffff, appetite.flood_bytes,
-      stop_after, second_stop ? ", twice" : "", limits.connections, limits.read_bytes,
+      variant.name, role == Role::serve ? "serves" : "dials", protocol, on_disk ? " on disk" : "",
+      unix_socket ? " over a unix socket" : "", at_once, lives, appetite.behaviours & 0xffff,
+      appetite.flood_bytes, stop_after, second_stop ? ", twice" : "", limits.connections, limits.read_bytes,
       limits.read_bytes_per_turn, limits.accepts_per_turn, limits.idle / milliseconds(1),
       limits.linger / milliseconds(1), limits.drain / milliseconds(1));
   for (const auto& [name, value] : parameters.options) text += fmt::format(" --{}={}", name, value);

@@ -32,7 +32,8 @@ class StrictSession : public Session, public SessionFiles {
   }
   template <typename... Args>
   void expect(bool kept, fmt::format_string<Args...> rule, Args&&... args) const {
-    if (!kept) service_.findings_.add("contract of Session: " + fmt::format(rule, std::forward<Args>(args)...));
+    if (!kept)
+      service_.findings_.add("contract of Session: " + fmt::format(rule, std::forward<Args>(args)...));
   }
   void expect_input(const char* call) const {
     expect(open_, "{} before on_open", call);
@@ -85,14 +86,28 @@ class StrictSession : public Session, public SessionFiles {
     inner_->on_failure(failure, now);
   }
 
-  std::size_t output(std::span<Segment> into) const override { return asked([&] { return inner_->output(into); }); }
-  Want want() const override { return asked([&] { return inner_->want(); }); }
+  std::size_t output(std::span<Segment> into) const override {
+    return asked([&] { return inner_->output(into); });
+  }
+  Want want() const override {
+    return asked([&] { return inner_->want(); });
+  }
   SessionFiles* files() override { return inner_->files() == nullptr ? nullptr : this; }
-  FileRange store() const override { return asked([&] { return inner_->files()->store(); }); }
-  std::optional<Time> deadline() const override { return asked([&] { return inner_->deadline(); }); }
-  bool finished() const override { return asked([&] { return inner_->finished(); }); }
-  std::string_view complaint() const override { return asked([&] { return inner_->complaint(); }); }
-  bool gives_up() const override { return asked([&] { return inner_->gives_up(); }); }
+  FileRange store() const override {
+    return asked([&] { return inner_->files()->store(); });
+  }
+  std::optional<Time> deadline() const override {
+    return asked([&] { return inner_->deadline(); });
+  }
+  bool finished() const override {
+    return asked([&] { return inner_->finished(); });
+  }
+  std::string_view complaint() const override {
+    return asked([&] { return inner_->complaint(); });
+  }
+  bool gives_up() const override {
+    return asked([&] { return inner_->gives_up(); });
+  }
 
   void on_stored(std::size_t n, Bytes seen, Time now) override;
   void on_store_failed(int error, Time now) override {
@@ -138,7 +153,8 @@ void StrictSession::on_stored(std::size_t n, Bytes seen, Time now) {
   expect_input("on_stored");
   expect(!peer_finished_, "on_stored after on_peer_finished");
   expect(inner_->want() == Want::file, "on_stored, and no file is wanted");
-  expect(n > 0 && n <= inner_->files()->store().size, "on_stored of {} bytes, which is not what is wanted", n);
+  expect(n > 0 && n <= inner_->files()->store().size, "on_stored of {} bytes, which is not what is wanted",
+         n);
   expect(seen.empty() || seen.size() == n, "on_stored of {} bytes shows {}", n, seen.size());
   inner_->files()->on_stored(n, seen, now);
 }

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "joust/engine.hpp"
+#include "engines/engine.hpp"
 #include "joust/outbox.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/wire.hpp"

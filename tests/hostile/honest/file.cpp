@@ -13,7 +13,6 @@
 namespace joust::hostile {
 namespace {
 
-
 constexpr std::size_t kMostBytes = 200'000;
 
 Digest digest_of(const std::string& bytes) {
@@ -83,7 +82,8 @@ void bring_file(const Endpoint& server, const std::string& name, const std::stri
     talk.say_data(std::string_view(bytes).substr(range.offset, range.size));
     talk.say(file::End{.size = range.size, .digest = {}});
     const auto stored = talk.hear_a<file::Stored>("'stored'");
-    if (stored.complete != (&range == &ranges.back())) throw WrongReply("an upload is complete too early, or never");
+    if (stored.complete != (&range == &ranges.back()))
+      throw WrongReply("an upload is complete too early, or never");
   }
 }
 
@@ -91,7 +91,8 @@ void fetch_file(const Endpoint& server, const std::string& name, const std::stri
   FileTalk talk(server);
   talk.say(file::Query{.name = name, .wants_digest = true});
   const auto facts = talk.hear_a<file::Facts>("'facts'");
-  if (facts.size != bytes.size() || facts.digest != digest_of(bytes)) throw WrongReply("another file than was brought");
+  if (facts.size != bytes.size() || facts.digest != digest_of(bytes))
+    throw WrongReply("another file than was brought");
   talk.say(file::Fragment{.range = {0, bytes.size()}, .name = name});
   talk.hear_a<file::Facts>("'facts'");
   std::string fetched;
