@@ -33,6 +33,8 @@
 namespace joust {
 namespace {
 
+constexpr Duration kArrivals = std::chrono::milliseconds(200);
+
 using Peer = UringPeer;
 using Op = UringOp;
 
@@ -61,7 +63,7 @@ class UringLoop : public LoopCore<UringPeer> {
   void stop_by_and_by();
 
   bool stopping_ = false;
-  bool all_in_ = false;  // every connection there will be is open here (while stopping)
+  std::optional<Time> all_in_;  // since then every connection there will be is open here (while stopping)
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
   Queue<Peer> touched_;  // in this turn: may have output, or want input again
@@ -239,7 +241,13 @@ void UringLoop::stop_by_and_by() {
   admit_newcomers(newcomers_.size());
   end_accepting(0);
   if (!may_drain()) return;
-  if (!std::exchange(all_in_, true)) return admit_dealt();
+  if (!all_in_) {
+    all_in_ = now();
+    return admit_dealt();
+  }
+  // A thread of the kernel that submits takes its time: what has arrived may not have been received yet.
+  const bool may_wait = ring_.kernel_submits() && now() < *all_in_ + kArrivals;
+  if (may_wait && std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return;
   begin_drain();
 }
 

@@ -4,6 +4,7 @@
 #ifdef JOUST_HAVE_LIBURING
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -95,6 +96,11 @@ bool UringPeer::send_file(Uring& ring, Time now) {
   }
   io_uring_prep_poll_add(prepare(ring, UringOp::room), socket.get(), POLLOUT);
   return true;
+}
+
+bool UringPeer::has_unread() const {
+  int bytes = 0;
+  return live() && connection->wants_input() && ::ioctl(socket.get(), FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 bool UringPeer::let_go(Uring& ring) {

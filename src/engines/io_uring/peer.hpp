@@ -49,6 +49,9 @@ struct alignas(16) UringPeer : LoopPeer {
   // room in the socket. False when there is something else to send, or the plain way is left.
   bool send_file(Uring& ring, Time now);
 
+  // Bytes lie in the socket that the connection wants.
+  bool has_unread() const;
+
   // For a peer that leaves: cancels what is in flight. True when nothing is. close() alone would neither
   // cancel nor send the end of the stream while an operation holds the socket.
   bool let_go(Uring& ring);

@@ -109,6 +109,7 @@ class Uring {
   std::size_t in_flight() const { return in_flight_; }
   bool has_overflowed() const { return overflowed_; }
   bool multishot_receive() const { return setup_.multishot_receive; }
+  bool kernel_submits() const { return setup_.kernel_submits; }
   const std::vector<std::string>& missing() const { return missing_; }  // what this kernel lacks, for people
   ProvidedBuffers& buffers() { return *buffers_; }
 
