@@ -60,7 +60,7 @@ Crew::~Crew() {
   end_at_once();
   while (!peers_.empty()) {
     pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
-    ::poll(&ended, 1, 1);
+    if (::poll(&ended, 1, 1) < 0) pause_for_shortage();
     now_ = Clock::now();
     waker_.clear();
     join_ended();

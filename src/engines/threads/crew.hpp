@@ -20,7 +20,8 @@
 namespace joust {
 
 // A connection with a thread of its own, its owner. The host (the thread that runs the engine) visits it too,
-// so what is not atomic is touched under the lock, and nobody sleeps while holding that.
+// so what is not atomic is touched under the lock. Nobody sleeps while holding that, but the owner in
+// sendfile(), for one tick of the kernel.
 struct CrewPeer {
   enum class Task : std::uint8_t { none, live, leave };
 
