@@ -115,7 +115,10 @@ void UringLoop::wait() {
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
-  if (op == Op::stop) stopping_ = true;
+  if (op == Op::stop) {
+    stopping_ = stop().requested();  // the kernel may also have given the watch up
+    if (!stopping_ && (cqe.flags & IORING_CQE_F_MORE) == 0) watch(stop().fd(), Op::stop);
+  }
   if (op == Op::inbox) {
     admit_dealt();
     if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(inbox().waker().fd(), Op::inbox);
