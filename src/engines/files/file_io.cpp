@@ -87,6 +87,8 @@ bool FilePipe::receive_ready(int socket, StreamConnection& connection, std::size
     empty(connection, now);
   else if (*filled == 0)
     connection.peer_finished(now);
+  else if (error == EINTR)
+    return true;
   else if (!would_block(error))
     connection.failed({Stage::receive, error, {}}, now);
   return *filled > 0;
