@@ -117,14 +117,17 @@ void TemplateLoop::dispatch(const epoll_event& event) {
 }
 
 void TemplateLoop::ready(TemplatePeer& peer, std::uint32_t events) {
-  if (!peer.connection) return finish_dial(peer, connect_result(peer.socket.get()));
+  if (!peer.connection)
+    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
   if ((events & (EPOLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (EPOLLOUT | kEnd)) != 0) peer.full = false;
   if ((events & kEnd) != 0) peer.hung_up = true;
   // Duty 15: nobody would read the reset of a peer from which nothing is wanted now.
   if ((events & EPOLLERR) != 0 && !peer.connection->wants_input())
-    if (const int error = connect_result(peer.socket.get()); error != 0)
-      peer.connection->failed({Stage::receive, error, {}}, now());
+    guarded(peer, [&] {
+      if (const int error = connect_result(peer.socket.get()); error != 0)
+        peer.connection->failed({Stage::receive, error, {}}, now());
+    });
   attend(peer);  // duty 17: what serve() throws costs this peer only
 }
 

@@ -57,15 +57,18 @@ std::size_t ReadyLoop::woken(int result, const char* call) {
 
 void ReadyLoop::ready(Peer& peer, unsigned events) {
   if (peer.leaving) return;
-  if (!peer.connection) return finish_dial(peer, connect_result(peer.socket.get()));
+  if (!peer.connection)
+    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
   if ((events & kEnd) != 0) peer.end_is_near = true;
   if ((events & (POLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (POLLOUT | POLLHUP | POLLERR)) != 0) peer.writable = true;
   // A reset is the end even of a peer nothing is wanted from now: neither recv nor send would be called to
   // hear it. From others what arrived before the reset is read first, and then recv tells.
   if ((events & POLLERR) != 0 && !peer.connection->wants_input())
-    if (const int error = connect_result(peer.socket.get()); error != 0)
-      peer.connection->failed({Stage::receive, error, {}}, now());
+    guarded(peer, [&] {
+      if (const int error = connect_result(peer.socket.get()); error != 0)
+        peer.connection->failed({Stage::receive, error, {}}, now());
+    });
   attend(peer);
 }
 
