@@ -22,18 +22,11 @@ std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << one.exchange->name << ", " << one.variant.name;
 }
 
-// What the engines survive so far. The other exchanges (files by sendfile, plain files, dialling), and
-// io-uring in all of them, still have findings: script/soak --faults shows them.
-bool is_survived(const Exchange& exchange, const conformance::Variant& variant) {
-  const std::string_view name = exchange.name;
-  return (name == "echo" || name == "broadcast" || name == "mapped") && variant.engine->name != "io-uring";
-}
-
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Exchange* exchange : exchanges())
     for (conformance::Variant& variant : variants_for(*exchange))
-      if (is_survived(*exchange, variant)) all.push_back({exchange, std::move(variant)});
+      all.push_back({exchange, std::move(variant)});
   return all;
 }
 

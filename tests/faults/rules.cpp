@@ -24,7 +24,10 @@ constexpr std::array kMayEnd{"epoll_create1"sv,
                              "operator new"sv};
 
 bool costs_nothing(const Call& call, int error) {
-  return error == EINTR || error == EAGAIN || error == kShort || call.name() == "accept4" ||
+  // Here "again" means that the machine has none left: of ports, or of threads.
+  constexpr std::array kRefuse{"connect"sv, "uring connect"sv, "pthread_create"sv};
+  const bool refuses = std::ranges::find(kRefuse, call.name()) != kRefuse.end();
+  return error == EINTR || (error == EAGAIN && !refuses) || error == kShort || call.name() == "accept4" ||
          call.name() == "uring accept";
 }
 
@@ -48,6 +51,8 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
     return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
   if (edge && error == kShort && call.name() == "recv")
     return "a short read of an edge-triggered socket means that it is empty (epoll(7))";
+  if (call.name() == "connect" && error == EINTR && variant.engine->name != "threads")
+    return "a connect that does not wait is not interrupted";
   return {};
 }
 

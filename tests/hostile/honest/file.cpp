@@ -97,8 +97,8 @@ void fetch_file(const Endpoint& server, const std::string& name, const std::stri
   talk.hear_a<file::Facts>("'facts'");
   std::string fetched;
   while (fetched.size() < bytes.size()) fetched += talk.receive(talk.hear_a<file::Data>("'data'").size);
+  talk.hear_a<file::End>("'end'");  // after an error nothing of the answer is to be used
   if (fetched != bytes) throw WrongReply("a file has other bytes than were brought");
-  talk.hear_a<file::End>("'end'");
 }
 
 Conversation file_conversation(const Circumstances& circumstances) {
