@@ -20,6 +20,8 @@
 #include <cerrno>
 #include <deque>
 
+#include "engines/io_uring/available.hpp"
+
 #ifdef JOUST_HAVE_LIBURING
 
 #include <sys/socket.h>
@@ -113,15 +115,12 @@ void UringLoop::wait() {
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
-  if (op == Op::stop) {
-    stopping_ = stop().requested();  // the kernel may also have given the watch up
-    if (!stopping_ && (cqe.flags & IORING_CQE_F_MORE) == 0) ring_.watch(stop().fd(), uring_tag(Op::stop));
-  }
+  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
+  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have given the watch up
+  if (op == Op::stop && last && !stopping_) ring_.watch(stop().fd(), uring_tag(op));
   if (op == Op::mark) mark_passed_ = true;
-  if (op == Op::inbox) {
-    admit_dealt();
-    if ((cqe.flags & IORING_CQE_F_MORE) == 0) ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
-  }
+  if (op == Op::inbox) admit_dealt();
+  if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
   if (op == Op::accept) return take_accepted(*acceptor_of(cqe), cqe);
   if (Peer* const peer = peer_of(cqe)) completed(*peer, op, cqe);
 }

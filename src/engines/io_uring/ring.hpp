@@ -148,7 +148,4 @@ void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
 
 #endif
 
-// Why there can be no ring here, or empty.
-std::string uring_unavailable();
-
 }  // namespace joust
