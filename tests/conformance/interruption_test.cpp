@@ -90,11 +90,11 @@ TEST_P(DiallingInterrupted, GivesTheSameAnswers) {
     const AlarmsBlocked not_the_server;
     server.emplace(Counterpart::Manner::in_pieces);
   }
-  AskingService asking({.requests = 200});
+  AskingService asking({.requests = 50});
   Dialling dialling(GetParam(), asking, {server->endpoint()}, 10);
   const SignalStorm storm;
   dialling.run().wait();
-  EXPECT_EQ(asking.answered, 2000U);
+  EXPECT_EQ(asking.answered, 500U);
   EXPECT_EQ(dialling.tally().failures(), 0U);
 }
 
