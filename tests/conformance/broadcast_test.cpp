@@ -10,6 +10,7 @@
 
 #include "base/endian.hpp"
 #include "conformance/running.hpp"
+#include "figure.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
 
@@ -32,14 +33,6 @@ std::unique_ptr<Service> room(const std::string& option = "flush", const std::st
   Parameters parameters = standard_parameters(broadcast(), Role::serve);
   parameters.options[option] = value;
   return broadcast().make_server(parameters);
-}
-
-std::uint64_t figure(const Service& service, const std::string& name) {
-  for (const ResultGroup& group : service.results())
-    for (const auto& [key, value] : group.figures)
-      if (key == name) return std::get<std::uint64_t>(value);
-  ADD_FAILURE() << "no figure " << name;
-  return 0;
 }
 
 constexpr char kJoin = 1, kWelcome = 2, kMessage = 4;
@@ -82,9 +75,9 @@ void run_load(const Variant& variant, Server& server, const LoadPlan& plan) {
   const std::size_t frame_bytes = frame(kMessage, 0, 0).size() + Parameters{}.payload;
   EXPECT_EQ(load.recorder().counts().bytes_sent, plan.connections * *plan.messages * frame_bytes);
   EXPECT_EQ(load.recorder().counts().verified, plan.connections * *plan.messages);
-  EXPECT_EQ(figure(*members, "expected"), expected);
-  EXPECT_EQ(figure(*members, "received"), expected);
-  EXPECT_EQ(figure(*members, "lost"), 0U);
+  EXPECT_EQ(test::figure(*members, "expected"), expected);
+  EXPECT_EQ(test::figure(*members, "received"), expected);
+  EXPECT_EQ(test::figure(*members, "lost"), 0U);
 }
 
 const Variant& plain_epoll() {
@@ -170,7 +163,7 @@ TEST_P(EvictionOn, MemberThatNeverReadsIsEvicted) {
     talker.send(message);
     ASSERT_EQ(talker.receive(message.size()), message);
   }
-  EXPECT_EQ(figure(*service, "evicted"), 1U);
+  EXPECT_EQ(test::figure(*service, "evicted"), 1U);
   const auto give_up = Clock::now() + kPatience;
   while (!may_join(server, 1)) ASSERT_LT(Clock::now(), give_up) << "its place is still taken";
   try {

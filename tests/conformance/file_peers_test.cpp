@@ -73,7 +73,7 @@ TEST_P(FilePeerOn, KeepsNothingOfATruncatedUpload) {
     server.stop();
   }
   EXPECT_EQ(entries(), 3U);
-  EXPECT_EQ(figure(*service, "abandoned"), 3U);
+  EXPECT_EQ(test::figure(*service, "abandoned"), 3U);
 }
 
 TEST_P(FilePeerOn, LetsOneOfTwoUploadsToOneNameWin) {
@@ -160,7 +160,7 @@ TEST_P(FilePeerOn, ReadsNoFasterThanItsAnswersAreRead) {
   Peer greedy(server.endpoint());
   greedy.send_until_full(wire({1, file::Fragment{{0, 5'000'000}, "large"}}));
   carry(plain_epoll(), server, 1, 1, {{"name", "large"}, {"sink", "memory"}});
-  EXPECT_LT(figure(*service, "bytes_sent"), 60'000'000U) << "no more than what fits into the sockets";
+  EXPECT_LT(test::figure(*service, "bytes_sent"), 60'000'000U) << "no more than what fits into the sockets";
 }
 
 TEST_P(FilePeerOn, StopsInTheMiddleOfTransfers) {

@@ -33,7 +33,7 @@ TEST_P(FileOn, TakesEveryWayToReadAndToWrite) {
     carry(plain_epoll(), server, 2, 4, {{"name", "large"}, {"sink", "memory"}}, 2);
     carry(plain_epoll(), server, 2, 4, {{"op", "put"}, {"bytes", "1000000"}, {"segments", "2"}}, 2);
     server.stop();
-    EXPECT_EQ(figure(*service, "bytes_stored"), 2'000'000U);
+    EXPECT_EQ(test::figure(*service, "bytes_stored"), 2'000'000U);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "conformance/running.hpp"
+#include "figure.hpp"
 #include "load/run.hpp"
 #include "protocols/file/wire.hpp"
 #include "protocols/table.hpp"
@@ -62,14 +63,6 @@ class FileTest : public EngineTest {
     options.emplace("root", folder_.file("root"));
     return protocol().make_server(with(Role::serve, options));
   }
-  static std::uint64_t figure(const Service& service, const std::string& name) {
-    for (const ResultGroup& group : service.results())
-      for (const auto& [key, value] : group.figures)
-        if (key == name) return std::get<std::uint64_t>(value);
-    ADD_FAILURE() << "no figure " << name;
-    return 0;
-  }
-
   test::TemporaryFolder folder_;
 };
 inline const Variant& plain_epoll() {

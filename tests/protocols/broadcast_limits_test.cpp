@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engines/engine.hpp"
+#include "figure.hpp"
 #include "joust/outbox.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/wire.hpp"
@@ -69,12 +70,6 @@ class Connection {
   std::unique_ptr<Session> session_;
 };
 
-std::uint64_t figure(const Service& service, const std::string& name) {
-  for (const auto& [key, value] : service.results().at(0).figures)
-    if (key == name) return std::get<std::uint64_t>(value);
-  throw std::logic_error("no figure " + name);
-}
-
 class BroadcastLimits : public testing::Test {
  protected:
   void pass(Connection& connection, Duration time) { connection.on_time(now_ += time); }
@@ -109,7 +104,7 @@ TEST_F(BroadcastLimits, AFrameThatComesByteByByteIsEnded) {
   }
   EXPECT_LT(said, 5U);
   EXPECT_EQ(slow.session().complaint(), "a frame comes slower than 1.00 KiB/s for 10.0 s");
-  EXPECT_EQ(figure(*service, "too_slow"), 1U);
+  EXPECT_EQ(test::figure(*service, "too_slow"), 1U);
 }
 
 TEST_F(BroadcastLimits, WhoReadsByteByByteIsGivenUp) {
@@ -180,7 +175,7 @@ TEST_F(Flood, EvictsNobodyWhoReadsAtAModestRate) {
   const std::uint64_t sent = flood(seconds(30), 2'000);
   EXPECT_EQ(evicted(), 0U);
   EXPECT_GT(sent, 30U * 2'000'000 * 9 / 10) << "the room goes at the readers' pace, and does not stop";
-  EXPECT_GT(figure(*service_, "times_crowded"), 1U);
+  EXPECT_GT(test::figure(*service_, "times_crowded"), 1U);
 }
 
 TEST_F(Flood, WaitsForNobodyWhoDoesNotRead) {
@@ -205,7 +200,7 @@ TEST_F(Flood, IsHeldToTheRateOfAMember) {
   const std::uint64_t sent = flood(seconds(10), 1'100);
   EXPECT_GE(sent, 10'000'000U);
   EXPECT_LE(sent, 11'200'000U) << "ten seconds and a burst of one";
-  EXPECT_EQ(figure(*service_, "times_crowded"), 0U);
+  EXPECT_EQ(test::figure(*service_, "times_crowded"), 0U);
 }
 
 }  // namespace
