@@ -24,13 +24,14 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
 
 }  // namespace
 
-FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(NewFile place, const UploadRequest& request,
+FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
+                                                          const UploadRequest& request,
                                                           const UploadRules& rules) {
   UploadRules possible = rules;
   if (rules.how == FileWrite::mmap && request.size > kLargestMapped) {
     possible.how = FileWrite::write;
   } else if (rules.how == FileWrite::mmap) {
-    const int error = reserve(place.descriptor().get(), request.size);
+    const int error = reserve(place->descriptor().get(), request.size);
     // Without the promise of room a mapping could end the process.
     if (error == EOPNOTSUPP || error == ENOSYS)
       possible.how = FileWrite::write;
@@ -40,12 +41,12 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(NewFile place, const U
   return std::make_shared<DiskUpload>(std::move(place), request, possible);
 }
 
-DiskUpload::DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules)
+DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, const UploadRequest& request, const UploadRules& rules)
     : size_(request.size),
       expected_(request.digest),
       rehearsal_(request.rehearsal),
       place_(std::move(place)),
-      file_(std::move(place_.descriptor()), request.size, rules.how, rules.plain),
+      file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),
       worker_(rules.worker) {}
 
@@ -137,10 +138,11 @@ FileAnswer<Upload::Check> DiskUpload::check() {
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = !expected_ || *expected_ == digest;
-  const int error = right && !rehearsal_ ? place_.publish() : 0;
-  place_.abandon();  // what has no name by now gets none, whoever else may hold this
+  std::expected<ReplacedBytes, int> published;
+  if (right && !rehearsal_) published = place_->publish();
+  place_->abandon();  // what has no name by now gets none, whoever else may hold this
   if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (error != 0) return refuse(error_of(error));
+  if (!published) return refuse(error_of(published.error()));
   return Check{size_, digest};
 }
 

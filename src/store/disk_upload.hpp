@@ -11,7 +11,7 @@
 #include "store/storage.hpp"
 #include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
-#include "store/new_file.hpp"
+#include "store/file_tree.hpp"
 #include "store/range_set.hpp"
 
 namespace joust {
@@ -26,9 +26,10 @@ struct UploadRules {
 // An upload into a file in the making.
 class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
  public:
-  static FileAnswer<std::shared_ptr<DiskUpload>> begin(NewFile place, const UploadRequest& request,
+  static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
+                                                       const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> place, const UploadRequest& request, const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   void give_back(ByteRange range) override;
@@ -53,7 +54,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const std::optional<Digest> expected_;
   const bool rehearsal_;
   std::mutex mutex_;
-  NewFile place_;
+  const std::unique_ptr<NewFile> place_;
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                             // of what is taken

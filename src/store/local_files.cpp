@@ -12,8 +12,7 @@
 
 #include "base/check.hpp"
 #include "store/file_digest.hpp"
-#include "store/directory_storage.hpp"
-#include "store/new_file.hpp"
+#include "store/tree_storage.hpp"
 
 namespace joust {
 namespace {
@@ -58,15 +57,16 @@ class KeepingSink : public Sink {
 // Has its name only when all of it is there and right.
 class OutputSink : public KeepingSink {
  public:
-  OutputSink(NewFile place, std::uint64_t size, FileWrite how, PlainBytes& plain)
-      : KeepingSink(std::move(place.descriptor()), size, how, plain), place_(std::move(place)) {}
+  OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
   FileAnswer<void> accept() override {
-    const int error = place_.publish();
-    return error == 0 ? FileAnswer<void>{} : refuse("naming the output", error);
+    if (const auto published = place_->publish(); !published)
+      return refuse("naming the output", published.error());
+    return {};
   }
 
  private:
-  NewFile place_;
+  const std::unique_ptr<NewFile> place_;
 };
 
 }  // namespace
@@ -119,9 +119,9 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
     const FileWrite how = possible(fd.get());
     return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
   }
-  auto place = NewFile::create(*into_, output_, Existing::replace);
+  auto place = into_->create(output_, Existing::replace);
   if (!place) return refuse("creating the output", place.error());
-  const FileWrite how = possible(place->descriptor().get());
+  const FileWrite how = possible((*place)->descriptor().get());
   return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);
 }
 

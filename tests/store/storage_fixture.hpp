@@ -9,7 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "store/directory_storage.hpp"
+#include "store/directory_tree.hpp"
+#include "store/tree_storage.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::test {
@@ -56,13 +57,14 @@ class StorageTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path(name)),
                                                   std::filesystem::directory_iterator{}));
   }
-  DirectoryStorage& storage(const StorageRules& rules = {}) {
-    if (!storage_) storage_ = std::make_unique<DirectoryStorage>(folder_.file("root"), rules);
+  TreeStorage& storage(const StorageRules& rules = {}) {
+    if (!storage_)
+      storage_ = std::make_unique<TreeStorage>(std::make_unique<DirectoryTree>(folder_.file("root")), rules);
     return *storage_;
   }
 
   TemporaryFolder folder_;
-  std::unique_ptr<DirectoryStorage> storage_;
+  std::unique_ptr<TreeStorage> storage_;
 };
 
 }  // namespace joust::test

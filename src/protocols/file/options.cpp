@@ -19,7 +19,7 @@ std::uint64_t number(const Parameters& parameters, const std::string& option, Pa
 std::vector<ProtocolOption> for_the_server() {
   return {
       {.name = "root",
-       .summary = "the directory whose files are served; without it one in memory, gone at the end",
+       .summary = "the directory whose files are served; without it files are kept in memory until the end",
        .standard = "",
        .loads = false},
       {.name = "sample",

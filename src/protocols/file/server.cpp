@@ -11,9 +11,10 @@
 #include "protocols/file/server_session.hpp"
 #include "protocols/file/options.hpp"
 #include "protocols/file/protocol.hpp"
-#include "store/directory_storage.hpp"
+#include "store/directory_tree.hpp"
+#include "store/tree_storage.hpp"
+#include "store/memory_tree.hpp"
 #include "store/name.hpp"
-#include "store/temporary_directory.hpp"
 
 namespace joust::file {
 namespace {
@@ -46,13 +47,18 @@ std::optional<Sample> sample_of(const Parameters& parameters) {
   }
 }
 
+std::unique_ptr<FileTree> files_of(const Parameters& parameters) {
+  const std::string& root = parameters.option("root");
+  if (root.empty()) return std::make_unique<MemoryTree>();
+  return std::make_unique<DirectoryTree>(root);
+}
+
 class FileServer : public Service {
  public:
   FileServer(const Parameters& parameters, const StorageRules& rules)
       : parameters_(parameters),
         sample_(sample_of(parameters)),
-        own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
-        storage_(own_ ? own_->path() : parameters.option("root"), rules),
+        storage_(files_of(parameters), rules),
         server_{.storage = storage_,
               .requests_per_connection = count_of(parameters, "requests-per-connection"),
               .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
@@ -65,12 +71,9 @@ class FileServer : public Service {
   std::vector<ResultGroup> results() const override;
 
  private:
-  bool has_root() const { return !parameters_.option("root").empty(); }
-
   const Parameters parameters_;
-  std::optional<Sample> sample_;                   // made first: who interrupts that leaves no directory
-  const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
-  DirectoryStorage storage_;
+  std::optional<Sample> sample_;
+  TreeStorage storage_;
   ServerState server_;
 };
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "store/storage.hpp"
-#include "store/directory.hpp"
 #include "store/disk_upload.hpp"
+#include "store/file_tree.hpp"
+#include "store/storage.hpp"
 
 namespace joust {
 
@@ -21,13 +21,12 @@ struct StorageRules {
   FileWrite write = FileWrite::write;
 };
 
-// The files below one directory, and files in memory beside them.
-class DirectoryStorage : public Storage {
+// The files of one tree, and files in memory beside them.
+class TreeStorage : public Storage {
  public:
-  // Throws std::system_error when there is no such directory.
-  DirectoryStorage(const std::string& root, const StorageRules& rules);
+  TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules);
 
-  // Offers a file in memory of that name; before the first use.
+  // Offers a file of that name that nobody replaces; before the first use.
   void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
@@ -42,7 +41,7 @@ class DirectoryStorage : public Storage {
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
 
   const StorageRules rules_;
-  const Directory directory_;
+  const std::unique_ptr<FileTree> files_;
   PlainBytes plain_;  // outlives the files: sessions do not outlive the service
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;

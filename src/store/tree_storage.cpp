@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/directory_storage.hpp"
+#include "store/tree_storage.hpp"
 
 #include <sys/stat.h>
 
@@ -33,23 +33,23 @@ FileVersion version_of(int fd) {
           .changed_ns = nanoseconds(facts.st_ctim)};
 }
 
-DirectoryStorage::DirectoryStorage(const std::string& root, const StorageRules& rules)
-    : rules_(rules), directory_(root) {}
+TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
+    : rules_(rules), files_(std::move(files)) {}
 
-void DirectoryStorage::add_sample(const std::string& name, Fd contents) {
+void TreeStorage::add_sample(const std::string& name, Fd contents) {
   OpenFile file{.file = nullptr, .version = version_of(contents.get())};
   file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &plain_);
   samples_.insert_or_assign(name, std::move(file));
 }
 
-FileAnswer<OpenFile> DirectoryStorage::open(std::string_view name) {
+FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
   OpenFile file;
   if (const auto sample = samples_.find(name); sample != samples_.end()) {
     file = sample->second;
   } else {
-    auto fd = directory_.open_file(name);
+    auto fd = files_->open(name);
     if (!fd) return refuse(error_of(fd.error()));
     file.version = version_of(fd->get());
     file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
@@ -59,7 +59,7 @@ FileAnswer<OpenFile> DirectoryStorage::open(std::string_view name) {
   return file;
 }
 
-FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::upload(const UploadRequest& request) {
+FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& request) {
   if (const auto objection = objection_to(request.name); !objection.empty())
     return refuse(FileError::name_refused, objection);
   if (request.size > rules_.largest_file)
@@ -75,7 +75,7 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::upload(const UploadRequest
   return begin(request);
 }
 
-FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest& request) {
+FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
   std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
   const auto in_the_making = std::ranges::count_if(uploads_, [](const auto& entry) {
     const auto upload = entry.second.lock();
@@ -85,7 +85,7 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest&
     return refuse(FileError::busy, "too many uploads are open");
   // A rehearsal is thrown away, so that nothing of that name is in its way.
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
-  auto place = NewFile::create(directory_, request.name, existing);
+  auto place = files_->create(request.name, existing);
   if (!place) {
     const FileError error = error_of(place.error());
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
@@ -96,7 +96,7 @@ FileAnswer<std::shared_ptr<Upload>> DirectoryStorage::begin(const UploadRequest&
   return std::shared_ptr<Upload>(*upload);
 }
 
-void DirectoryStorage::remember(const FileVersion& version, const Digest& digest) {
+void TreeStorage::remember(const FileVersion& version, const Digest& digest) {
   const std::lock_guard lock(mutex_);
   if (digests_.size() >= kDigestsKept) digests_.clear();
   digests_.insert_or_assign(version, digest);
