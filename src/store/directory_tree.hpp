@@ -18,6 +18,8 @@ class DirectoryTree : public FileTree {
 
   std::expected<Fd, int> open(std::string_view name) const override { return directory_.open_file(name); }
 
+  bool is_immutable() const override { return false; }
+
   // Parents are never created. Nothing is ever published outside: publish() fails with ENOENT when the parent
   // is no longer where it was.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;

@@ -40,6 +40,9 @@ class FileTree {
   // A regular file for reading; ENODEV when it is something else.
   virtual std::expected<Fd, int> open(std::string_view name) const = 0;
 
+  // The bytes of a file that has its name never change: nobody else can write to it.
+  virtual bool is_immutable() const = 0;
+
   // EEXIST when there is a file of that name that is to be kept.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) = 0;
 };

@@ -17,6 +17,7 @@ class MemoryTree : public FileTree {
   explicit MemoryTree(std::size_t most_files = 1024) : most_files_(most_files) {}
 
   std::expected<Fd, int> open(std::string_view name) const override;
+  bool is_immutable() const override { return true; }
   // ENOENT for a name of several parts, EMFILE when there are too many files.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
 

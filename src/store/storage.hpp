@@ -61,6 +61,7 @@ struct OpenFile {
   std::shared_ptr<File> file;
   FileVersion version{};           // when it was opened
   std::optional<Digest> digest{};  // of the whole file, where it is known already
+  bool settled = false;            // every change from now on will show in the version
 };
 
 struct UploadRequest {
@@ -110,7 +111,8 @@ class Storage {
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
-  virtual void remember(const FileVersion& version, const Digest& digest) = 0;  // of the whole file
+  // The digest of the whole file. Without effect unless the file is settled.
+  virtual void remember(const OpenFile& file, const Digest& digest) = 0;
 };
 
 // Where the client side puts what it gets.

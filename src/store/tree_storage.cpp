@@ -2,6 +2,7 @@
 #include "store/tree_storage.hpp"
 
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -21,6 +22,13 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+// By the clock from which file systems take their time stamps.
+std::int64_t wall_clock_ns() {
+  timespec now{};
+  checked(::clock_gettime(CLOCK_REALTIME_COARSE, &now), "clock_gettime(CLOCK_REALTIME_COARSE)");
+  return nanoseconds(now);
+}
+
 }  // namespace
 
 FileVersion version_of(int fd) {
@@ -37,7 +45,7 @@ TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& ru
     : rules_(rules), files_(std::move(files)) {}
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {
-  OpenFile file{.file = nullptr, .version = version_of(contents.get())};
+  OpenFile file{.file = nullptr, .version = version_of(contents.get()), .settled = true};
   file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &plain_);
   samples_.insert_or_assign(name, std::move(file));
 }
@@ -45,17 +53,23 @@ void TreeStorage::add_sample(const std::string& name, Fd contents) {
 FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  OpenFile file;
-  if (const auto sample = samples_.find(name); sample != samples_.end()) {
-    file = sample->second;
-  } else {
-    auto fd = files_->open(name);
-    if (!fd) return refuse(error_of(fd.error()));
-    file.version = version_of(fd->get());
-    file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
-  }
+  const auto sample = samples_.find(name);
+  auto file = sample != samples_.end() ? sample->second : open_named(name);
+  if (!file) return file;
   const std::lock_guard lock(mutex_);
-  if (const auto known = digests_.find(file.version); known != digests_.end()) file.digest = known->second;
+  if (const auto known = digests_.find(file->version); known != digests_.end()) file->digest = known->second;
+  return file;
+}
+
+FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
+  auto fd = files_->open(name);
+  if (!fd) return refuse(error_of(fd.error()));
+  OpenFile file{.file = nullptr, .version = version_of(fd->get())};
+  // The bytes are read after this look at the clock. Any later change gets other time stamps, provided that
+  // the clock is more than one step past the last change.
+  const std::int64_t last_change_ns = std::max(file.version.modified_ns, file.version.changed_ns);
+  file.settled = files_->is_immutable() || last_change_ns + rules_.timestamp_step.count() < wall_clock_ns();
+  file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
   return file;
 }
 
@@ -96,10 +110,11 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& requ
   return std::shared_ptr<Upload>(*upload);
 }
 
-void TreeStorage::remember(const FileVersion& version, const Digest& digest) {
+void TreeStorage::remember(const OpenFile& file, const Digest& digest) {
+  if (!file.settled) return;
   const std::lock_guard lock(mutex_);
   if (digests_.size() >= kDigestsKept) digests_.clear();
-  digests_.insert_or_assign(version, digest);
+  digests_.insert_or_assign(file.version, digest);
 }
 
 }  // namespace joust

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "joust/time.hpp"
 #include "store/disk_upload.hpp"
 #include "store/file_tree.hpp"
 #include "store/storage.hpp"
@@ -19,6 +20,8 @@ struct StorageRules {
   std::size_t most_uploads = 256;                        // in the making
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
+  // Two changes of a file within this time may leave the same time stamps; FAT counts in steps of 2 s.
+  Duration timestamp_step = std::chrono::seconds(3);
 };
 
 // The files of one tree, and files in memory beside them.
@@ -26,18 +29,19 @@ class TreeStorage : public Storage {
  public:
   TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules);
 
-  // Offers a file of that name that nobody replaces; before the first use.
+  // Offers a file of that name that nobody replaces, whose bytes never change; before the first use.
   void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
-  void remember(const FileVersion& version, const Digest& digest) override;
+  void remember(const OpenFile& file, const Digest& digest) override;
 
   const PlainBytes& plain_bytes() const { return plain_; }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
+  FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
 
   const StorageRules rules_;

@@ -76,7 +76,7 @@ class MemoryStorage : public Storage {
     if (request.size > kLargest) return std::unexpected(FileRefusal{FileError::too_large});
     return std::make_shared<MemoryUpload>(request.size);
   }
-  void remember(const FileVersion&, const Digest&) override {}
+  void remember(const OpenFile&, const Digest&) override {}
 };
 
 // Hears all that a session answers, and answers back nothing.

@@ -59,7 +59,7 @@ class FaultyStorage : public Storage {
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest&) override {
     return std::make_shared<FaultyUpload>(*file, told);
   }
-  void remember(const FileVersion&, const Digest&) override {}
+  void remember(const OpenFile&, const Digest&) override {}
 
   std::shared_ptr<FaultyFile> file = std::make_shared<FaultyFile>();
   std::uint64_t announced = 0;

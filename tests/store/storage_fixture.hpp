@@ -44,6 +44,9 @@ inline FileAnswer<Upload::Check> check(Upload& upload) {
     if (auto step = upload.check(); !step || step->digest) return step;
 }
 
+// As if no file had been changed for an hour.
+inline const StorageRules kOldFiles{.timestamp_step = -std::chrono::hours(1)};
+
 // A directory to be served, with a file and a directory in it.
 class StorageTest : public testing::Test {
  protected:

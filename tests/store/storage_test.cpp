@@ -48,9 +48,9 @@ TEST_F(Serving, OffersSamplesThatNobodyReplaces) {
 }
 
 TEST_F(Serving, RemembersADigestForAsLongAsTheFileIsTheSame) {
-  const auto file = storage().open("old");
+  const auto file = storage(test::kOldFiles).open("old");
   EXPECT_FALSE(file->digest);
-  storage().remember(file->version, digest_of("old"));
+  storage().remember(*file, digest_of("old"));
   EXPECT_EQ(storage().open("old")->digest, digest_of("old"));
   std::ofstream(path("old")) << "newer";
   EXPECT_FALSE(storage().open("old")->digest);
