@@ -91,7 +91,8 @@ class NullFile : public File {
 // system cannot promise.
 int reserve(int fd, std::uint64_t size);
 
-// A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error.
+// A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error,
+// also where less memory is available (available_memory()).
 Fd generated_file(std::uint64_t size);
 
 }  // namespace joust

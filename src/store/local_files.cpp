@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/check.hpp"
+#include "store/available.hpp"
 #include "store/file_digest.hpp"
 #include "store/tree_storage.hpp"
 
@@ -116,6 +117,8 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::memory) {
     Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));
     if (!fd.is_open()) return refuse("memory for what is received", errno);
+    if (const Available room = available_space(fd.get(), size); size > room.bytes)
+      return std::unexpected(FileRefusal{FileError::no_space, shortage(size, room)});
     const FileWrite how = possible(fd.get());
     return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
   }
