@@ -19,6 +19,7 @@ class DirectoryTree : public FileTree {
   std::expected<Fd, int> open(std::string_view name) const override { return directory_.open_file(name); }
 
   bool is_immutable() const override { return false; }
+  Available available() const override { return available_space(directory_.descriptor(), UINT64_MAX); }
 
   // Parents are never created. Nothing is ever published outside: publish() fails with ENOENT when the parent
   // is no longer where it was.

@@ -87,13 +87,18 @@ std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes
   return static_cast<std::size_t>(n);
 }
 
+int TargetFile::make_room(std::uint64_t offset, std::uint64_t size) {
+  return mapping_.bytes().empty() ? 0 : reserve(fd_.get(), offset, size);
+}
+
 NullFile::NullFile(FileWrite how)
     : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
                                    : -1) {}
 
-int reserve(int fd, std::uint64_t size) {
+int reserve(int fd, std::uint64_t offset, std::uint64_t size) {
   if (size == 0) return 0;
-  return retry_interrupted([&] { return ::fallocate(fd, 0, 0, static_cast<off_t>(size)); }) == 0 ? 0 : errno;
+  const auto begin = static_cast<off_t>(offset), length = static_cast<off_t>(size);
+  return retry_interrupted([&] { return ::fallocate(fd, 0, begin, length); }) == 0 ? 0 : errno;
 }
 
 Fd generated_file(std::uint64_t size) {

@@ -12,6 +12,7 @@
 #include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
 #include "store/file_tree.hpp"
+#include "store/quota.hpp"
 #include "store/range_set.hpp"
 
 namespace joust {
@@ -19,7 +20,8 @@ namespace joust {
 // What a directory does with uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  PlainBytes* plain = nullptr;     // borrowed, as is this:
+  Quota* quota = nullptr;          // borrowed, as are these:
+  PlainBytes* plain = nullptr;
   DigestWorker* worker = nullptr;  // for what never was in our memory; else whoever stores does its work
 };
 
@@ -29,10 +31,12 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
                                                        const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(std::unique_ptr<NewFile> place, const UploadRequest& request, const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share, const UploadRequest& request,
+             const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   void give_back(ByteRange range) override;
+  FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
@@ -55,6 +59,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const bool rehearsal_;
   std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
+  const std::unique_ptr<QuotaShare> share_;
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                             // of what is taken

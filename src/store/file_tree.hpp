@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/fd.hpp"
+#include "store/available.hpp"
 
 namespace joust {
 
@@ -42,6 +43,8 @@ class FileTree {
 
   // The bytes of a file that has its name never change: nobody else can write to it.
   virtual bool is_immutable() const = 0;
+
+  virtual Available available() const = 0;  // for more files
 
   // EEXIST when there is a file of that name that is to be kept.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) = 0;

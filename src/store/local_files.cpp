@@ -112,7 +112,7 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
     // Without the promise of room a mapping could end the process.
-    return rules_.write == FileWrite::mmap && reserve(fd, size) != 0 ? FileWrite::write : rules_.write;
+    return rules_.write == FileWrite::mmap && reserve(fd, 0, size) != 0 ? FileWrite::write : rules_.write;
   };
   if (rules_.sink == SinkKind::memory) {
     Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));

@@ -18,6 +18,7 @@ class MemoryTree : public FileTree {
 
   std::expected<Fd, int> open(std::string_view name) const override;
   bool is_immutable() const override { return true; }
+  Available available() const override { return available_memory(); }
   // ENOENT for a name of several parts, EMFILE when there are too many files.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
 

@@ -87,6 +87,8 @@ class Upload {
   // Reserves a range: nobody else gets a byte of it, until it is given back.
   virtual FileAnswer<void> take(ByteRange range) = 0;
   virtual void give_back(ByteRange range) = 0;
+  // Room for this part of a taken range, before bytes of it are stored.
+  virtual FileAnswer<void> make_room(ByteRange part) = 0;
   // This part of a taken range is in the file now; after what came before it in that range. `seen` shows it
   // where the engine had it in memory, and is empty where not.
   virtual void stored(ByteRange part, Bytes seen) = 0;

@@ -22,6 +22,11 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+// The rest is for others.
+std::uint64_t usual_quota(const Available& available) {
+  return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
+}
+
 // By the clock from which file systems take their time stamps.
 std::int64_t wall_clock_ns() {
   timespec now{};
@@ -42,7 +47,9 @@ FileVersion version_of(int fd) {
 }
 
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
-    : rules_(rules), files_(std::move(files)) {}
+    : rules_(rules),
+      files_(std::move(files)),
+      quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {
   OpenFile file{.file = nullptr, .version = version_of(contents.get()), .settled = true};
@@ -104,7 +111,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& requ
     const FileError error = error_of(place.error());
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
-  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &plain_, &worker_});
+  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &plain_, &worker_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
   return std::shared_ptr<Upload>(*upload);

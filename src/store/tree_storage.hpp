@@ -4,12 +4,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "joust/time.hpp"
 #include "store/disk_upload.hpp"
 #include "store/file_tree.hpp"
+#include "store/quota.hpp"
 #include "store/storage.hpp"
 
 namespace joust {
@@ -18,6 +20,9 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // in the making
+  // Bytes that uploads may add. Nothing: nine tenths of what is free on the disk, or half of what is free in
+  // memory, when the storage is made.
+  std::optional<std::uint64_t> most_stored{};
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
   // Two changes of a file within this time may leave the same time stamps; FAT counts in steps of 2 s.
@@ -37,6 +42,7 @@ class TreeStorage : public Storage {
   void remember(const OpenFile& file, const Digest& digest) override;
 
   const PlainBytes& plain_bytes() const { return plain_; }
+  const Quota& quota() const { return quota_; }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
@@ -47,6 +53,7 @@ class TreeStorage : public Storage {
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
   PlainBytes plain_;  // outlives the files: sessions do not outlive the service
+  Quota quota_;       // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

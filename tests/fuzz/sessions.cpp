@@ -45,6 +45,7 @@ class MemoryUpload : public Upload {
     return {};
   }
   void give_back(ByteRange) override {}
+  FileAnswer<void> make_room(ByteRange) override { return {}; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange range) override {
     return (there_ += range.size) == size_ && !std::exchange(over_, true);

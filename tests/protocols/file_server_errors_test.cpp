@@ -38,6 +38,7 @@ class FaultyUpload : public Upload {
  public:
   FaultyUpload(FaultyFile& file, std::string& told) : file_(file), told_(told) {}
   FileAnswer<void> take(ByteRange) override { return {}; }
+  FileAnswer<void> make_room(ByteRange) override { return {}; }
   void give_back(ByteRange range) override { told_ += "back " + std::to_string(range.size) + ";"; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange) override { return true; }

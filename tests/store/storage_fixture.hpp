@@ -28,6 +28,7 @@ inline Digest digest_of(std::string_view text) {
 
 // Stores a part of a file, as an engine would.
 inline void store(Upload& upload, std::string_view whole, ByteRange range, bool seen = true) {
+  ASSERT_TRUE(upload.make_room(range));
   Bytes rest = as_bytes(whole.substr(range.offset, range.size));
   for (std::uint64_t offset = range.offset; !rest.empty();) {
     const auto n = upload.file().write_at(offset, rest);

@@ -103,6 +103,7 @@ std::unique_ptr<Service> make_server(const Parameters& parameters) {
   const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
                            .largest_file = bytes_of(parameters, "max-file-bytes"),
                            .most_uploads = count_of(parameters, "max-uploads"),
+                           .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
                            .read = file_read(parameters),
                            .write = file_write(parameters)};
   try {

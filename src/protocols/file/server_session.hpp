@@ -76,6 +76,7 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Query& query, Time now);
   void begin(const Fragment& fragment);
   void begin(const UploadRange& upload);
+  void begin(const Data& data);
   void end_upload(const End& end, Time now);
   bool has_turn();
   void end_turn();
