@@ -61,6 +61,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShar
     : size_(request.size),
       expected_(request.digest),
       rehearsal_(request.rehearsal),
+      peer_(request.peer),
       place_(std::move(place)),
       share_(std::move(share)),
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),

@@ -46,6 +46,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
 
   // Whether the request may be about a range of this very upload.
   bool same(const UploadRequest& request) const;
+  PeerAddress peer() const { return peer_; }  // who has begun it
 
  private:
   std::uint64_t stored_from(std::uint64_t offset);
@@ -57,6 +58,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const std::uint64_t size_;
   const std::optional<Digest> expected_;
   const bool rehearsal_;
+  const PeerAddress peer_;
   std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<QuotaShare> share_;

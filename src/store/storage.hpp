@@ -11,6 +11,7 @@
 
 #include "base/digest.hpp"
 #include "joust/file.hpp"
+#include "joust/service.hpp"
 
 // What sessions that carry files ask of the disk. Sessions know these interfaces only; src/store/ does the
 // work, and tests put something in its place.
@@ -70,6 +71,7 @@ struct UploadRequest {
   std::uint64_t id = 0;            // chosen by the client: the ranges of one upload have the same
   std::optional<Digest> digest{};  // what the whole file must have
   bool rehearsal = false;          // thrown away when it is complete
+  PeerAddress peer = PeerAddress::unknown;
 };
 
 struct ByteRange {

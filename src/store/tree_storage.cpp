@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "store/tree_storage.hpp"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -96,14 +97,27 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   return begin(request);
 }
 
-FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
+// One address gets a share only, so that others find slots too.
+FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
   std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
-  const auto in_the_making = std::ranges::count_if(uploads_, [](const auto& entry) {
-    const auto upload = entry.second.lock();
-    return upload && !upload->over();
-  });
-  if (static_cast<std::size_t>(in_the_making) >= rules_.most_uploads)
-    return refuse(FileError::busy, "too many uploads are open");
+  std::size_t all = 0, of_peer = 0;
+  for (const auto& [key, entry] : uploads_) {
+    const auto upload = entry.lock();
+    if (!upload || upload->over()) continue;
+    ++all;
+    if (upload->peer() == peer) ++of_peer;
+  }
+  if (all >= rules_.most_uploads)
+    return refuse(FileError::busy,
+                  fmt::format("{} uploads are open, of at most {}", all, rules_.most_uploads));
+  if (of_peer >= rules_.most_uploads_per_peer)
+    return refuse(FileError::busy, fmt::format("{} uploads of this address are open, of at most {}", of_peer,
+                                               rules_.most_uploads_per_peer));
+  return {};
+}
+
+FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
+  if (const auto slot = find_slot(request.peer); !slot) return std::unexpected(slot.error());
   // A rehearsal is thrown away, so that nothing of that name is in its way.
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
   auto place = files_->create(request.name, existing);

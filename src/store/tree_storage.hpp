@@ -20,6 +20,7 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // in the making
+  std::size_t most_uploads_per_peer = 256;               // of them, begun from one address
   // Bytes that uploads may add. Nothing: nine tenths of what is free on the disk, or half of what is free in
   // memory, when the storage is made.
   std::optional<std::uint64_t> most_stored{};
@@ -49,6 +50,7 @@ class TreeStorage : public Storage {
 
   FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
+  FileAnswer<void> find_slot(PeerAddress peer);
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;

@@ -28,6 +28,33 @@ class FileLimits : public test::FileServerTest {
   }
 };
 
+TEST_F(FileLimits, LeaveHalfOfTheUploadsToOtherAddresses) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "4"}}));
+  std::vector<std::unique_ptr<Session>> sessions;
+  const auto bring_half = [&](const std::string& name, PeerAddress peer) {
+    sessions.push_back(service->open({.peer = peer}));
+    const auto heard = say(*sessions.back(), upload_head(name, 6, {0, 3}) + data("abc") + end(3));
+    return describe(heard.messages.at(0));
+  };
+  EXPECT_EQ(bring_half("a", PeerAddress{1}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("b", PeerAddress{1}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("c", PeerAddress{1}),
+            "1: error busy '2 uploads of this address are open, of at most 2'");
+  EXPECT_EQ(bring_half("d", PeerAddress{2}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("e", PeerAddress{2}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("f", PeerAddress{3}), "1: error busy '4 uploads are open, of at most 4'");
+  sessions.erase(sessions.begin());
+  EXPECT_EQ(bring_half("g", PeerAddress{1}), "1: stored 0+3 false -") << "in the slot of the first upload";
+}
+
+TEST_F(FileLimits, LeaveOneUploadToEachAddressWhenThereIsOneOnly) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "1"}}));
+  const auto session = service->open({.peer = PeerAddress{1}});
+  EXPECT_TRUE(std::get<Stored>(say(*session, upload("new", "text")).messages.at(0).body).complete);
+}
+
 TEST_F(FileLimits, EndAnUploadWhenNoRoomIsLeftAndTheConnectionGoesOn) {
   storage({.most_stored = 5 * 4096});
   ServerSession first(server()), other(server());

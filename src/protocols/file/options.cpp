@@ -46,6 +46,10 @@ std::vector<ProtocolOption> for_the_server() {
        .summary = "in the making at once; 0: none are taken",
        .standard = "256",
        .loads = false},
+      {.name = "max-uploads-per-peer",
+       .summary = "of one address; unix sockets count as one [half of --max-uploads]",
+       .standard = "",
+       .loads = false},
   };
 }
 

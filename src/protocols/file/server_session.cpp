@@ -18,8 +18,9 @@ bool is_request(const Body& body) {
 
 }  // namespace
 
-ServerSession::ServerSession(ServerState& server)
+ServerSession::ServerSession(ServerState& server, PeerAddress peer)
     : server_(server),
+      peer_(peer),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 

@@ -37,7 +37,7 @@ FileRefusal lost_source(int error);
 // is being answered nothing is read but what belongs to it.
 class ServerSession : public Session, private SessionFiles {
  public:
-  explicit ServerSession(ServerState& server);
+  explicit ServerSession(ServerState& server, PeerAddress peer = PeerAddress::unknown);
   ~ServerSession() override;
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -103,6 +103,7 @@ class ServerSession : public Session, private SessionFiles {
   };
 
   ServerState& server_;
+  const PeerAddress peer_;
   Decoder decoder_;
   Outgoing outgoing_;
   State state_ = State::idle;

@@ -51,7 +51,8 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange
                                      .size = upload.file_size,
                                      .id = upload.id,
                                      .digest = upload.digest,
-                                     .rehearsal = upload.rehearsal});
+                                     .rehearsal = upload.rehearsal,
+                                     .peer = peer_});
   if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
   if (begun_.size() >= kMostBegun)
     return std::unexpected(
