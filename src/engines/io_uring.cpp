@@ -20,9 +20,10 @@
 #include <cerrno>
 #include <deque>
 
+#include "engines/io_uring/available.hpp"
+
 #ifdef JOUST_HAVE_LIBURING
 
-#include <poll.h>
 #include <sys/socket.h>
 
 #include "engines/loop/loop_core_impl.hpp"
@@ -42,8 +43,6 @@ class UringLoop : public LoopCore<UringPeer> {
  public:
   UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
   ~UringLoop() override;
-  UringLoop(const UringLoop&) = delete;
-  UringLoop& operator=(const UringLoop&) = delete;
   void run();
 
  private:
@@ -59,11 +58,12 @@ class UringLoop : public LoopCore<UringPeer> {
   bool let_go(Peer& peer) override { return peer.let_go(ring_); }
   void receive(Peer& peer);
   void send(Peer& peer);
-  void watch(int fd, Op op);
+  bool has_caught_up();
   void stop_by_and_by();
 
   bool stopping_ = false;
   std::optional<Time> all_in_;  // since then every connection there will be is open here (while stopping)
+  std::optional<bool> mark_passed_;  // submitted behind all there was to receive (while stopping)
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
   Queue<Peer> touched_;  // in this turn: may have output, or want input again
@@ -77,8 +77,8 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
     : LoopCore(hosting, stop, group, index), ring_(setup) {
   for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
   for (const Listener* listener : listeners()) acceptors_.emplace_back(ring_, *listener);
-  watch(stop.fd(), Op::stop);
-  watch(inbox().waker().fd(), Op::inbox);
+  ring_.watch(stop.fd(), uring_tag(Op::stop));
+  ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
 }
 
 // What is in flight is cancelled and seen to its end. A socket accepted meanwhile is ours to close.
@@ -115,14 +115,12 @@ void UringLoop::wait() {
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
-  if (op == Op::stop) {
-    stopping_ = stop().requested();  // the kernel may also have given the watch up
-    if (!stopping_ && (cqe.flags & IORING_CQE_F_MORE) == 0) watch(stop().fd(), Op::stop);
-  }
-  if (op == Op::inbox) {
-    admit_dealt();
-    if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(inbox().waker().fd(), Op::inbox);
-  }
+  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
+  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have given the watch up
+  if (op == Op::stop && last && !stopping_) ring_.watch(stop().fd(), uring_tag(op));
+  if (op == Op::mark) mark_passed_ = true;
+  if (op == Op::inbox) admit_dealt();
+  if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
   if (op == Op::accept) return take_accepted(*acceptor_of(cqe), cqe);
   if (Peer* const peer = peer_of(cqe)) completed(*peer, op, cqe);
 }
@@ -225,9 +223,14 @@ void UringLoop::send(Peer& peer) {
   }
 }
 
-// Reports each time `fd` becomes readable.
-void UringLoop::watch(int fd, Op op) {
-  io_uring_prep_poll_multishot(ring_.prepare(uring_tag(op)), fd, POLLIN);
+// A thread of the kernel that submits takes its time: what has arrived may not have been received yet, or not
+// been completed. It works in order, so the completion of a mark comes behind all that it has received.
+bool UringLoop::has_caught_up() {
+  if (mark_passed_) return *mark_passed_;
+  if (std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return false;
+  io_uring_prep_nop(ring_.prepare(uring_tag(Op::mark)));
+  mark_passed_ = false;
+  return false;
 }
 
 // First the accepts have to end; then loop 0 takes in those who wait in the queue, and each loop what it has
@@ -235,12 +238,9 @@ void UringLoop::watch(int fd, Op op) {
 // sessions are told to finish.
 void UringLoop::stop_by_and_by() {
   if (draining()) return;
-  bool accept_in_flight = false;
-  for (UringAcceptor& acceptor : acceptors_) {
-    if (acceptor.in_flight()) acceptor.cancel();
-    accept_in_flight |= acceptor.in_flight();
-  }
-  if (accept_in_flight) return;
+  bool accepts_ended = true;
+  for (UringAcceptor& acceptor : acceptors_) accepts_ended &= acceptor.end();
+  if (!accepts_ended) return;
   admit_newcomers(newcomers_.size());
   end_accepting(0);
   if (!may_drain()) return;
@@ -248,10 +248,7 @@ void UringLoop::stop_by_and_by() {
     all_in_ = now();
     return admit_dealt();
   }
-  // A thread of the kernel that submits takes its time: what has arrived may not have been received yet.
-  const bool may_wait = ring_.kernel_submits() && now() < *all_in_ + kArrivals;
-  if (may_wait && std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return;
-  begin_drain();
+  if (!ring_.kernel_submits() || has_caught_up() || now() > *all_in_ + kArrivals) begin_drain();
 }
 
 }  // namespace

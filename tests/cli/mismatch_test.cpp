@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Every sub-command refuses an engine that cannot carry the protocol before anything starts.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -51,7 +52,7 @@ TEST(MismatchOnTheCommandLine, IsRefusedByServeAndLoad) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.errors, std::string("words: engine 'epoll' with protocol 'words': ") + kReason + "\n");
+    EXPECT_EQ(outcome.errors, fmt::format("words: engine 'epoll' with protocol 'words': {}\n", kReason));
   }
 }
 

@@ -19,6 +19,10 @@ namespace {
 class BroadcastOn : public EngineTest {};
 JOUST_EVERY_ENGINE(BroadcastOn, Role::serve);
 
+// Takes 2 s, and is the room's own doing.
+class EvictionOn : public EngineTest {};
+JOUST_EVERY_ENGINE_AS_IT_COMES(EvictionOn, Role::serve);
+
 const Protocol& broadcast() {
   static const std::vector<Protocol> all = builtin_protocols();
   return *std::ranges::find(all, "broadcast", &Protocol::name);
@@ -156,7 +160,7 @@ TEST_P(BroadcastOn, PublisherThatDiesInMidFrameIsNotHeard) {
 }
 
 // The room keeps 1 MiB for it, its socket buffers are small: it is put out, and nobody else notices.
-TEST_P(BroadcastOn, MemberThatNeverReadsIsEvicted) {
+TEST_P(EvictionOn, MemberThatNeverReadsIsEvicted) {
   const auto service = room("room-bytes", "1MiB");
   Server server(GetParam(), *service, {.socket = {.send_buffer = 16 << 10}});
   Peer deaf = join(server, 1, 16 << 10);

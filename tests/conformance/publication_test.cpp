@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <future>
+#include <thread>
 
 #include "conformance/gathering.hpp"
 #include "conformance/running.hpp"
@@ -79,13 +81,14 @@ TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
 // A publication that comes from outside the engine rouses a loop that is asleep.
 TEST_P(Publishing, ReachesALoopThatSleeps) {
   checks(Duty::publications);
-  RoomService room(10);
+  RoomService room(5);
   Server server(GetParam(), room);
   Peer peer(server.endpoint());
   const Remark first{1, 0};
   peer.send({reinterpret_cast<const char*>(&first), sizeof first});
   peer.receive(sizeof first);
-  for (std::uint32_t number = 0; number < 9; ++number) {
+  for (std::uint32_t number = 0; number < 4; ++number) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // meanwhile the loop falls asleep
     room.publish({7, number});
     Remark heard{};
     std::memcpy(&heard, peer.receive(sizeof heard).data(), sizeof heard);

@@ -6,10 +6,28 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 
 #include "temporary_folder.hpp"
 
 namespace joust::conformance {
+namespace {
+
+// The state of each thread of this process, and the function of the kernel in which it sleeps.
+std::string states_of_threads() {
+  std::string text;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string asleep_in, line;
+    std::getline(std::ifstream(thread.path() / "wchan"), asleep_in);
+    std::ifstream status(thread.path() / "status");
+    while (std::getline(status, line) && !line.starts_with("State:")) {}
+    text += fmt::format("  thread {}: {} {}\n", thread.path().filename().string(), line, asleep_in);
+  }
+  return text;
+}
+
+}  // namespace
 
 Limits brisk() {
   using std::chrono::milliseconds;
@@ -47,7 +65,8 @@ bool Run::over_within(Duration time) {
 
 void Run::wait() {
   if (!over_within(kPatience)) {
-    fmt::print(stderr, "{}: run() does not return; {}\n", name_, duty_in_question());
+    fmt::print(stderr, "{}: run() does not return; {}\n{} connections were opened, {} bytes sent\n{}", name_,
+               duty_in_question(), tally_.opened.load(), tally_.sent.load(), states_of_threads());
     std::abort();
   }
   done_.get();

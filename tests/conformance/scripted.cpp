@@ -27,10 +27,10 @@ class ScriptedSession : public Session {
     if (service_.holds_this()) service_.gate().hold();
   }
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
-    service_.tell(What::bytes, number_, chunk.size());
-    std::size_t taken = 0;
-    while (taken < chunk.size() && want() == Want::bytes) obey(static_cast<char>(chunk[taken++]));
-    return taken;
+    const std::string_view letters = wanted_of(as_text(chunk));
+    service_.tell(What::bytes, number_, letters.size());
+    for (const char letter : letters) obey(letter);
+    return letters.size();
   }
   void on_peer_finished(Time /*now*/) override {
     service_.tell(What::finished, number_);
@@ -62,6 +62,12 @@ class ScriptedSession : public Session {
   void released(std::size_t /*n*/) override {}  // constants are shown
 
  private:
+  // Nothing behind an 'n' is wanted.
+  std::string_view wanted_of(std::string_view letters) const {
+    if (want() == Want::nothing) return {};
+    const std::size_t last = service_.all_want() ? std::string_view::npos : letters.find('n');
+    return last == std::string_view::npos ? letters : letters.substr(0, last + 1);
+  }
   std::string_view unheard() const {
     return std::string_view(kPublished).substr(heard_, service_.published() - heard_);
   }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engines/io_uring/available.hpp"
 #include "engines/io_uring/ring.hpp"
 #include "engines/forbidding.hpp"
 #include "engines/running.hpp"

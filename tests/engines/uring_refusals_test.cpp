@@ -4,6 +4,7 @@
 // liburing's.
 #include <gtest/gtest.h>
 
+#include "engines/io_uring/available.hpp"
 #include "engines/io_uring/ring.hpp"
 
 #ifdef JOUST_HAVE_LIBURING

@@ -84,15 +84,13 @@ FAULTS = [
     fault(14, "goes on after errors that stay", "WaitErrors.AnErrorThatNothingCanMendEndsTheRunOrBurnsNoCore",
           ("error != 0 && error != ENOMEM && error != EINTR", "false")),
     fault(15, "does not hear a reset while nothing is wanted", "Ending.HearsAResetWhileNothingIsWanted",
-          ("if ((events & EPOLLERR) != 0 && !peer.connection->wants_input())\n"
-           "    if (const int error = connect_result(peer.socket.get()); error != 0)\n"
-           "      peer.connection->failed({Stage::receive, error, {}}, now());", "")),
+          ("(events & EPOLLERR) != 0 && !peer.connection->wants_input()", "false")),
     fault(16, "is woken by a hang-up again and again", "Waiting.SleepsBesideAPeerThatHasHungUp",
           ("if (events == EPOLLERR && peer.hung_up) events = 0;", "")),
     fault(17, "lets one session's exception end the run", "Misfortune.OfASessionThatThrowsIsItsOwn",
           ("attend(peer);", "serve(peer);")),
     fault(18, "takes every connect for a success", "DialTo.NobodyThere",
-          ("return finish_dial(peer, connect_result(peer.socket.get()));", "return finish_dial(peer, 0);")),
+          ("finish_dial(peer, connect_result(peer.socket.get()));", "finish_dial(peer, 0);")),
     fault(18, "gives up a unix socket whose queue is full", "DialTo.AUnixSocketWhoseQueueIsFull",
           ("return finish_dial(peer, result == 0 ? 0 : errno);",
            "return finish_dial(peer, result == 0 ? 0 : errno == EAGAIN ? ECONNREFUSED : errno);")),

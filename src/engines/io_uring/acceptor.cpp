@@ -39,6 +39,11 @@ void UringAcceptor::keep_on(std::size_t room) {
   goes_on_ = may_go_on;
 }
 
+bool UringAcceptor::end() {
+  if (in_flight_) cancel();
+  return !in_flight_;
+}
+
 void UringAcceptor::cancel() {
   goes_on_ = false;
   io_uring_prep_cancel64(ring_.prepare(uring_tag(UringOp::cancel)), tag(), 0);

@@ -21,13 +21,14 @@ class alignas(16) UringAcceptor {
 
   bool in_flight() const { return in_flight_; }
   void keep_on(std::size_t room);  // for that many connections, at least one
-  // Its last completion is still to come. Without effect while an accept is just being carried out.
-  void cancel();
+  bool end();  // for good: cancels what is in flight; true when nothing is any more
 
   // What a completion of the accept has brought.
   Accepted completed(const io_uring_cqe& cqe);
 
  private:
+  // Its last completion is still to come. Without effect while an accept is just being carried out.
+  void cancel();
   std::uint64_t tag() const;
 
   Uring& ring_;

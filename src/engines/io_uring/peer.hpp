@@ -24,6 +24,7 @@ enum class UringOp : std::uint8_t {
   accept,
   inbox,
   stop,
+  mark,     // that the kernel has come so far
 };
 
 // A peer with operations in flight. The kernel has a hold on its memory and its socket until the last

@@ -11,8 +11,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <thread>
 
 #include "base/check.hpp"
 #include "engines/loop/patience.hpp"
@@ -237,30 +235,6 @@ void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noex
   // A destructor calls this. Closing the ring, which comes next, cancels too; only nobody waits for it.
 }
 
-std::string uring_unavailable() {
-  std::string reason;
-  // On a thread of its own: when a ring has been closed, the kernel interrupts a system call of the thread
-  // that made it, and those with a time limit answer EINTR to that.
-  std::jthread([&reason] {
-    try {
-      const Uring probe(
-          {.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64, .filled_buffers = 0});
-    } catch (const std::system_error& error) {
-      reason = error.what();
-    }
-  }).join();
-  int level = 0;
-  if (!reason.empty() && std::ifstream("/proc/sys/kernel/io_uring_disabled") >> level && level > 0)
-    reason += " (sysctl kernel.io_uring_disabled is " + std::to_string(level) + ")";
-  return reason;
-}
-
 }  // namespace joust
-
-#else
-
-std::string joust::uring_unavailable() {
-  return "liburing not found at build time";
-}
 
 #endif

@@ -10,6 +10,7 @@
 
 #ifdef JOUST_HAVE_LIBURING
 #include <liburing.h>
+#include <poll.h>
 
 #include <cstdint>
 #include <deque>
@@ -86,6 +87,9 @@ class Uring {
   // taken, they are set aside for take_completions().
   io_uring_sqe* prepare(std::uint64_t tag);
 
+  // A completion each time `fd` becomes readable, until one comes without IORING_CQE_F_MORE.
+  void watch(int fd, std::uint64_t tag) { io_uring_prep_poll_multishot(prepare(tag), fd, POLLIN); }
+
   // io_uring_enter: submits what was prepared and waits for a completion, for `most` at the longest. A
   // watched ring does not enter for zero time where the kernel has nothing to do.
   void submit_and_wait(Duration most);
@@ -143,8 +147,5 @@ class Uring {
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
 
 #endif
-
-// Why there can be no ring here, or empty.
-std::string uring_unavailable();
 
 }  // namespace joust

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// An epoll echo client with nothing around it: it has one message on each connection in flight, for some
+// time, and counts the replies without looking at their bytes. No latencies, no limits, no schedule. It is
+// what `joust load` is measured against. Nothing to build upon.
+//
+//     bare_epoll_load PORT CPU CONNECTIONS PAYLOAD SECONDS
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <vector>
+
+#include "bare.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Connection {
+  int socket;
+  std::size_t missing;  // bytes of the reply
+};
+
+std::array<char, 1 << 16> message{};
+
+int connect_to(std::string_view port) {
+  const int fd = bare::tcp_socket(0);
+  const sockaddr_in address = bare::loopback(port);
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) bare::fail("connect");
+  return fd;
+}
+
+// Ends the program where the server has ended the connection. True when the reply is complete.
+bool take(Connection& connection) {
+  static std::array<char, 1 << 16> bytes;
+  const ssize_t count = ::recv(connection.socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  if (count <= 0) bare::fail("recv");
+  connection.missing -= std::min(connection.missing, static_cast<std::size_t>(count));
+  return connection.missing == 0;
+}
+
+void ask(Connection& connection, std::size_t payload) {
+  connection.missing = payload;
+  ::send(connection.socket, message.data(), payload, MSG_NOSIGNAL);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 6)
+    return std::fputs("usage: bare_epoll_load PORT CPU CONNECTIONS PAYLOAD SECONDS\n", stderr), 2;
+  bare::pin_to(argv[2]);
+  const std::size_t payload = std::max(1U, bare::number(argv[4], message.size()));
+  const std::chrono::seconds length(bare::number(argv[5], 3600));
+  std::fill_n(message.begin(), payload - 1, 'x');
+  message[payload - 1] = '\n';
+
+  const int poll = ::epoll_create1(EPOLL_CLOEXEC);
+  std::vector<Connection> connections(std::max(1U, bare::number(argv[3], 20'000)));
+  for (Connection& connection : connections) {
+    connection.socket = connect_to(argv[1]);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = &connection;
+    if (::epoll_ctl(poll, EPOLL_CTL_ADD, connection.socket, &event) < 0) bare::fail("epoll_ctl");
+  }
+  for (Connection& connection : connections) ask(connection, payload);
+
+  std::array<epoll_event, 512> events;
+  std::uint64_t replies = 0;
+  const auto begun = Clock::now();
+  auto now = begun;
+  for (; now - begun < length; now = Clock::now()) {
+    const int count = ::epoll_wait(poll, events.data(), events.size(), 1000);
+    for (int i = 0; i < count; ++i) {
+      Connection& ready = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+      if (!take(ready)) continue;
+      ++replies;
+      ask(ready, payload);
+    }
+  }
+  std::printf("%.0f\n", static_cast<double>(replies) / std::chrono::duration<double>(now - begun).count());
+}
