@@ -31,6 +31,8 @@ class Directory {
 
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
+  int descriptor() const { return root_.get(); }  // a handle only: O_PATH
+
  private:
   std::expected<Fd, int> open_beneath(std::string_view name, int flags) const;
   std::expected<Fd, int> walk(std::string_view name, int flags) const;

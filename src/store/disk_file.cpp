@@ -9,13 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
-#include <string>
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/text.hpp"
+#include "store/available.hpp"
 
 namespace joust {
 namespace {
@@ -25,17 +22,6 @@ std::expected<std::size_t, int> read_from(int fd, std::uint64_t offset, std::spa
       retry_interrupted([&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
   if (n < 0) return std::unexpected(errno);
   return static_cast<std::size_t>(n);
-}
-
-// Bytes, as the kernel estimates; where it does not say, there is no telling.
-std::uint64_t available_memory() {
-  std::ifstream facts("/proc/meminfo");
-  std::string key;
-  for (std::uint64_t kib = 0; facts >> key;) {
-    if (key == "MemAvailable:" && facts >> kib) return kib << 10;
-    facts.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace
@@ -101,19 +87,23 @@ std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes
   return static_cast<std::size_t>(n);
 }
 
+int TargetFile::make_room(std::uint64_t offset, std::uint64_t size) {
+  return mapping_.bytes().empty() ? 0 : reserve(fd_.get(), offset, size);
+}
+
 NullFile::NullFile(FileWrite how)
     : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
                                    : -1) {}
 
-int reserve(int fd, std::uint64_t size) {
+int reserve(int fd, std::uint64_t offset, std::uint64_t size) {
   if (size == 0) return 0;
-  return retry_interrupted([&] { return ::fallocate(fd, 0, 0, static_cast<off_t>(size)); }) == 0 ? 0 : errno;
+  const auto begin = static_cast<off_t>(offset), length = static_cast<off_t>(size);
+  return retry_interrupted([&] { return ::fallocate(fd, 0, begin, length); }) == 0 ? 0 : errno;
 }
 
 Fd generated_file(std::uint64_t size) {
-  if (const std::uint64_t room = available_memory(); size > room)
-    checked_number(ENOMEM, "{} in memory, where {} are available", format_bytes(static_cast<double>(size)),
-                   format_bytes(static_cast<double>(room)));
+  if (const Available room = available_memory(); size > room.bytes)
+    checked_number(ENOMEM, "{}", shortage(size, room));
   Fd fd(checked(::memfd_create("joust-sample", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create()"));
   checked(::ftruncate(fd.get(), static_cast<off_t>(size)), "ftruncate(memory, {})", size);
   // A prime number of words, so that pages and frames that change places are found out.

@@ -61,11 +61,15 @@ class SourceFile : public File {
 // A file of a known size that is filled, and may be read again.
 class TargetFile : public File {
  public:
-  // With mmap the room has to be reserved already: a page the disk has no room for ends the process.
+  // With mmap the file has its size already, and room is made before it is written: touching a page that the
+  // disk has no room for ends the process.
   TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
+
+  // Room on the disk for this part, where a mapping needs it; 0, or the errno.
+  int make_room(std::uint64_t offset, std::uint64_t size);
 
  private:
   Fd fd_;
@@ -87,11 +91,12 @@ class NullFile : public File {
   Fd fd_;  // /dev/null, for splice
 };
 
-// Gives a new file its size and its room on the disk at once. 0, or the errno: EOPNOTSUPP where the file
-// system cannot promise.
-int reserve(int fd, std::uint64_t size);
+// Takes room on the disk for a part of a file, and makes the file long enough. 0, or the errno: EOPNOTSUPP
+// where the file system cannot promise.
+int reserve(int fd, std::uint64_t offset, std::uint64_t size);
 
-// A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error.
+// A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error,
+// also where less memory is available (available_memory()).
 Fd generated_file(std::uint64_t size);
 
 }  // namespace joust

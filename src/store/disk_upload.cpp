@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "store/disk_upload.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+
+#include "store/available.hpp"
 
 namespace joust {
 namespace {
@@ -10,7 +14,7 @@ namespace {
 // Ranges nobody has joined up yet: a peer that sends every second byte alone is stopped here.
 constexpr std::size_t kMostPieces = 4096;
 
-// A mapping needs its room reserved before a byte has come: a claim alone must not cost more than this.
+// A mapping takes address space for the whole file before a byte has come: a claim alone must not cost more.
 constexpr std::uint64_t kLargestMapped = 1ULL << 30;
 
 // The worker has to be woken, so it is called for no less than this; and where it gets no further, or has no
@@ -22,30 +26,45 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
   return std::unexpected(FileRefusal{error, std::move(text)});
 }
 
-}  // namespace
-
-FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(NewFile place, const UploadRequest& request,
-                                                          const UploadRules& rules) {
-  UploadRules possible = rules;
-  if (rules.how == FileWrite::mmap && request.size > kLargestMapped) {
-    possible.how = FileWrite::write;
-  } else if (rules.how == FileWrite::mmap) {
-    const int error = reserve(place.descriptor().get(), request.size);
-    // Without the promise of room a mapping could end the process.
-    if (error == EOPNOTSUPP || error == ENOSYS)
-      possible.how = FileWrite::write;
-    else if (error != 0)
-      return refuse(error_of(error));
-  }
-  return std::make_shared<DiskUpload>(std::move(place), request, possible);
+// Whether the file can be filled by a mapping. It then has its size, and no room on the disk yet.
+FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
+  if (size > kLargestMapped) return false;
+  if (::ftruncate(fd, static_cast<off_t>(size)) != 0) return refuse(error_of(errno));
+  // Without the promise of room a mapping could end the process.
+  const int error = reserve(fd, 0, std::min<std::uint64_t>(size, 1));
+  if (error == EOPNOTSUPP || error == ENOSYS) return false;
+  if (error != 0) return refuse(error_of(error));
+  return true;
 }
 
-DiskUpload::DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules)
+}  // namespace
+
+FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
+                                                          const UploadRequest& request,
+                                                          const UploadRules& rules) {
+  auto share = QuotaShare::begin(*rules.quota, request.size);
+  if (!share) return std::unexpected(share.error());
+  const int fd = place->descriptor().get();
+  if (const Available room = available_space(fd, request.size); request.size > room.bytes)
+    return refuse(FileError::no_space, shortage(request.size, room));
+  UploadRules possible = rules;
+  if (rules.how == FileWrite::mmap) {
+    const auto mapped = may_be_mapped(fd, request.size);
+    if (!mapped) return std::unexpected(mapped.error());
+    if (!*mapped) possible.how = FileWrite::write;
+  }
+  return std::make_shared<DiskUpload>(std::move(place), std::move(*share), request, possible);
+}
+
+DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share,
+                       const UploadRequest& request, const UploadRules& rules)
     : size_(request.size),
       expected_(request.digest),
       rehearsal_(request.rehearsal),
+      peer_(request.peer),
       place_(std::move(place)),
-      file_(std::move(place_.descriptor()), request.size, rules.how, rules.plain),
+      share_(std::move(share)),
+      file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),
       worker_(rules.worker) {}
 
@@ -71,6 +90,16 @@ void DiskUpload::give_back(ByteRange range) {
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
   // What comes next time may be other bytes than those that were seen.
   if (range.offset < digest_.done()) digest_.forget();
+}
+
+FileAnswer<void> DiskUpload::make_room(ByteRange part) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (auto room = share_->take(part); !room) return room;
+  }
+  const int error = file_.make_room(part.offset, part.size);
+  if (error != 0) return refuse(error_of(error), "the disk has no room for what comes");
+  return {};
 }
 
 std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
@@ -137,10 +166,14 @@ FileAnswer<Upload::Check> DiskUpload::check() {
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = !expected_ || *expected_ == digest;
-  const int error = right && !rehearsal_ ? place_.publish() : 0;
-  place_.abandon();  // what has no name by now gets none, whoever else may hold this
+  std::expected<ReplacedBytes, int> published;
+  if (right && !rehearsal_) {
+    published = place_->publish();
+    if (published) share_->keep(*published);
+  }
+  place_->abandon();  // what has no name by now gets none, whoever else may hold this
   if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (error != 0) return refuse(error_of(error));
+  if (!published) return refuse(error_of(published.error()));
   return Check{size_, digest};
 }
 

@@ -11,7 +11,8 @@
 #include "store/storage.hpp"
 #include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
-#include "store/new_file.hpp"
+#include "store/file_tree.hpp"
+#include "store/quota.hpp"
 #include "store/range_set.hpp"
 
 namespace joust {
@@ -19,19 +20,23 @@ namespace joust {
 // What a directory does with uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  PlainBytes* plain = nullptr;     // borrowed, as is this:
+  Quota* quota = nullptr;          // borrowed, as are these:
+  PlainBytes* plain = nullptr;
   DigestWorker* worker = nullptr;  // for what never was in our memory; else whoever stores does its work
 };
 
 // An upload into a file in the making.
 class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
  public:
-  static FileAnswer<std::shared_ptr<DiskUpload>> begin(NewFile place, const UploadRequest& request,
+  static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
+                                                       const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(NewFile place, const UploadRequest& request, const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share, const UploadRequest& request,
+             const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   void give_back(ByteRange range) override;
+  FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
@@ -41,6 +46,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
 
   // Whether the request may be about a range of this very upload.
   bool same(const UploadRequest& request) const;
+  PeerAddress peer() const { return peer_; }  // who has begun it
 
  private:
   std::uint64_t stored_from(std::uint64_t offset);
@@ -52,8 +58,10 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const std::uint64_t size_;
   const std::optional<Digest> expected_;
   const bool rehearsal_;
+  const PeerAddress peer_;
   std::mutex mutex_;
-  NewFile place_;
+  const std::unique_ptr<NewFile> place_;
+  const std::unique_ptr<QuotaShare> share_;
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                             // of what is taken

@@ -11,9 +11,9 @@
 #include <system_error>
 
 #include "base/check.hpp"
+#include "store/available.hpp"
 #include "store/file_digest.hpp"
-#include "store/directory_storage.hpp"
-#include "store/new_file.hpp"
+#include "store/tree_storage.hpp"
 
 namespace joust {
 namespace {
@@ -58,15 +58,16 @@ class KeepingSink : public Sink {
 // Has its name only when all of it is there and right.
 class OutputSink : public KeepingSink {
  public:
-  OutputSink(NewFile place, std::uint64_t size, FileWrite how, PlainBytes& plain)
-      : KeepingSink(std::move(place.descriptor()), size, how, plain), place_(std::move(place)) {}
+  OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
   FileAnswer<void> accept() override {
-    const int error = place_.publish();
-    return error == 0 ? FileAnswer<void>{} : refuse("naming the output", error);
+    if (const auto published = place_->publish(); !published)
+      return refuse("naming the output", published.error());
+    return {};
   }
 
  private:
-  NewFile place_;
+  const std::unique_ptr<NewFile> place_;
 };
 
 }  // namespace
@@ -111,17 +112,19 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
     // Without the promise of room a mapping could end the process.
-    return rules_.write == FileWrite::mmap && reserve(fd, size) != 0 ? FileWrite::write : rules_.write;
+    return rules_.write == FileWrite::mmap && reserve(fd, 0, size) != 0 ? FileWrite::write : rules_.write;
   };
   if (rules_.sink == SinkKind::memory) {
     Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));
     if (!fd.is_open()) return refuse("memory for what is received", errno);
+    if (const Available room = available_space(fd.get(), size); size > room.bytes)
+      return std::unexpected(FileRefusal{FileError::no_space, shortage(size, room)});
     const FileWrite how = possible(fd.get());
     return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
   }
-  auto place = NewFile::create(*into_, output_, Existing::replace);
+  auto place = into_->create(output_, Existing::replace);
   if (!place) return refuse("creating the output", place.error());
-  const FileWrite how = possible(place->descriptor().get());
+  const FileWrite how = possible((*place)->descriptor().get());
   return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "store/storage.hpp"
-#include "store/directory.hpp"
+#include "store/directory_tree.hpp"
 #include "store/disk_file.hpp"
 
 namespace joust {
@@ -45,7 +45,7 @@ class LocalFiles : public TransferFiles {
 
   const LocalFilesRules rules_;
   PlainBytes plain_;
-  std::optional<Directory> into_;  // where the output lies
+  std::optional<DirectoryTree> into_;  // where the output lies
   std::string output_;             // its name there
   OpenFile source_;
 };

@@ -41,4 +41,25 @@ std::uint64_t RangeSet::end_of(std::uint64_t begin) const {
   return behind == ranges_.begin() ? begin : std::max(begin, std::prev(behind)->second);
 }
 
+std::uint64_t RangeSet::covered(std::uint64_t begin, std::uint64_t end) const {
+  auto range = ranges_.upper_bound(begin);
+  if (range != ranges_.begin()) --range;
+  std::uint64_t sum = 0;
+  for (; range != ranges_.end() && range->first < end; ++range)
+    if (range->second > begin) sum += std::min(end, range->second) - std::max(begin, range->first);
+  return sum;
+}
+
+void RangeSet::cover(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  auto range = ranges_.upper_bound(begin);
+  if (range != ranges_.begin() && std::prev(range)->second >= begin) --range;
+  while (range != ranges_.end() && range->first <= end) {
+    begin = std::min(begin, range->first);
+    end = std::max(end, range->second);
+    range = ranges_.erase(range);
+  }
+  ranges_.emplace(begin, end);
+}
+
 }  // namespace joust

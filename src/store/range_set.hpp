@@ -16,6 +16,9 @@ class RangeSet {
   void erase(std::uint64_t begin, std::uint64_t end);
   // Where the stretch ends that `begin` is in; `begin` where it is in none.
   std::uint64_t end_of(std::uint64_t begin) const;
+  // How much of [begin, end) is in any stretch; and makes it one, whatever of it is there already.
+  std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const;
+  void cover(std::uint64_t begin, std::uint64_t end);
   std::size_t pieces() const { return ranges_.size(); }
 
  private:

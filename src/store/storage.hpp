@@ -11,6 +11,7 @@
 
 #include "base/digest.hpp"
 #include "joust/file.hpp"
+#include "joust/service.hpp"
 
 // What sessions that carry files ask of the disk. Sessions know these interfaces only; src/store/ does the
 // work, and tests put something in its place.
@@ -61,6 +62,7 @@ struct OpenFile {
   std::shared_ptr<File> file;
   FileVersion version{};           // when it was opened
   std::optional<Digest> digest{};  // of the whole file, where it is known already
+  bool settled = false;            // every change from now on will show in the version
 };
 
 struct UploadRequest {
@@ -69,6 +71,7 @@ struct UploadRequest {
   std::uint64_t id = 0;            // chosen by the client: the ranges of one upload have the same
   std::optional<Digest> digest{};  // what the whole file must have
   bool rehearsal = false;          // thrown away when it is complete
+  PeerAddress peer = PeerAddress::unknown;
 };
 
 struct ByteRange {
@@ -86,6 +89,8 @@ class Upload {
   // Reserves a range: nobody else gets a byte of it, until it is given back.
   virtual FileAnswer<void> take(ByteRange range) = 0;
   virtual void give_back(ByteRange range) = 0;
+  // Room for this part of a taken range, before bytes of it are stored.
+  virtual FileAnswer<void> make_room(ByteRange part) = 0;
   // This part of a taken range is in the file now; after what came before it in that range. `seen` shows it
   // where the engine had it in memory, and is empty where not.
   virtual void stored(ByteRange part, Bytes seen) = 0;
@@ -110,7 +115,8 @@ class Storage {
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
-  virtual void remember(const FileVersion& version, const Digest& digest) = 0;  // of the whole file
+  // The digest of the whole file. Without effect unless the file is settled.
+  virtual void remember(const OpenFile& file, const Digest& digest) = 0;
 };
 
 // Where the client side puts what it gets.

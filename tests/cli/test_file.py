@@ -73,17 +73,26 @@ class File(Case):
         self.assertEqual(len(self.read("root/text")), 10_000)
         self.assertEqual(os.listdir(self.path("root")), ["text"])
 
-    def test_without_a_root_there_is_something_to_fetch_and_nothing_left_behind(self):
-        before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    def test_without_a_root_there_is_something_to_fetch_and_a_kill_leaves_nothing_behind(self):
         with Server("-p", "file", "--sample", "gift=1MiB") as server:
-            done, result = self.load("-p", "file", "--connect", server.address, "--name", "gift")
-            run("load", "-p", "file", "--connect", server.address, "--op", "put", "--bytes", "1k")
-            server.stop()
-        self.assertEqual(done.returncode, 0, done.stderr)
+            client = ("-p", "file", "--connect", server.address)
+            done, result = self.load(*client, "--name", "gift")
+            put = run("load", *client, "--op", "put", "--bytes", "1k", "--name", "new")
+            got = run("load", *client, "--name", "new")
+            opened = self.paths_opened(server.process.pid)
+            server.process.kill()
+            server.process.wait()
+        for process in (done, put, got):
+            self.assertEqual(process.returncode, 0, process.stderr)
         self.assertEqual(result["transfer"]["bytes"], 1 << 20)
-        if before:
-            left = {name for name in os.listdir("/dev/shm") if name.startswith("joust-")}
-            self.assertEqual(left - before, set())
+        self.assertEqual([path for path in opened if os.path.exists(path)], [])
+
+    def paths_opened(self, pid):
+        """Where the files and directories lie that a process has open."""
+        folder = f"/proc/{pid}/fd"
+        links = {int(number): os.path.join(folder, number) for number in os.listdir(folder)}
+        paths = [os.readlink(link) for number, link in links.items() if number > 2]
+        return [path for path in paths if os.path.isfile(path) or os.path.isdir(path)]
 
     def test_a_transfer_that_fails_leaves_no_output(self):
         with self.server() as server:

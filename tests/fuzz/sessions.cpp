@@ -45,6 +45,7 @@ class MemoryUpload : public Upload {
     return {};
   }
   void give_back(ByteRange) override {}
+  FileAnswer<void> make_room(ByteRange) override { return {}; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange range) override {
     return (there_ += range.size) == size_ && !std::exchange(over_, true);
@@ -76,7 +77,7 @@ class MemoryStorage : public Storage {
     if (request.size > kLargest) return std::unexpected(FileRefusal{FileError::too_large});
     return std::make_shared<MemoryUpload>(request.size);
   }
-  void remember(const FileVersion&, const Digest&) override {}
+  void remember(const OpenFile&, const Digest&) override {}
 };
 
 // Hears all that a session answers, and answers back nothing.

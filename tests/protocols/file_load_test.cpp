@@ -67,6 +67,15 @@ TEST_F(FileLoad, PutsAFile) {
   EXPECT_EQ(outcome.of("digest"), to_hex(digest_of(text)));
 }
 
+TEST_F(FileLoad, PutsIntoAServerThatKeepsFilesInMemory) {
+  for (const char* way : {"write", "splice", "mmap"}) {
+    const Outcome outcome = run_load({.messages = 1}, {{"op", "put"}, {"bytes", "3000000"}},
+                                     {{"root", ""}, {"file-write", way}});
+    expect_clean(outcome, 1);
+    EXPECT_EQ(outcome.of("bytes"), "3000000");
+  }
+}
+
 TEST_F(FileLoad, PutsRangesOverSeveralConnections) {
   const Outcome outcome =
       run_load({.connections = 3, .messages = 2}, {{"op", "put"}, {"bytes", "100003"}, {"segments", "8"}},

@@ -38,6 +38,7 @@ class FaultyUpload : public Upload {
  public:
   FaultyUpload(FaultyFile& file, std::string& told) : file_(file), told_(told) {}
   FileAnswer<void> take(ByteRange) override { return {}; }
+  FileAnswer<void> make_room(ByteRange) override { return {}; }
   void give_back(ByteRange range) override { told_ += "back " + std::to_string(range.size) + ";"; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange) override { return true; }
@@ -59,7 +60,7 @@ class FaultyStorage : public Storage {
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest&) override {
     return std::make_shared<FaultyUpload>(*file, told);
   }
-  void remember(const FileVersion&, const Digest&) override {}
+  void remember(const OpenFile&, const Digest&) override {}
 
   std::shared_ptr<FaultyFile> file = std::make_shared<FaultyFile>();
   std::uint64_t announced = 0;

@@ -17,6 +17,7 @@ using test::wire;
 class FileServer : public test::FileServerTest {};
 
 TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
+  storage(joust::test::kOldFiles);
   const Decoded heard = ask(wire({5, Query{"old", false}}) + wire({6, Query{"old", true}}) +
                           wire({7, Query{"old", false}}) + wire({8, Query{"nothing", false}}));
   ASSERT_EQ(heard.messages.size(), 4U);
@@ -42,6 +43,7 @@ TEST_F(FileServer, SendsARangeOfAFile) {
 }
 
 TEST_F(FileServer, SendsTheDigestOfAWholeFileWhereItIsKnown) {
+  storage(joust::test::kOldFiles);
   const Decoded heard = ask(wire({1, Query{"old", true}}) + wire({2, Fragment{{0, 3}, "old"}}) +
                           wire({3, Fragment{{0, 2}, "old"}}));
   EXPECT_EQ(std::get<End>(heard.messages[3].body).digest, digest_of("old"));

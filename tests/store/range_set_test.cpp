@@ -77,5 +77,25 @@ TEST(RangeSet, KnowsWhatATableKnows) {
   }
 }
 
+// Stretches that overlap, against a plain array.
+TEST(RangeSet, CoversWhatOverlaps) {
+  std::minstd_rand random(1);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<bool> table(64);
+    RangeSet set;
+    for (int i = 0; i < 20; ++i) {
+      const auto begin = static_cast<unsigned>(random() % 64);
+      const auto end = begin + static_cast<unsigned>(random() % std::min(8U, 65 - begin));
+      const auto there = std::count(table.begin() + begin, table.begin() + end, true);
+      ASSERT_EQ(set.covered(begin, end), static_cast<std::uint64_t>(there));
+      set.cover(begin, end);
+      std::fill(table.begin() + begin, table.begin() + end, true);
+      std::size_t pieces = table[0];
+      for (std::size_t at = 1; at < table.size(); ++at) pieces += table[at] && !table[at - 1];
+      ASSERT_EQ(set.pieces(), pieces);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace joust

@@ -9,7 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "store/directory_storage.hpp"
+#include "store/directory_tree.hpp"
+#include "store/tree_storage.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::test {
@@ -27,6 +28,7 @@ inline Digest digest_of(std::string_view text) {
 
 // Stores a part of a file, as an engine would.
 inline void store(Upload& upload, std::string_view whole, ByteRange range, bool seen = true) {
+  ASSERT_TRUE(upload.make_room(range));
   Bytes rest = as_bytes(whole.substr(range.offset, range.size));
   for (std::uint64_t offset = range.offset; !rest.empty();) {
     const auto n = upload.file().write_at(offset, rest);
@@ -43,6 +45,9 @@ inline FileAnswer<Upload::Check> check(Upload& upload) {
     if (auto step = upload.check(); !step || step->digest) return step;
 }
 
+// As if no file had been changed for an hour.
+inline const StorageRules kOldFiles{.timestamp_step = -std::chrono::hours(1)};
+
 // A directory to be served, with a file and a directory in it.
 class StorageTest : public testing::Test {
  protected:
@@ -56,13 +61,14 @@ class StorageTest : public testing::Test {
     return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path(name)),
                                                   std::filesystem::directory_iterator{}));
   }
-  DirectoryStorage& storage(const StorageRules& rules = {}) {
-    if (!storage_) storage_ = std::make_unique<DirectoryStorage>(folder_.file("root"), rules);
+  TreeStorage& storage(const StorageRules& rules = {}) {
+    if (!storage_)
+      storage_ = std::make_unique<TreeStorage>(std::make_unique<DirectoryTree>(folder_.file("root")), rules);
     return *storage_;
   }
 
   TemporaryFolder folder_;
-  std::unique_ptr<DirectoryStorage> storage_;
+  std::unique_ptr<TreeStorage> storage_;
 };
 
 }  // namespace joust::test

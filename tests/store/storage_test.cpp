@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
-#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -48,9 +47,9 @@ TEST_F(Serving, OffersSamplesThatNobodyReplaces) {
 }
 
 TEST_F(Serving, RemembersADigestForAsLongAsTheFileIsTheSame) {
-  const auto file = storage().open("old");
+  const auto file = storage(test::kOldFiles).open("old");
   EXPECT_FALSE(file->digest);
-  storage().remember(file->version, digest_of("old"));
+  storage().remember(*file, digest_of("old"));
   EXPECT_EQ(storage().open("old")->digest, digest_of("old"));
   std::ofstream(path("old")) << "newer";
   EXPECT_FALSE(storage().open("old")->digest);
@@ -88,36 +87,6 @@ TEST_F(Serving, TellsOfADiskThatTakesNoMore) {
   EXPECT_EQ(error_of(rest.error()), FileError::too_large);
   upload->reset();
   EXPECT_EQ(entries(), 2U);
-}
-
-class SmallDisk : public test::StorageTest, public testing::WithParamInterface<FileWrite> {
- protected:
-  void SetUp() override {
-    if (::mount("joust", path("sub").c_str(), "tmpfs", 0, "size=1m") != 0)
-      GTEST_SKIP() << "mounting a small tmpfs needs root: " << std::strerror(errno);
-  }
-  void TearDown() override { ::umount(path("sub").c_str()); }
-};
-
-INSTANTIATE_TEST_SUITE_P(Ways, SmallDisk, testing::Values(FileWrite::write, FileWrite::mmap),
-                         [](const auto& tested) {
-                           return tested.param == FileWrite::mmap ? "mmap" : "write";
-                         });
-
-TEST_P(SmallDisk, TellsWhenItIsFullAndIsEmptyAgainAfterwards) {
-  storage({.write = GetParam()});
-  constexpr std::uint64_t kTooMuch = 2 << 20;
-  FileError error = FileError::none;
-  if (auto upload = storage().upload({.name = "sub/new", .size = kTooMuch}); !upload) {
-    error = upload.error().error;
-  } else {
-    ASSERT_TRUE((*upload)->take({0, kTooMuch}));
-    const std::string text(64 << 10, 'x');
-    for (std::uint64_t offset = 0; offset < kTooMuch && error == FileError::none; offset += text.size())
-      if (auto n = (*upload)->file().write_at(offset, as_bytes(text)); !n) error = error_of(n.error());
-  }
-  EXPECT_EQ(error, FileError::no_space);
-  EXPECT_EQ(entries("sub"), 0U);
 }
 
 class LocalFilesOf : public test::StorageTest {};

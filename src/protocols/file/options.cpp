@@ -19,7 +19,7 @@ std::uint64_t number(const Parameters& parameters, const std::string& option, Pa
 std::vector<ProtocolOption> for_the_server() {
   return {
       {.name = "root",
-       .summary = "the directory whose files are served; without it one in memory, gone at the end",
+       .summary = "the directory whose files are served; without it files are kept in memory until the end",
        .standard = "",
        .loads = false},
       {.name = "sample",
@@ -37,9 +37,18 @@ std::vector<ProtocolOption> for_the_server() {
        .standard = "1KiB",
        .loads = false},
       {.name = "max-file-bytes", .summary = "of one uploaded file", .standard = "64GiB", .loads = false},
+      {.name = "max-stored-bytes",
+       .summary = "that all uploads together may add [nine tenths of the free disk; in memory: half of what "
+                  "is free]",
+       .standard = "",
+       .loads = false},
       {.name = "max-uploads",
        .summary = "in the making at once; 0: none are taken",
        .standard = "256",
+       .loads = false},
+      {.name = "max-uploads-per-peer",
+       .summary = "of one address; unix sockets count as one [half of --max-uploads]",
+       .standard = "",
        .loads = false},
   };
 }
@@ -99,6 +108,10 @@ std::vector<ProtocolOption> options() {
 
 std::uint64_t bytes_of(const Parameters& parameters, const std::string& option) {
   return number(parameters, option, parse_bytes);
+}
+
+std::optional<std::uint64_t> bytes_if_given(const Parameters& parameters, const std::string& option) {
+  return parameters.option(option).empty() ? std::nullopt : std::optional(bytes_of(parameters, option));
 }
 
 std::uint64_t count_of(const Parameters& parameters, const std::string& option) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ std::vector<ProtocolOption> options();
 
 // Options as values. Throw std::invalid_argument.
 std::uint64_t bytes_of(const Parameters& parameters, const std::string& option);
+std::optional<std::uint64_t> bytes_if_given(const Parameters& parameters, const std::string& option);
 std::uint64_t count_of(const Parameters& parameters, const std::string& option);
 bool is_yes(const Parameters& parameters, const std::string& option);
 FileRead file_read(const Parameters& parameters);

@@ -6,8 +6,8 @@
 //     fragment --> facts, data ..., end                a range is fetched
 //     upload, data ..., end --> stored                 a range is brought
 //
-// A server works beneath --root and nowhere else. Without one it has a directory of its own in memory, gone
-// when it ends, with something to fetch. A client cuts each transfer into --segments ranges.
+// A server works beneath --root and nowhere else. Without --root it keeps files in memory, which the kernel
+// frees when the process ends, and offers a sample. A client cuts each transfer into --segments ranges.
 #include "protocols/file/protocol.hpp"
 
 #include "protocols/file/options.hpp"
@@ -19,7 +19,8 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.over_message = false;
-  // But for an upload that several connections bring: those that reach different processes never complete it.
+  // There are two exceptions: an upload over several connections is never completed if they reach different
+  // processes, and files in memory are known to one process only.
   protocol.sessions_stand_alone = true;
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;

@@ -11,9 +11,10 @@
 #include "protocols/file/server_session.hpp"
 #include "protocols/file/options.hpp"
 #include "protocols/file/protocol.hpp"
-#include "store/directory_storage.hpp"
+#include "store/directory_tree.hpp"
+#include "store/tree_storage.hpp"
+#include "store/memory_tree.hpp"
 #include "store/name.hpp"
-#include "store/temporary_directory.hpp"
 
 namespace joust::file {
 namespace {
@@ -46,31 +47,33 @@ std::optional<Sample> sample_of(const Parameters& parameters) {
   }
 }
 
+std::unique_ptr<FileTree> files_of(const Parameters& parameters) {
+  const std::string& root = parameters.option("root");
+  if (root.empty()) return std::make_unique<MemoryTree>();
+  return std::make_unique<DirectoryTree>(root);
+}
+
 class FileServer : public Service {
  public:
   FileServer(const Parameters& parameters, const StorageRules& rules)
       : parameters_(parameters),
         sample_(sample_of(parameters)),
-        own_(has_root() ? nullptr : std::make_unique<TemporaryDirectory>()),
-        storage_(own_ ? own_->path() : parameters.option("root"), rules),
+        storage_(files_of(parameters), rules),
         server_{.storage = storage_,
               .requests_per_connection = count_of(parameters, "requests-per-connection"),
               .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
-    return std::make_unique<ServerSession>(server_);
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    return std::make_unique<ServerSession>(server_, opening.peer);
   }
   std::vector<ResultGroup> results() const override;
 
  private:
-  bool has_root() const { return !parameters_.option("root").empty(); }
-
   const Parameters parameters_;
-  std::optional<Sample> sample_;                   // made first: who interrupts that leaves no directory
-  const std::unique_ptr<TemporaryDirectory> own_;  // gone after the storage
-  DirectoryStorage storage_;
+  std::optional<Sample> sample_;
+  TreeStorage storage_;
   ServerState server_;
 };
 
@@ -97,9 +100,15 @@ std::vector<ResultGroup> FileServer::results() const {
 }  // namespace
 
 std::unique_ptr<Service> make_server(const Parameters& parameters) {
+  constexpr auto kPerPeer = "max-uploads-per-peer";
+  const std::uint64_t most_uploads = count_of(parameters, "max-uploads");
+  const std::string& per_peer = parameters.option(kPerPeer);
   const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
                            .largest_file = bytes_of(parameters, "max-file-bytes"),
-                           .most_uploads = count_of(parameters, "max-uploads"),
+                           .most_uploads = most_uploads,
+                           .most_uploads_per_peer =
+                               per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
+                           .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
                            .read = file_read(parameters),
                            .write = file_write(parameters)};
   try {

@@ -44,7 +44,7 @@ void ServerSession::digest_slice(Time now) {
   }
   if (!*through) return still_working(digest_->done(), now);
   const Digest digest = digest_->value();
-  server_.storage.remember(source_.version, digest);
+  server_.storage.remember(source_, digest);
   outgoing_.message({request_, Facts{source_.version.size, source_.version.modified_ns, digest}});
   answered();
 }

@@ -18,8 +18,9 @@ bool is_request(const Body& body) {
 
 }  // namespace
 
-ServerSession::ServerSession(ServerState& server)
+ServerSession::ServerSession(ServerState& server, PeerAddress peer)
     : server_(server),
+      peer_(peer),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 
@@ -71,9 +72,7 @@ void ServerSession::take(const Message& message, Time now) {
   if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
   if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
   if (const auto* data = std::get_if<Data>(&message.body)) {
-    if (state_ == State::receiving && data->size > left_.size)
-      return violated(request_, {FileError::malformed, "more data than the range has"});
-    data_left_ = data->size;
+    begin(*data);
   } else if (const auto* end = std::get_if<End>(&message.body)) {
     end_upload(*end, now);
   } else if (std::holds_alternative<Error>(message.body)) {

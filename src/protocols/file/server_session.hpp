@@ -37,7 +37,7 @@ FileRefusal lost_source(int error);
 // is being answered nothing is read but what belongs to it.
 class ServerSession : public Session, private SessionFiles {
  public:
-  explicit ServerSession(ServerState& server);
+  explicit ServerSession(ServerState& server, PeerAddress peer = PeerAddress::unknown);
   ~ServerSession() override;
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -76,6 +76,7 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Query& query, Time now);
   void begin(const Fragment& fragment);
   void begin(const UploadRange& upload);
+  void begin(const Data& data);
   void end_upload(const End& end, Time now);
   bool has_turn();
   void end_turn();
@@ -102,6 +103,7 @@ class ServerSession : public Session, private SessionFiles {
   };
 
   ServerState& server_;
+  const PeerAddress peer_;
   Decoder decoder_;
   Outgoing outgoing_;
   State state_ = State::idle;

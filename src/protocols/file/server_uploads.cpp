@@ -30,6 +30,16 @@ void ServerSession::begin(const UploadRange& upload) {
   state_ = State::receiving;
 }
 
+// Room is made frame by frame: a file that is only announced takes none.
+void ServerSession::begin(const Data& data) {
+  if (state_ == State::receiving) {
+    if (data.size > left_.size)
+      return violated(request_, {FileError::malformed, "more data than the range has"});
+    if (const auto room = upload_->make_room({left_.offset, data.size}); !room) refuse(room.error());
+  }
+  data_left_ = data.size;
+}
+
 void ServerSession::forget_complete_uploads() {
   std::erase_if(begun_, [](const BegunUpload& begun) { return begun.upload->over(); });
 }
@@ -41,7 +51,8 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange
                                      .size = upload.file_size,
                                      .id = upload.id,
                                      .digest = upload.digest,
-                                     .rehearsal = upload.rehearsal});
+                                     .rehearsal = upload.rehearsal,
+                                     .peer = peer_});
   if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
   if (begun_.size() >= kMostBegun)
     return std::unexpected(

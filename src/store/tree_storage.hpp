@@ -4,12 +4,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "store/storage.hpp"
-#include "store/directory.hpp"
+#include "joust/time.hpp"
 #include "store/disk_upload.hpp"
+#include "store/file_tree.hpp"
+#include "store/quota.hpp"
+#include "store/storage.hpp"
 
 namespace joust {
 
@@ -17,33 +20,42 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // in the making
+  std::size_t most_uploads_per_peer = 256;               // of them, begun from one address
+  // Bytes that uploads may add. Nothing: nine tenths of what is free on the disk, or half of what is free in
+  // memory, when the storage is made.
+  std::optional<std::uint64_t> most_stored{};
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
+  // Two changes of a file within this time may leave the same time stamps; FAT counts in steps of 2 s.
+  Duration timestamp_step = std::chrono::seconds(3);
 };
 
-// The files below one directory, and files in memory beside them.
-class DirectoryStorage : public Storage {
+// The files of one tree, and files in memory beside them.
+class TreeStorage : public Storage {
  public:
-  // Throws std::system_error when there is no such directory.
-  DirectoryStorage(const std::string& root, const StorageRules& rules);
+  TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules);
 
-  // Offers a file in memory of that name; before the first use.
+  // Offers a file of that name that nobody replaces, whose bytes never change; before the first use.
   void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
-  void remember(const FileVersion& version, const Digest& digest) override;
+  void remember(const OpenFile& file, const Digest& digest) override;
 
   const PlainBytes& plain_bytes() const { return plain_; }
+  const Quota& quota() const { return quota_; }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
+  FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
+  FileAnswer<void> find_slot(PeerAddress peer);
 
   const StorageRules rules_;
-  const Directory directory_;
+  const std::unique_ptr<FileTree> files_;
   PlainBytes plain_;  // outlives the files: sessions do not outlive the service
+  Quota quota_;       // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "store/available.hpp"
+
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+
+#include "base/text.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::uint64_t kWorthALook = 1 << 20;
+
+// Nothing where there is no such file, or it says "max".
+std::optional<std::uint64_t> number_in(const std::string& path) {
+  std::uint64_t number = 0;
+  if (std::ifstream file(path); file >> number) return number;
+  return std::nullopt;
+}
+
+// The number behind a word, in lines such as "MemAvailable:  24105 kB" and "inactive_file 4096".
+std::optional<std::uint64_t> entry_of(const std::string& path, const std::string& word) {
+  std::ifstream file(path);
+  std::string key;
+  for (std::uint64_t number = 0; file >> key;) {
+    if (key == word && file >> number) return number;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+// How one version of control groups calls its files.
+struct Names {
+  const char* limit;
+  const char* used;
+  const char* inactive_cache;
+  const char* active_cache;
+};
+constexpr Names kVersion2{"memory.max", "memory.current", "inactive_file", "active_file"};
+constexpr Names kVersion1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+                          "total_active_file"};
+
+void lower(Available& available, std::uint64_t bytes, const std::string& limit) {
+  if (bytes < available.bytes) available = {bytes, limit, true};
+}
+
+std::uint64_t difference(std::uint64_t from, std::uint64_t what) {
+  return from - std::min(from, what);
+}
+
+void apply_group(Available& available, const std::string& folder, const std::string& group,
+                 const Names& names) {
+  const auto limit = number_in(folder + names.limit);
+  const auto used = number_in(folder + names.used);
+  if (!limit || !used) return;
+  const std::string facts = folder + "memory.stat";
+  const std::uint64_t cache =
+      entry_of(facts, names.inactive_cache).value_or(0) + entry_of(facts, names.active_cache).value_or(0);
+  lower(available, difference(*limit, difference(*used, cache)),
+        "the memory limit of control group " + group);
+}
+
+// From this group up to the root. A container often has its own group mounted as the root, while /proc names
+// the group as the host sees it: folders that are missing here are passed over.
+void apply_groups(Available& available, const std::string& mount, std::string group, const Names& names) {
+  while (!group.empty()) {
+    apply_group(available, mount + group + "/", group, names);
+    group.resize(group.find_last_of('/'));
+  }
+  apply_group(available, mount + "/", "/", names);
+}
+
+bool lists(const std::string& controllers, const std::string& name) {
+  std::istringstream list(controllers);
+  for (std::string one; std::getline(list, one, ',');)
+    if (one == name) return true;
+  return false;
+}
+
+// Lines such as "0::/user.slice" (version 2) and "4:cpu,memory:/docker/1f" (version 1).
+void apply_all_groups(Available& available, const SystemFiles& from) {
+  std::ifstream file(from.proc + "/self/cgroup");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    std::string group = line.substr(second + 1);
+    // The root; or a group outside of what this process may see.
+    if (!group.starts_with('/') || group == "/" || group.contains("/..")) group.clear();
+    if (controllers.empty())
+      apply_groups(available, from.cgroups, group, kVersion2);
+    else if (lists(controllers, "memory"))
+      apply_groups(available, from.cgroups + "/memory", group, kVersion1);
+  }
+}
+
+void apply_process_limits(Available& available, const SystemFiles& from) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    lower(available, limit.rlim_cur, "RLIMIT_FSIZE, the largest file of this process");
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const auto pages = number_in(from.proc + "/self/statm");
+  const std::uint64_t used = pages.value_or(0) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  lower(available, difference(limit.rlim_cur, used), "RLIMIT_AS, the address space of this process");
+}
+
+}  // namespace
+
+Available available_memory(const SystemFiles& from) {
+  Available available{.in_memory = true};
+  if (const auto kib = entry_of(from.proc + "/meminfo", "MemAvailable:"))
+    lower(available, *kib << 10, "the machine's memory");
+  apply_all_groups(available, from);
+  apply_process_limits(available, from);
+  return available;
+}
+
+Available available_space(int fd, std::uint64_t wanted) {
+  struct statfs facts {};
+  if (::fstatfs(fd, &facts) != 0) return {};
+  Available available{facts.f_bavail * static_cast<std::uint64_t>(facts.f_frsize), "the file system",
+                      facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC};
+  if (!available.in_memory) return available;
+  // A file system in memory without a size, as that of anonymous files, claims to have no blocks at all.
+  if (facts.f_blocks == 0) available.bytes = UINT64_MAX;
+  if (wanted < kWorthALook) return available;
+  const Available memory = available_memory();
+  return memory.bytes < available.bytes ? memory : available;
+}
+
+std::string shortage(std::uint64_t needed, const Available& available) {
+  return fmt::format("{} are needed, but only {} are available ({})",
+                     format_bytes(static_cast<double>(needed)),
+                     format_bytes(static_cast<double>(available.bytes)), available.limit);
+}
+
+}  // namespace joust

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "store/directory_tree.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+
+#include "base/check.hpp"
+#include "store/name.hpp"
+
+namespace joust {
+namespace {
+
+std::string unguessable_name() {
+  std::array<std::uint64_t, 2> random{};
+  checked(retry_interrupted([&] { return ::getrandom(random.data(), sizeof random, 0); }), "getrandom()");
+  return fmt::format("{}partial-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
+}
+
+}  // namespace
+
+class DirectoryTree::TemporaryFile : public NewFile {
+ public:
+  TemporaryFile(const Directory& directory, std::string_view name, Existing existing, Parent parent)
+      : directory_(directory),
+        name_(name),
+        existing_(existing),
+        parent_(std::move(parent)),
+        temporary_(unguessable_name()) {}
+  ~TemporaryFile() override { abandon(); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  int create();  // an errno, or 0
+  std::expected<ReplacedBytes, int> publish() override;
+  void abandon() override;
+
+ private:
+  std::expected<ReplacedBytes, int> in_its_place() const;
+  int rename_into_place() const;
+
+  const Directory& directory_;
+  const std::string name_;
+  const Existing existing_;
+  const Parent parent_;
+  std::string temporary_;  // empty: there is none
+};
+
+std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name, Existing existing) {
+  auto parent = directory_.open_parent(name);
+  if (!parent) return std::unexpected(parent.error());
+  auto file = std::make_unique<TemporaryFile>(directory_, name, existing, std::move(*parent));
+  if (const int error = file->create(); error != 0) return std::unexpected(error);
+  return file;
+}
+
+int DirectoryTree::TemporaryFile::create() {
+  constexpr int kFresh = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  const auto now = in_its_place();
+  int error = now ? 0 : now.error();
+  if (error == 0) {
+    fd_ = Fd(retry_interrupted(
+        [&] { return ::openat(parent_.fd.get(), temporary_.c_str(), kFresh, 0666); }));
+    if (!fd_.is_open()) error = errno;
+  }
+  if (error != 0) temporary_.clear();
+  return error;
+}
+
+void DirectoryTree::TemporaryFile::abandon() {
+  if (!temporary_.empty()) ::unlinkat(parent_.fd.get(), temporary_.c_str(), 0);
+  temporary_.clear();
+}
+
+// The size of the file that has the name now, where it may be replaced; or why it stands in the way.
+std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::in_its_place() const {
+  struct stat facts {};
+  if (::fstatat(parent_.fd.get(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return std::unexpected(errno);
+  }
+  if (existing_ == Existing::keep) return std::unexpected(EEXIST);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::publish() {
+  const auto parent = directory_.open_parent(name_);
+  if (!parent) return std::unexpected(parent.error());
+  struct stat held {
+  }, found{};
+  if (::fstat(parent_.fd.get(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0)
+    return std::unexpected(errno);
+  if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
+  const auto replaced = in_its_place();
+  if (!replaced) return replaced;
+  if (const int error = rename_into_place(); error != 0) return std::unexpected(error);
+  temporary_.clear();
+  return replaced;
+}
+
+int DirectoryTree::TemporaryFile::rename_into_place() const {
+  const int in = parent_.fd.get();
+  const char* const from = temporary_.c_str();
+  const char* const to = parent_.last.c_str();
+  const unsigned flags = existing_ == Existing::keep ? RENAME_NOREPLACE : 0;
+  if (::renameat2(in, from, in, to, flags) == 0) return 0;
+  if (flags == 0 || (errno != EINVAL && errno != ENOSYS)) return errno;
+  // The file system cannot rename without replacing; a second link never replaces.
+  if (::linkat(in, from, in, to, 0) != 0) return errno;
+  ::unlinkat(in, from, 0);
+  return 0;
+}
+
+}  // namespace joust

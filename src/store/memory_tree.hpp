@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "store/file_tree.hpp"
+
+namespace joust {
+
+// Files in memory that have no name in any file system: the kernel frees them when the process ends, even by
+// SIGKILL. There are no directories, so a name has one part. Each file needs a descriptor, so their number is
+// limited.
+class MemoryTree : public FileTree {
+ public:
+  explicit MemoryTree(std::size_t most_files = 1024) : most_files_(most_files) {}
+
+  std::expected<Fd, int> open(std::string_view name) const override;
+  bool is_immutable() const override { return true; }
+  Available available() const override { return available_memory(); }
+  // ENOENT for a name of several parts, EMFILE when there are too many files.
+  std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
+
+ private:
+  class MemoryFile;
+  std::expected<ReplacedBytes, int> publish(const std::string& name, Existing existing, Fd& fd);
+
+  const std::size_t most_files_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Fd, std::less<>> files_;
+};
+
+}  // namespace joust

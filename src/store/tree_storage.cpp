@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "store/tree_storage.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "store/name.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kDigestsKept = 1024;
+
+std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
+  return std::unexpected(FileRefusal{error, std::string(text)});
+}
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The rest is for others.
+std::uint64_t usual_quota(const Available& available) {
+  return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
+}
+
+// By the clock from which file systems take their time stamps.
+std::int64_t wall_clock_ns() {
+  timespec now{};
+  checked(::clock_gettime(CLOCK_REALTIME_COARSE, &now), "clock_gettime(CLOCK_REALTIME_COARSE)");
+  return nanoseconds(now);
+}
+
+}  // namespace
+
+FileVersion version_of(int fd) {
+  struct stat facts {};
+  checked(::fstat(fd, &facts), "fstat()");
+  return {.device = facts.st_dev,
+          .inode = facts.st_ino,
+          .size = static_cast<std::uint64_t>(facts.st_size),
+          .modified_ns = nanoseconds(facts.st_mtim),
+          .changed_ns = nanoseconds(facts.st_ctim)};
+}
+
+TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
+    : rules_(rules),
+      files_(std::move(files)),
+      quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
+
+void TreeStorage::add_sample(const std::string& name, Fd contents) {
+  OpenFile file{.file = nullptr, .version = version_of(contents.get()), .settled = true};
+  file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &plain_);
+  samples_.insert_or_assign(name, std::move(file));
+}
+
+FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
+  if (const auto objection = objection_to(name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  const auto sample = samples_.find(name);
+  auto file = sample != samples_.end() ? sample->second : open_named(name);
+  if (!file) return file;
+  const std::lock_guard lock(mutex_);
+  if (const auto known = digests_.find(file->version); known != digests_.end()) file->digest = known->second;
+  return file;
+}
+
+FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
+  auto fd = files_->open(name);
+  if (!fd) return refuse(error_of(fd.error()));
+  OpenFile file{.file = nullptr, .version = version_of(fd->get())};
+  // The bytes are read after this look at the clock. Any later change gets other time stamps, provided that
+  // the clock is more than one step past the last change.
+  const std::int64_t last_change_ns = std::max(file.version.modified_ns, file.version.changed_ns);
+  file.settled = files_->is_immutable() || last_change_ns + rules_.timestamp_step.count() < wall_clock_ns();
+  file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
+  return file;
+}
+
+FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& request) {
+  if (const auto objection = objection_to(request.name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  if (request.size > rules_.largest_file)
+    return refuse(FileError::too_large, "larger than the server allows");
+  if (samples_.contains(request.name)) return refuse(FileError::exists);
+  const std::lock_guard lock(mutex_);
+  if (const auto found = uploads_.find({std::string(request.name), request.id}); found != uploads_.end()) {
+    if (auto upload = found->second.lock()) {
+      if (!upload->same(request)) return refuse(FileError::malformed, "not the upload that was begun");
+      return upload;
+    }
+  }
+  return begin(request);
+}
+
+// One address gets a share only, so that others find slots too.
+FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
+  std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
+  std::size_t all = 0, of_peer = 0;
+  for (const auto& [key, entry] : uploads_) {
+    const auto upload = entry.lock();
+    if (!upload || upload->over()) continue;
+    ++all;
+    if (upload->peer() == peer) ++of_peer;
+  }
+  if (all >= rules_.most_uploads)
+    return refuse(FileError::busy,
+                  fmt::format("{} uploads are open, of at most {}", all, rules_.most_uploads));
+  if (of_peer >= rules_.most_uploads_per_peer)
+    return refuse(FileError::busy, fmt::format("{} uploads of this address are open, of at most {}", of_peer,
+                                               rules_.most_uploads_per_peer));
+  return {};
+}
+
+FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
+  if (const auto slot = find_slot(request.peer); !slot) return std::unexpected(slot.error());
+  // A rehearsal is thrown away, so that nothing of that name is in its way.
+  const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
+  auto place = files_->create(request.name, existing);
+  if (!place) {
+    const FileError error = error_of(place.error());
+    return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
+  }
+  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &plain_, &worker_});
+  if (!upload) return std::unexpected(upload.error());
+  uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
+  return std::shared_ptr<Upload>(*upload);
+}
+
+void TreeStorage::remember(const OpenFile& file, const Digest& digest) {
+  if (!file.settled) return;
+  const std::lock_guard lock(mutex_);
+  if (digests_.size() >= kDigestsKept) digests_.clear();
+  digests_.insert_or_assign(file.version, digest);
+}
+
+}  // namespace joust

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// What peers of the file server may take, alone and all together.
+#include "protocols/file_load_fixture.hpp"
+#include "protocols/file_messages.hpp"
+#include "protocols/file_server_fixture.hpp"
+
+namespace joust::file {
+namespace {
+
+using test::describe;
+using test::wire;
+
+class FileLimits : public test::FileServerTest {
+ protected:
+  // What a session answers to these bytes; it stays open.
+  static test::Decoded say(Session& session, const std::string& bytes) {
+    deliver(as_bytes(bytes), session, Time{});
+    std::string answer;
+    Segment next;
+    while (session.output({&next, 1}) > 0) {
+      answer += as_text(next.bytes);
+      const std::size_t size = next.bytes.size();
+      session.consumed(size);
+      session.released(size);
+    }
+    return test::decode_all(answer);
+  }
+};
+
+TEST_F(FileLimits, LeaveHalfOfTheUploadsToOtherAddresses) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "4"}}));
+  std::vector<std::unique_ptr<Session>> sessions;
+  const auto bring_half = [&](const std::string& name, PeerAddress peer) {
+    sessions.push_back(service->open({.peer = peer}));
+    const auto heard = say(*sessions.back(), upload_head(name, 6, {0, 3}) + data("abc") + end(3));
+    return describe(heard.messages.at(0));
+  };
+  EXPECT_EQ(bring_half("a", PeerAddress{1}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("b", PeerAddress{1}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("c", PeerAddress{1}),
+            "1: error busy '2 uploads of this address are open, of at most 2'");
+  EXPECT_EQ(bring_half("d", PeerAddress{2}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("e", PeerAddress{2}), "1: stored 0+3 false -");
+  EXPECT_EQ(bring_half("f", PeerAddress{3}), "1: error busy '4 uploads are open, of at most 4'");
+  sessions.erase(sessions.begin());
+  EXPECT_EQ(bring_half("g", PeerAddress{1}), "1: stored 0+3 false -") << "in the slot of the first upload";
+}
+
+TEST_F(FileLimits, LeaveOneUploadToEachAddressWhenThereIsOneOnly) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "1"}}));
+  const auto session = service->open({.peer = PeerAddress{1}});
+  EXPECT_TRUE(std::get<Stored>(say(*session, upload("new", "text")).messages.at(0).body).complete);
+}
+
+TEST_F(FileLimits, EndAnUploadWhenNoRoomIsLeftAndTheConnectionGoesOn) {
+  storage({.most_stored = 5 * 4096});
+  ServerSession first(server()), other(server());
+  const std::string half(3'500, 'x');
+  EXPECT_TRUE(say(first, upload_head("new", 7'000, {0, 7'000})).messages.empty());
+  EXPECT_TRUE(say(other, upload_head("two", 7'000, {0, 7'000})).messages.empty());
+  EXPECT_TRUE(say(first, data(half) + data(half)).messages.empty());
+  const auto heard = say(other, data(half) + data(half) + end(7'000) + wire({2, Query{"old", false}}));
+  ASSERT_EQ(heard.messages.size(), 2U);
+  EXPECT_EQ(describe(heard.messages[0]),
+            "1: error no space '3500 bytes are wanted, and 1788 of the server's 20480 are left'");
+  EXPECT_TRUE(std::holds_alternative<Facts>(heard.messages[1].body));
+  EXPECT_TRUE(std::get<Stored>(say(first, end(7'000)).messages.at(0).body).complete);
+}
+
+TEST_F(FileLimits, RefuseAnUploadThatCannotFitBeforehand) {
+  const auto service = make_server(
+      test::with(Role::serve, {{"root", folder_.file("root")}, {"max-stored-bytes", "10000"}}));
+  const auto session = service->open({});
+  const auto heard = say(*session, upload("new", std::string(7'000, 'x')));
+  ASSERT_EQ(heard.messages.size(), 1U);
+  EXPECT_EQ(describe(heard.messages[0]),
+            "1: error no space '11096 bytes are wanted, and 10000 of the server's 10000 are left'");
+}
+
+}  // namespace
+}  // namespace joust::file
