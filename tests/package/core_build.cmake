@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Builds joust as where only the core packages are installed: neither liburing nor GoogleTest.
+# joust as where only the core packages are installed: neither liburing nor GoogleTest. The configuration is
+# made anew; the program was built beside the tests.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
              -DJOUST_DISABLE=uring -DJOUST_TESTS=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
-step("build the program" COMMAND ${CMAKE_COMMAND} --build ${WORK} --target joust_program)
-step("list the engines" COMMAND ${WORK}/joust engines --json OUTPUT engines)
+step("list the engines" COMMAND ${PROGRAM} engines --json OUTPUT engines)
 
 string(JSON count LENGTH "${engines}")
 set(row NOTFOUND)
