@@ -67,6 +67,7 @@ std::vector<std::string> broken_rules(const Fault& fault, const Outcome& outcome
   }
   const unsigned may_be_lost = costs_nothing(*fault.call, fault.error) ? 0 : 1;
   if (outcome.lost > may_be_lost) broken.push_back(fmt::format("{} clients are lost", outcome.lost));
+  if (outcome.refused > may_be_lost) broken.push_back(fmt::format("{} answers are refused", outcome.refused));
   if (outcome.lost > outcome.counted) broken.push_back("a client is lost and not counted");
   return broken;
 }
