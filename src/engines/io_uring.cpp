@@ -115,14 +115,11 @@ void UringLoop::wait() {
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
-  if (op == Op::stop) {
-    stopping_ = stop().requested();  // the kernel may also have given the watch up
-    if (!stopping_ && (cqe.flags & IORING_CQE_F_MORE) == 0) watch(stop().fd(), Op::stop);
-  }
-  if (op == Op::inbox) {
-    admit_dealt();
-    if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch(inbox().waker().fd(), Op::inbox);
-  }
+  const bool goes_on = (cqe.flags & IORING_CQE_F_MORE) != 0;
+  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have given the watch up
+  if (op == Op::stop && !stopping_ && !goes_on) watch(stop().fd(), op);
+  if (op == Op::inbox) admit_dealt();
+  if (op == Op::inbox && !goes_on) watch(inbox().waker().fd(), op);
   if (op == Op::accept) return take_accepted(*acceptor_of(cqe), cqe);
   if (Peer* const peer = peer_of(cqe)) completed(*peer, op, cqe);
 }
