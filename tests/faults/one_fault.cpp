@@ -78,8 +78,8 @@ std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
       }
     if (!engine->several_loops) continue;
     all.push_back(plain);
-    all.back().name += "-threads-2";
-    all.back().options.threads = 2;
+    all.back().name += "-threads-3";
+    all.back().options.threads = 3;
   }
   return all;
 }

@@ -21,7 +21,7 @@ std::vector<std::string> try_faults(const conformance::Variant& variant, const E
                                     std::span<const Fault> faults);
 
 // The engines that play the exchange's role over sockets, each as it comes, level-triggered where it can be,
-// and with two threads where it can have them.
+// and with three threads where it can have them.
 std::vector<conformance::Variant> variants_for(const Exchange& exchange);
 
 }  // namespace joust::faults

@@ -13,7 +13,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// Without these an engine cannot begin, or has lost sight of everybody.
+// Without these an engine cannot begin.
 constexpr std::array kMayEnd{"epoll_create1"sv,
                              "eventfd"sv,
                              "std::thread"sv,
@@ -63,7 +63,7 @@ std::vector<std::string> broken_rules(std::span<const Fault> faults, const Outco
       const std::string_view name = fault.call->name();
       return contains(kMayEnd, name) && outcome.ended_by.find(message_name(name)) != std::string::npos;
     });
-    if (!may_end) broken.push_back("ends the engine: " + outcome.ended_by);
+    if (!may_end || outcome.had_begun) broken.push_back("ends the engine: " + outcome.ended_by);
     return broken;
   }
   const auto may_be_lost = std::ranges::count_if(

@@ -17,7 +17,7 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
 //
 // - A call that was interrupted, fell short or would wait, and an accept that failed, cost nobody anything.
 // - Any other fault costs one connection at the most, and that is counted.
-// - Where an engine cannot go on it ends with the name of the call, and leaves nothing behind.
+// - Where an engine cannot begin it ends with the name of the call, and leaves nothing behind.
 std::vector<std::string> broken_rules(std::span<const Fault> faults, const Outcome& outcome);
 
 // The arguments of the soak program that bring the run about again; `which` says the faults.
