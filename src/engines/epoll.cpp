@@ -55,6 +55,7 @@ EpollLoop::EpollLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
     : ReadyLoop(hosting, stop, group, index), edge_(!hosting.options.is("trigger", "level")) {
   control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  for (Listener* const listener : listeners()) control(EPOLL_CTL_ADD, listener->fd(), 0, listener);
 }
 
 void EpollLoop::run() {
@@ -107,11 +108,12 @@ void EpollLoop::watch(Peer& peer) {
   peer.armed = events;
 }
 
-// A queue that may not be emptied now would wake a level-triggered loop again and again.
+// A queue that may not be emptied now would wake a level-triggered loop again and again. The kernel needs no
+// memory to change what is watched already: a shortage cannot keep the loop from accepting again.
 void EpollLoop::watch_listeners() {
   if (listeners().empty() || accepting_ == accepts()) return;
   for (Listener* const listener : listeners())
-    control(accepts() ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->fd(), EPOLLIN, listener);
+    control(EPOLL_CTL_MOD, listener->fd(), accepts() ? EPOLLIN : 0, listener);
   accepting_ = accepts();
 }
 

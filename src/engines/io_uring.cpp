@@ -258,9 +258,7 @@ void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup) {
     *bytes = std::min(*bytes, hosting.limits.read_bytes);
   setup.kernel_submits = hosting.options.is("sqpoll", "on");
   setup.watched = hosting.options.wait != Wait::block && !setup.kernel_submits;
-  LoopGroup group(hosting.options.threads);
-  run_loops(group.size(), stop,
-            [&](std::size_t index) { UringLoop(hosting, stop, group, index, setup).run(); });
+  run_loops<UringLoop>(hosting, stop, setup);
 }
 
 }  // namespace joust

@@ -72,6 +72,7 @@ TemplateLoop::TemplateLoop(const Hosting& hosting, Stop& stop, LoopGroup& group,
     : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {
   control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  for (Listener* const listener : listeners()) control(EPOLL_CTL_ADD, listener->fd(), 0, listener);
 }
 
 // REQUIRED, in this order. Only the steps are yours; their bookkeeping is LoopCore's.
@@ -212,12 +213,12 @@ void TemplateLoop::watch(TemplatePeer& peer) {
 }
 
 // Duty 2: a name may stand for several addresses. Duty 3: a queue that must not be emptied now, for want of
-// descriptors, must not wake the loop either.
+// descriptors, must not wake the loop either. To change a watch takes no memory of the kernel.
 void TemplateLoop::watch_listeners() {
   const bool accepts = !listeners().empty() && !accepting_paused();
   if (listeners().empty() || accepting_ == accepts) return;
   for (Listener* const listener : listeners())
-    control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->fd(), EPOLLIN, listener);
+    control(EPOLL_CTL_MOD, listener->fd(), accepts ? EPOLLIN : 0U, listener);
   accepting_ = accepts;
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "conformance/peer.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -55,8 +56,9 @@ std::vector<std::string> Resources::not_back() const {
   const auto as_before = [this](const Resources& after) {
     return after.descriptors == descriptors && after.threads <= threads && after.children == children;
   };
+  const Time give_up = Clock::now() + kPatience;
   Resources after = now();
-  for (int i = 0; i < 20'000 && !as_before(after); ++i) {
+  while (!as_before(after) && Clock::now() < give_up) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     after = now();
   }

@@ -18,7 +18,7 @@ struct Resources {
   static Resources now();
 
   // How the process differs from this, in words; nothing as soon as it does not. A joined thread and a closed
-  // ring take the kernel a moment, which is waited for.
+  // ring take the kernel a moment, which is waited for, up to kPatience.
   std::vector<std::string> not_back() const;
   void expect_back() const;  // fails the test if it does
 };

@@ -17,6 +17,7 @@ struct Outcome {
   unsigned refused = 0;             // answers that the server's disk does not do as it was asked
   std::uint64_t counted = 0;        // failures, by the engine
   std::string ended_by;             // what run() threw
+  bool had_begun = false;           // before that: somebody had been served
   std::vector<std::string> faults;  // wrong bytes, a broken contract of Session, what was left behind
 };
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -15,32 +16,38 @@ namespace joust::faults {
 namespace {
 
 // Which calls of so many fail in turn.
-std::set<std::uint64_t> chosen(std::uint64_t made, std::uint64_t between, hostile::Chance& chance) {
-  std::set<std::uint64_t> numbers{1, made};
-  if (made <= between + 2)
-    for (std::uint64_t number = 2; number < made; ++number) numbers.insert(number);
-  else
-    for (std::uint64_t i = 0; i < between; ++i) numbers.insert(1 + chance.below(made));
+std::set<std::uint64_t> chosen(std::uint64_t made, std::uint64_t places, hostile::Chance& chance) {
+  std::set<std::uint64_t> numbers;
+  if (made <= places)
+    for (std::uint64_t number = 1; number <= made; ++number) numbers.insert(number);
+  while (numbers.size() < std::min(made, places))
+    numbers.insert(chance.pick<std::uint64_t>({1, made, 1 + chance.below(made)}));
   return numbers;
+}
+
+std::string text(std::span<const Fault> faults) {
+  std::string words;
+  for (const Fault& fault : faults) words += (words.empty() ? "" : ", ") + text(fault);
+  return words;
 }
 
 }  // namespace
 
-std::vector<std::string> try_fault(const conformance::Variant& variant, const Exchange& exchange,
-                                   const Fault& fault) {
-  hostile::Watchdog watchdog(fmt::format("{}, {}: {}", variant.name, exchange.name, text(fault)));
+std::vector<std::string> try_faults(const conformance::Variant& variant, const Exchange& exchange,
+                                    std::span<const Fault> faults) {
+  hostile::Watchdog watchdog(fmt::format("{}, {}: {}", variant.name, exchange.name, text(faults)));
   const auto before = conformance::Resources::now();
   reset_counts();
-  inject(fault);
+  inject(faults);
   const Outcome outcome = exchange.run(variant);
   stop_injecting();
-  std::vector<std::string> broken = broken_rules(fault, outcome);
+  std::vector<std::string> broken = broken_rules(faults, outcome);
   for (std::string& left : before.not_back()) broken.push_back(std::move(left));
   return broken;
 }
 
 std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange& exchange,
-                             std::uint64_t between, std::uint64_t seed) {
+                             std::uint64_t places, std::uint64_t seed) {
   exchange.run(variant);  // what is made once in a program's life is made here
   reset_counts();
   const Outcome plain = exchange.run(variant);
@@ -52,7 +59,7 @@ std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange
     if (const std::uint64_t made = call->made(); made > 0)
       for (const int error : call->faults())
         if (impossible(variant, *call, error).empty())
-          for (const std::uint64_t nth : chosen(made, between, chance))
+          for (const std::uint64_t nth : chosen(made, places, chance))
             faults.push_back({.call = call, .error = error, .nth = nth});
   return faults;
 }
@@ -71,8 +78,8 @@ std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
       }
     if (!engine->several_loops) continue;
     all.push_back(plain);
-    all.back().name += "-threads-2";
-    all.back().options.threads = 2;
+    all.back().name += "-threads-3";
+    all.back().options.threads = 3;
   }
   return all;
 }

@@ -42,20 +42,16 @@ class Call {
 std::span<Call* const> all_calls();
 void reset_counts();
 
-// Which call fails, from now on.
+// Which call fails, once.
 struct Fault {
   const Call* call = nullptr;
   int error = 0;
-  std::uint64_t nth = 1;    // the first to fail since reset_counts()
-  std::uint64_t times = 1;  // how many fail from there on
+  std::uint64_t nth = 1;  // counted from reset_counts()
 };
-void inject(const Fault& fault);
 
-// Each call fails by chance, in one case of so many, with one of its faults.
-void inject_by_chance(std::uint64_t seed, std::uint64_t one_in);
-
+// These calls fail, until stop_injecting(). No engine may be running meanwhile.
+void inject(std::span<const Fault> faults);
 void stop_injecting();
-std::uint64_t injected();  // faults since the last inject...()
 
 // Marks the thread it is made on as an engine's, or as none, until it is destroyed. A thread that an engine's
 // thread starts is an engine's too.

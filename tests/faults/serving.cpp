@@ -42,6 +42,7 @@ void Serving::client(const std::function<void()>& part) {
 }
 
 Outcome Serving::stop(const std::function<void()>& before_end) {
+  outcome_.had_begun = outcome_.right > 0;
   server_->run().stop().request();
   client(before_end);
   try {

@@ -23,6 +23,7 @@ struct Soak {
   std::string exchange, variant, call;
   std::optional<int> error;
   std::optional<std::uint64_t> nth;
+  std::uint64_t at_once = 0;
 };
 
 // Prints what a run has shown, and says whether that is something.
@@ -48,9 +49,12 @@ Role role_of(const Soak& soak, std::uint64_t seed) {
   return soak.role == "dial" || (soak.role.empty() && seed % 3 == 0) ? Role::dial : Role::serve;
 }
 
+Time until_of(const Soak& soak) {
+  return Clock::now() + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(soak.seconds));
+}
+
 int attack_by_seed(const Soak& soak) {
-  const Time until =
-      Clock::now() + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(soak.seconds));
+  const Time until = until_of(soak);
   int failed = 0;
   std::uint64_t seed = soak.seed;
   do {
@@ -65,23 +69,58 @@ int attack_by_seed(const Soak& soak) {
   return failed;
 }
 
-int try_faults(const Soak& soak) {
-  const auto is = [](const auto& wanted, const auto& one) { return wanted.empty() || wanted == one; };
-  int failed = 0;
+bool is(const std::string& wanted, std::string_view one) {
+  return wanted.empty() || wanted == one;
+}
+
+struct Exchanging {
+  const faults::Exchange* exchange;
+  conformance::Variant variant;
+};
+
+std::vector<Exchanging> exchanges_of(const Soak& soak) {
+  std::vector<Exchanging> all;
   for (const faults::Exchange* exchange : faults::exchanges())
-    for (const conformance::Variant& variant : faults::variants_for(*exchange)) {
-      if (!is(soak.exchange, exchange->name) || !is(soak.variant, variant.name)) continue;
-      if (!is(soak.engine, variant.engine->name)) continue;
-      for (const faults::Fault& fault :
-           faults::faults_of(variant, *exchange, ~std::uint64_t{0} - 2, soak.seed)) {
-        if (!is(soak.call, fault.call->name()) || soak.error.value_or(fault.error) != fault.error) continue;
-        if (soak.nth.value_or(fault.nth) != fault.nth) continue;
-        announce(faults::replay(variant, *exchange, fault));
-        if (!report(faults::try_fault(variant, *exchange, fault))) continue;
-        failed = 1;
-        if (!soak.go_on) return failed;
-      }
+    for (conformance::Variant& variant : faults::variants_for(*exchange))
+      if (is(soak.exchange, exchange->name) && is(soak.variant, variant.name) &&
+          is(soak.engine, variant.engine->name))
+        all.push_back({exchange, std::move(variant)});
+  return all;
+}
+
+int try_each_fault(const Soak& soak) {
+  int failed = 0;
+  for (const auto& [exchange, variant] : exchanges_of(soak))
+    for (const faults::Fault& fault :
+         faults::faults_of(variant, *exchange, faults::kAllPlaces, soak.seed)) {
+      if (!is(soak.call, fault.call->name()) || soak.error.value_or(fault.error) != fault.error) continue;
+      if (soak.nth.value_or(fault.nth) != fault.nth) continue;
+      announce(faults::replay(variant, *exchange, faults::arguments(fault)));
+      if (!report(faults::try_faults(variant, *exchange, {&fault, 1}))) continue;
+      failed = 1;
+      if (!soak.go_on) return failed;
     }
+  return failed;
+}
+
+// As many faults as asked for, anywhere in one exchange. All of it is chosen by the seed.
+int try_faults_at_once(const Soak& soak) {
+  const Time until = until_of(soak);
+  const std::vector<Exchanging> all = exchanges_of(soak);
+  int failed = 0;
+  std::uint64_t seed = soak.seed;
+  do {
+    Chance chance(seed, 0);
+    const auto& [exchange, variant] = chance.any_of(all);
+    const auto possible = faults::faults_of(variant, *exchange, 8, seed);
+    std::vector<faults::Fault> chosen;
+    while (chosen.size() < soak.at_once) chosen.push_back(chance.any_of(possible));
+    announce(faults::replay(variant, *exchange,
+                            fmt::format("--at-once {} --seed {}", soak.at_once, seed++)));
+    for (const faults::Fault& fault : chosen)
+      if (soak.verbose) fmt::print("  {}\n", faults::text(fault));
+    if (report(faults::try_faults(variant, *exchange, chosen))) failed = 1;
+  } while (Clock::now() < until && (failed == 0 || soak.go_on));
   return failed;
 }
 
@@ -101,12 +140,18 @@ int main(int count, char** arguments) {
   options.add_option("--call", soak.call, "likewise");
   options.add_option("--error", soak.error, "likewise: the errno, -1 to fall short");
   options.add_option("--nth", soak.nth, "likewise: which of the calls");
+  options.add_option("--at-once", soak.at_once, "with --faults: so many in one exchange, chosen by the seed");
   CLI11_PARSE(options, count, arguments);
   if (!soak.engine.empty() && engine_of(soak.engine, Role::serve) == nullptr) {
     fmt::print(stderr, "no engine '{}' here that serves over sockets\n", soak.engine);
     return 2;
   }
-  return soak.faults ? try_faults(soak) : attack_by_seed(soak);
+  if (!soak.faults) return attack_by_seed(soak);
+  if (exchanges_of(soak).empty()) {
+    fmt::print(stderr, "no such exchange, variant or engine\n");
+    return 2;
+  }
+  return soak.at_once > 0 ? try_faults_at_once(soak) : try_each_fault(soak);
 }
 
 }  // namespace

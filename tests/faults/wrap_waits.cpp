@@ -14,6 +14,7 @@ namespace joust::faults {
 namespace {
 
 Call epoll_create_call{"epoll_create1", {EMFILE, ENFILE, ENOMEM}};
+// Of EPOLL_CTL_ADD: to change or to end a watch, the kernel needs no memory.
 Call epoll_ctl_call{"epoll_ctl", {ENOMEM, ENOSPC}};
 Call epoll_pwait2_call{"epoll_pwait2", {EINTR, ENOSYS, EPERM}};
 Call epoll_wait_call{"epoll_wait", {EINTR}};
@@ -37,6 +38,7 @@ int __wrap_epoll_create1(int flags) {
 
 int __real_epoll_ctl(int, int, int, epoll_event*);
 int __wrap_epoll_ctl(int epoll, int operation, int fd, epoll_event* event) {
+  if (operation != EPOLL_CTL_ADD) return __real_epoll_ctl(epoll, operation, fd, event);
   return call_or_fail(epoll_ctl_call, __real_epoll_ctl, epoll, operation, fd, event);
 }
 

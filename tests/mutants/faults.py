@@ -25,9 +25,8 @@ FAULTS = [
            "for (int i = 0; i < 100; ++i) accept_peers(*listener, SOCK_NONBLOCK); return;")),
     fault(2, "listens on the first address only", "Stream.ServesEveryAddressOfItsName",
           ("for (Listener* const listener : listeners())\n"
-           "    control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listener->fd(), EPOLLIN, listener);",
-           "control(accepts ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, listeners()[0]->fd(), EPOLLIN,"
-           " listeners()[0]);")),
+           "    control(EPOLL_CTL_MOD, listener->fd(), accepts ? EPOLLIN : 0U, listener);",
+           "control(EPOLL_CTL_MOD, listeners()[0]->fd(), accepts ? EPOLLIN : 0U, listeners()[0]);")),
     fault(3, "asks for newcomers it cannot accept", "Crowd.OutOfDescriptorsServesOnAndRecovers",
           ("!listeners().empty() && !accepting_paused()", "!listeners().empty()")),
     fault(3, "does not accept again after a shortage", "Crowd.FifthWaitsWhereFourAreAllowed",

@@ -2,7 +2,9 @@
 #include "engines/loop/loops.hpp"
 
 #include <exception>
+#include <latch>
 #include <thread>
+#include <utility>
 
 #include "base/sigpipe.hpp"
 
@@ -31,23 +33,38 @@ void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t)>& loop) {
+void run_loops(std::size_t loops, Stop& stop,
+               const std::function<void(std::size_t index, const Begin& begin)>& loop) {
+  std::latch begun(static_cast<std::ptrdiff_t>(loops));
   std::mutex mutex;
   std::exception_ptr first;
+  const auto end_all = [&](std::exception_ptr error) {
+    const std::lock_guard lock(mutex);
+    if (!first) first = std::move(error);
+    stop.request();
+    stop.request();
+  };
   const auto guarded = [&](std::size_t index) {
     const SigpipeBlock block;  // for send_file()
+    bool has_begun = false;
     try {
-      loop(index);
+      loop(index, [&] {
+        has_begun = true;
+        begun.arrive_and_wait();
+      });
     } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!first) first = std::current_exception();
-      stop.request();
-      stop.request();
+      end_all(std::current_exception());
     }
+    if (!has_begun) begun.count_down();
   };
   {
     std::vector<std::jthread> others;
-    for (std::size_t index = 1; index < loops; ++index) others.emplace_back(guarded, index);
+    try {
+      while (others.size() + 1 < loops) others.emplace_back(guarded, others.size() + 1);
+    } catch (...) {
+      end_all(std::current_exception());
+      begun.count_down(static_cast<std::ptrdiff_t>(loops - 1 - others.size()));
+    }
     guarded(0);
   }
   if (first) std::rethrow_exception(first);

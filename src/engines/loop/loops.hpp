@@ -56,15 +56,22 @@ class LoopGroup {
 // its core.
 void pause_for_shortage();
 
-// Runs `loop(index)` on `loops` threads, the calling one included, and waits for all. When one throws, the
-// others are stopped and the first exception is thrown here.
-void run_loops(std::size_t loops, Stop& stop, const std::function<void(std::size_t index)>& loop);
+// Runs `loop(index, begin)` on `loops` threads, the calling one included, and waits for all. A loop calls
+// begin() when it has all that it needs, and so waits for the others: where one cannot begin, nobody has been
+// served yet. When one throws, the others are stopped and the first exception is thrown here.
+using Begin = std::function<void()>;
+void run_loops(std::size_t loops, Stop& stop,
+               const std::function<void(std::size_t index, const Begin& begin)>& loop);
 
-// Engine::run of an engine whose loops are objects of the class Loop.
-template <typename Loop>
-void run_loops(const Hosting& hosting, Stop& stop) {
+// Engine::run of an engine whose loops are objects of the class Loop, which `args` are given to.
+template <typename Loop, typename... Args>
+void run_loops(const Hosting& hosting, Stop& stop, const Args&... args) {
   LoopGroup group(hosting.options.threads);
-  run_loops(group.size(), stop, [&](std::size_t index) { Loop(hosting, stop, group, index).run(); });
+  run_loops(group.size(), stop, [&](std::size_t index, const Begin& begin) {
+    Loop loop(hosting, stop, group, index, args...);
+    begin();
+    loop.run();
+  });
 }
 
 }  // namespace joust
