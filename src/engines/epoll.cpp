@@ -113,7 +113,7 @@ void EpollLoop::watch(Peer& peer) {
 void EpollLoop::watch_listeners() {
   if (listeners().empty() || accepting_ == accepts()) return;
   for (Listener* const listener : listeners())
-    control(EPOLL_CTL_MOD, listener->fd(), accepts() ? EPOLLIN : 0, listener);
+    control(EPOLL_CTL_MOD, listener->fd(), accepts() ? EPOLLIN : 0U, listener);
   accepting_ = accepts();
 }
 
