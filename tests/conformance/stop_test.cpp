@@ -276,7 +276,8 @@ TEST_P(Stopping, NobodyWhoWasAcceptedIsLost) {
   if (variant.engine->several_loops) variant.options.threads = 3;
   for (int i = 0; i < 20; ++i) {
     GreetingService greeting;
-    Server server(variant, greeting, {.limits = limits});
+    // A short queue: all who are in it at the stop are served, and a thread for each takes its time.
+    Server server(variant, greeting, {.limits = limits, .socket = {.backlog = 64}});
     std::atomic<bool> stopped{false};
     std::vector<std::future<std::vector<Peer>>> connecting;
     for (int thread = 0; thread < 2; ++thread)
