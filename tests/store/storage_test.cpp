@@ -91,6 +91,15 @@ TEST_F(Serving, TellsOfADiskThatTakesNoMore) {
 
 class LocalFilesOf : public test::StorageTest {};
 
+TEST_F(LocalFilesOf, RefusesAFileThatDoesNotFitIntoMemoryBeforehand) {
+  LocalFiles files({.sink = SinkKind::memory});
+  EXPECT_TRUE(files.sink(1 << 20));
+  const auto refused = files.sink(std::uint64_t{1} << 60);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().error, FileError::no_space);
+  EXPECT_NE(refused.error().text.find("are needed, but only"), std::string::npos) << refused.error().text;
+}
+
 TEST_F(LocalFilesOf, NamesAnOutputOnlyWhenItIsAccepted) {
   LocalFiles ends({.sink = SinkKind::file, .output = path("old")});
   {
