@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+//
+// A stop while peers are just connecting: each of them is served, or refused.
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "base/check.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "joust/outbox.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class StoppingWhileTheyConnect : public EngineTest {};
+JOUST_EVERY_ENGINE(StoppingWhileTheyConnect, Role::serve);
+
+// While others still come in, some in the accept queue and some on their way to another loop.
+TEST_P(StoppingWhileTheyConnect, EndsThoughTheyKeepTheirEndsOpen) {
+  Limits limits = brisk();
+  limits.drain = kPatience * 2;
+  for (int i = 0; i < 4; ++i) {
+    EchoService echo;
+    Server server(GetParam(), echo, {.limits = limits});
+    std::vector<Fd> connects;
+    for (int peer = 0; peer < 20; ++peer) connects.push_back(begin_connect(server.endpoint()));
+    server.run().stop().request();
+    // The peers' ends stay open: those accepted must be told of the stop, or all wait for the drain limit.
+    server.run().wait();
+  }
+}
+
+// Has the first word, and nothing else to say.
+class GreetingSession : public Session {
+ public:
+  void on_open(Time /*now*/) override { outbox_.append("hello"); }
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override { return chunk.size(); }
+  void on_peer_finished(Time /*now*/) override { finished_ = true; }
+  void on_drain(Time /*now*/) override { finished_ = true; }
+  std::size_t output(std::span<Segment> into) const override { return outbox_.segments(into); }
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override { outbox_.consumed(n); }
+  void released(std::size_t n) override { outbox_.released(n); }
+
+ private:
+  Outbox outbox_;
+  bool finished_ = false;
+};
+
+class GreetingService : public Service {
+ public:
+  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+    return std::make_unique<GreetingSession>();
+  }
+};
+
+// Connects again and again until the listener is gone. A connect that is still waiting when the server has
+// stopped was never accepted: TCP repeats its SYN a second later.
+std::vector<Peer> connect_to_the_last(const Endpoint& to, const std::atomic<bool>& stopped) {
+  std::vector<Peer> peers;
+  try {
+    for (;;) {
+      Fd socket = begin_connect(to);
+      pollfd connected{.fd = socket.get(), .events = POLLOUT, .revents = 0};
+      while (::poll(&connected, 1, 10) == 0)
+        if (stopped) return peers;
+      if (connect_result(socket.get()) != 0) return peers;
+      checked(::fcntl(socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");  // a Peer blocks
+      peers.emplace_back(std::move(socket));
+    }
+  } catch (const std::system_error&) {
+    return peers;
+  }
+}
+
+// A reset that falls into connect() leaves nothing to read but an end; who was served and closed in order
+// still has a peer's address.
+bool was_reset(Peer& peer) {
+  const Next next = peer.next();
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  const int named = ::getpeername(peer.fd(), reinterpret_cast<sockaddr*>(&address), &size);
+  return next == Next::reset || (next == Next::end && named < 0);
+}
+
+// Who is still in the queue when the listener closes is reset. Whoever was accepted is greeted, also on the
+// way to another loop.
+TEST_P(StoppingWhileTheyConnect, NobodyWhoWasAcceptedIsLost) {
+  checks(Duty::stop);
+  Limits limits = brisk();
+  limits.linger = std::chrono::milliseconds(1);
+  limits.drain = kPatience;
+  Variant variant = GetParam();
+  if (variant.engine->several_loops) variant.options.threads = 3;
+  for (int i = 0; i < 20; ++i) {
+    GreetingService greeting;
+    // A short queue: all who are in it at the stop are served, and a thread for each takes its time.
+    Server server(variant, greeting, {.limits = limits, .socket = {.backlog = 64}});
+    std::atomic<bool> stopped{false};
+    std::vector<std::future<std::vector<Peer>>> connecting;
+    for (int thread = 0; thread < 2; ++thread)
+      connecting.push_back(
+          std::async(std::launch::async, connect_to_the_last, server.endpoint(), std::cref(stopped)));
+    std::this_thread::sleep_for(std::chrono::microseconds(100 * i));
+    server.stop();
+    stopped = true;
+    for (auto& peers : connecting) {
+      for (Peer& peer : peers.get()) {
+        // The kernel may forget without a word whom it was about to queue; it resets them when they speak.
+        if (!peer.hears_within(std::chrono::milliseconds(100))) peer.send("?");
+        if (was_reset(peer)) continue;
+        EXPECT_EQ(peer.receive_to_end(), "hello");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance
