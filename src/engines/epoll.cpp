@@ -41,12 +41,13 @@ class EpollLoop : public ReadyLoop {
   int wait_for_events(Duration most);
   void dispatch(const epoll_event& event);
   void watch(Peer& peer) override;
+  bool let_go(Peer& peer) override;
   void watch_listeners();
   void control(int operation, int fd, std::uint32_t events, void* tag);
 
   const bool edge_;
-  bool accepting_ = false;    // the listeners are watched
-  bool has_pwait2_ = true;    // Linux 5.11, and no seccomp filter that refuses it
+  bool accepting_ = false;  // the listeners are watched
+  bool has_pwait2_ = true;  // Linux 5.11, and no seccomp filter that refuses it
   std::array<epoll_event, kEventsPerTurn> events_{};
   Fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1()")};
 };
@@ -88,6 +89,8 @@ void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
     control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // or it would wake the loop again and again
+    for (Listener* const listener : listeners()) control(EPOLL_CTL_DEL, listener->fd(), 0, nullptr);
+    accepting_ = false;
     return request_stop();
   }
   if (tag == &inbox()) return admit_dealt();
@@ -106,6 +109,13 @@ void EpollLoop::watch(Peer& peer) {
   if (events == peer.armed) return;
   control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events, &peer);
   peer.armed = events;
+}
+
+// close() ends the watch only where no other process has a copy of the socket: a child has one until it calls
+// exec, and the kernel would go on to report a peer that is gone.
+bool EpollLoop::let_go(Peer& peer) {
+  if (peer.armed != Peer::kUnwatched) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
+  return true;
 }
 
 // A queue that may not be emptied now would wake a level-triggered loop again and again. The kernel needs no

@@ -56,6 +56,7 @@ class TemplateLoop : public LoopCore<TemplatePeer> {
   void resume_unfinished();
   void stop_by_and_by();
   void watch(TemplatePeer& peer);
+  bool let_go(TemplatePeer& peer) override;
   void watch_listeners();
   void control(int operation, int fd, std::uint32_t events, void* tag);
 
@@ -109,6 +110,8 @@ void TemplateLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
     stopping_ = true;
+    accepting_ = false;
+    for (Listener* const listener : listeners()) control(EPOLL_CTL_DEL, listener->fd(), 0, nullptr);
     return control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // duty 13: it would wake the loop for ever
   }
   if (tag == &inbox()) return admit_dealt();  // another loop has accepted for this one
@@ -118,8 +121,7 @@ void TemplateLoop::dispatch(const epoll_event& event) {
 }
 
 void TemplateLoop::ready(TemplatePeer& peer, std::uint32_t events) {
-  if (!peer.connection)
-    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
+  if (!peer.connection) return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
   if ((events & (EPOLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (EPOLLOUT | kEnd)) != 0) peer.full = false;
   if ((events & kEnd) != 0) peer.hung_up = true;
@@ -212,10 +214,17 @@ void TemplateLoop::watch(TemplatePeer& peer) {
   peer.watched = events;
 }
 
+// Duty 21: where another process has a copy of the socket (a child has one until it calls exec), close()
+// alone would leave the watch in place, and with it the address of a peer that is gone.
+bool TemplateLoop::let_go(TemplatePeer& peer) {
+  if (peer.watched != 0) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
+  return true;
+}
+
 // Duty 2: a name may stand for several addresses. Duty 3: a queue that must not be emptied now, for want of
 // descriptors, must not wake the loop either. To change a watch takes no memory of the kernel.
 void TemplateLoop::watch_listeners() {
-  const bool accepts = !listeners().empty() && !accepting_paused();
+  const bool accepts = !stopping_ && !listeners().empty() && !accepting_paused();
   if (listeners().empty() || accepting_ == accepts) return;
   for (Listener* const listener : listeners())
     control(EPOLL_CTL_MOD, listener->fd(), accepts ? EPOLLIN : 0U, listener);

@@ -213,6 +213,8 @@ void Uring::submit_and_wait(Duration most) {
     __kernel_timespec timeout{.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
     io_uring_cqe* first = nullptr;
     result = io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+  } else if (setup_.kernel_submits && (flags & IORING_SQ_CQ_OVERFLOW) == 0) {
+    result = io_uring_submit(&ring_);  // a system call only where the kernel's thread sleeps
   } else if (!setup_.watched || io_uring_sq_ready(&ring_) > 0 ||
              (flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0) {
     result = io_uring_submit_and_get_events(&ring_);

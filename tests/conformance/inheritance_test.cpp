@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// Another process has copies of the descriptors, as a child has until it calls exec: a socket that was closed
+// here lives on there, and the kernel may go on to report it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/check.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+class Inheriting : public EngineTest {};
+JOUST_EVERY_ENGINE(Inheriting, Role::serve);
+
+// Holds a copy of each descriptor that was open when it was made.
+class Heir {
+ public:
+  Heir() : process_(checked(::fork(), "fork()")) {
+    if (process_ != 0) return;
+    for (;;) ::pause();
+  }
+  ~Heir() {
+    ::kill(process_, SIGKILL);
+    ::waitpid(process_, nullptr, 0);
+  }
+  Heir(const Heir&) = delete;
+  Heir& operator=(const Heir&) = delete;
+
+ private:
+  const pid_t process_;
+};
+
+void expect_service(const Server& server) {
+  for (int i = 0; i < 20; ++i) {
+    Peer peer(server.endpoint());
+    peer.send("word\n");
+    EXPECT_EQ(peer.receive(5), "word\n");
+  }
+}
+
+TEST_P(Inheriting, ACopyOfASocketThatHasEndedIsNotServed) {
+  checks(Duty::nothing_left);
+  EchoService echo;
+  Server server(GetParam(), echo);
+  Peer peer(server.endpoint());
+  peer.send("word\n");
+  EXPECT_EQ(peer.receive(5), "word\n");
+  const Heir heir;
+  peer.finish();
+  expect_service(server);
+}
+
+TEST_P(Inheriting, ACopyOfASocketThatWasClosedHereIsNotServed) {
+  checks(Duty::nothing_left);
+  Limits limits = brisk();
+  limits.idle = std::chrono::milliseconds(50);
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer peer(server.endpoint());
+  peer.send("word\n");
+  EXPECT_EQ(peer.receive(5), "word\n");
+  const Heir heir;
+  const Time give_up = Clock::now() + kPatience;
+  while (server.tally().failures(Stage::timeout) == 0) {
+    ASSERT_LT(Clock::now(), give_up) << "the idle limit does not end it";
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  peer.send("more\n");
+  expect_service(server);
+}
+
+TEST_P(Inheriting, ACopyOfTheListenerDoesNotDisturbAStop) {
+  checks(Duty::nothing_left);
+  Limits limits = brisk();
+  limits.drain = kPatience;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer peer(server.endpoint());
+  peer.send("word\n");
+  EXPECT_EQ(peer.receive(5), "word\n");
+  const Heir heir;
+  server.run().stop().request();
+  EXPECT_EQ(peer.next(), Next::end);
+  const Fd late = begin_connect(server.endpoint());
+  peer.finish();
+  server.run().wait();
+}
+
+}  // namespace
+}  // namespace joust::conformance
