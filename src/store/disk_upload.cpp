@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/check.hpp"
 #include "store/available.hpp"
 
 namespace joust {
@@ -29,7 +30,8 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
 // Whether the file can be filled by a mapping. It then has its size, and no room on the disk yet.
 FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
   if (size > kLargestMapped) return false;
-  if (::ftruncate(fd, static_cast<off_t>(size)) != 0) return refuse(error_of(errno));
+  if (retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) != 0)
+    return refuse(error_of(errno));
   // Without the promise of room a mapping could end the process.
   const int error = reserve(fd, 0, std::min<std::uint64_t>(size, 1));
   if (error == EOPNOTSUPP || error == ENOSYS) return false;

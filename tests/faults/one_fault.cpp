@@ -41,6 +41,7 @@ std::vector<std::string> try_faults(const conformance::Variant& variant, const E
   inject(faults);
   const Outcome outcome = exchange.run(variant);
   stop_injecting();
+  watchdog.phase("what is left");
   std::vector<std::string> broken = broken_rules(faults, outcome);
   for (std::string& left : before.not_back()) broken.push_back(std::move(left));
   return broken;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ Call open_call{"open", {EINTR, EMFILE, ENFILE, ENOMEM}};
 Call syscall_call{"syscall",
                   {EMFILE, ENFILE, ENOMEM, ENOSYS, EAGAIN}};  // openat2, which glibc has no name for
 Call fstat_call{"fstat", {ENOMEM, EIO}};
+Call fstatfs_call{"fstatfs", {EINTR, ENOMEM, EIO}};
 Call fstatat_call{"fstatat", {ENOMEM, EIO, EACCES}};
 Call ftruncate_call{"ftruncate", {EINTR, EIO, EFBIG}};
 Call rename_call{"renameat2", {EINVAL, ENOSPC, EDQUOT, EIO}};
@@ -119,6 +121,11 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t size) {
 int __real_fstat(int, struct stat*);
 int __wrap_fstat(int fd, struct stat* facts) {
   return call_or_fail(fstat_call, __real_fstat, fd, facts);
+}
+
+int __real_fstatfs(int, struct statfs*);
+int __wrap_fstatfs(int fd, struct statfs* facts) {
+  return call_or_fail(fstatfs_call, __real_fstatfs, fd, facts);
 }
 
 int __real_fstatat(int, const char*, struct stat*, int);

@@ -5,15 +5,20 @@
 #include <cstdlib>
 #include <utility>
 
+#include "conformance/peer.hpp"
+
 namespace joust::hostile {
 namespace {
 
-constexpr Duration kLongestPhase = std::chrono::seconds(60);
+// Longer than kPatience, after which most of what hangs is reported in more words.
+Duration longest_phase() {
+  return 2 * conformance::kPatience;
+}
 
 }  // namespace
 
 Watchdog::Watchdog(std::string run)
-    : run_(std::move(run)), until_(Clock::now() + kLongestPhase), thread_([this] { watch(); }) {}
+    : run_(std::move(run)), until_(Clock::now() + longest_phase()), thread_([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -27,7 +32,7 @@ Watchdog::~Watchdog() {
 void Watchdog::phase(std::string name) {
   const std::lock_guard lock(mutex_);
   phase_ = std::move(name);
-  until_ = Clock::now() + kLongestPhase;
+  until_ = Clock::now() + longest_phase();
   changed_.notify_one();
 }
 
