@@ -32,7 +32,6 @@ const std::map<std::string, std::string> kLeftOut{
     {"getnameinfo", "before a run"},
     {"getrlimit", "fails for wrong arguments only"},
     {"getrandom", "does not fail for 16 bytes"},
-    {"getrlimit", "fails for wrong arguments only"},
     {"getsockname", "before a run"},
     {"ioctl", "FIONREAD of an open socket does not fail"},
     {"listen", "before a run"},
@@ -52,7 +51,6 @@ const std::map<std::string, std::string> kLeftOut{
     {"stat", "before a run"},
     {"sysconf", "no system call"},
     {"uname", "fails for wrong arguments only"},
-    {"sysconf", "no system call"},
     {"unlink", "its result is not looked at"},
     {"unlinkat", "its result is not looked at"},
     {"write", "of an eventfd only, which cannot fail but by overflow"},
@@ -67,7 +65,6 @@ const std::map<std::string, std::string> kNotReached{
     {"select", "no engine uses it"},
     {"pselect", "no engine uses it"},
     {"poll", "in the destructor of a crew that has not ended"},
-    {"unlinkat", "of an upload that is given up"},
 };
 
 std::set<std::string> calls_in_the_sources() {
