@@ -185,6 +185,20 @@ TEST_F(Flood, WaitsForNobodyWhoDoesNotRead) {
   EXPECT_GT(before, 100U << 20);
 }
 
+// Each of them is waited for two seconds, but all of them together no longer either.
+TEST_F(Flood, IsNotHeldUpByMembersThatComeAgainAndNeverRead) {
+  fill_room({{"room-bytes", "8MiB"}});
+  members_.resize(1);
+  std::uint64_t sent = 0;
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    members_.push_back(std::make_unique<Connection>(*service_, now_));
+    members_.back()->join(100 + round, now_);
+    sent = flood(seconds(2), 0);
+    members_.resize(1);
+  }
+  EXPECT_GT(sent, 100U << 20);
+}
+
 // The others are let in while the flooder is held back.
 TEST_F(Flood, LeavesTheOthersTheirShare) {
   fill_room({{"room-bytes", "8MiB"}});

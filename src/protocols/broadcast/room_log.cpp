@@ -16,6 +16,10 @@ static_assert(kChunk >= RoomLog::kLargest);
 constexpr Duration kPatience = std::chrono::seconds(2);
 constexpr std::uint64_t kEnough = 32;  // of the limit: so much of it in that time
 
+// All waiting in vain together is limited too, or members that come, never read and come back could hold up a
+// room for ever: to kPatience at once, and in the long run to this part of the time.
+constexpr int kPartOfTheTime = 8;
+
 constexpr Duration kLookEvery = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -46,7 +50,7 @@ struct RoomLog::Chunk {
 };
 
 RoomLog::RoomLog(std::uint64_t limit)
-    : limit_(limit), last_(std::make_shared<Chunk>(0)), look_again_(limit / 2 + 1) {}
+    : limit_(limit), last_(std::make_shared<Chunk>(0)), look_again_(limit / 2 + 1), credit_(kPatience) {}
 
 RoomLog::~RoomLog() = default;
 
@@ -77,6 +81,10 @@ void RoomLog::look_locked(Time now) {
   const std::uint64_t half = limit_ / 2;
   const std::uint64_t far = crowded() ? limit_ / 4 : half;
   bool is_crowded = false;
+  if (crowded())
+    credit_ -= now - looked_;
+  else
+    credit_ = std::min(kPatience, credit_ + (now - looked_) / kPartOfTheTime);
   look_again_ = end_ + half + 1;
   for (Reader* reader : readers_) {
     const std::uint64_t oldest = reader->oldest_.load(std::memory_order_relaxed);
@@ -86,24 +94,28 @@ void RoomLog::look_locked(Time now) {
       continue;
     }
     look_again_ = std::min(look_again_, oldest + (behind > half ? limit_ : half) + 1);
-    if (behind <= far)
+    if (behind <= far) {
       reader->behind_since_.reset();
-    else if (reader->is_read(oldest, limit_ / kEnough, now))
-      is_crowded = true;
+      continue;
+    }
+    if (reader->has_read(oldest, limit_ / kEnough, now)) credit_ = kPatience;  // it was worth waiting
+    if (now < *reader->behind_since_ + kPatience) is_crowded = true;
   }
+  is_crowded = is_crowded && credit_ > Duration::zero();
   looked_ = now;
   share_.store(limit_ / 4 / std::max<std::size_t>(1, readers_.size()), std::memory_order_relaxed);
   if (is_crowded && !crowded()) times_crowded_.fetch_add(1, std::memory_order_relaxed);
   crowded_.store(is_crowded, std::memory_order_relaxed);
 }
 
-// Whether a reader that is far behind may still be about to read.
-bool RoomLog::Reader::is_read(std::uint64_t oldest, std::uint64_t least, Time now) {
-  if (!behind_since_ || oldest - then_oldest_ >= least) {
+// Whether a reader that is far behind has read enough since it fell behind, or since it last had.
+bool RoomLog::Reader::has_read(std::uint64_t oldest, std::uint64_t least, Time now) {
+  const bool enough = behind_since_ && oldest - then_oldest_ >= least;
+  if (!behind_since_ || enough) {
     behind_since_ = now;
     then_oldest_ = oldest;
   }
-  return now < *behind_since_ + kPatience;
+  return enough;
 }
 
 RoomLog::Reader::Reader(RoomLog& log) : log_(log) {

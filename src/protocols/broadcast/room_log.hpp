@@ -26,7 +26,8 @@ namespace joust::broadcast {
 // A member that writes faster than others read must not have them given up. When a reader is half the limit
 // behind, the log is crowded: each writer may append no more than its share then, and waits. That lasts until
 // all readers are less than a quarter behind. Who waits for readers has to be sure that they read: a reader
-// that takes less than 1/64 of the limit a second is not waited for, and is given up at the limit.
+// that takes less than 1/64 of the limit a second is not waited for, and is given up at the limit. Waiting
+// in vain is limited for the whole room, whoever comes and goes.
 class RoomLog {
   struct Chunk;
 
@@ -76,7 +77,7 @@ class RoomLog {
     RoomLog& log_;
     Place released_;
     Place consumed_;
-    bool is_read(std::uint64_t oldest, std::uint64_t least, Time now);
+    bool has_read(std::uint64_t oldest, std::uint64_t least, Time now);
 
     // The log's, under its mutex, while this reader is far behind:
     std::optional<Time> behind_since_;  // or since it was last seen to read enough,
@@ -98,6 +99,7 @@ class RoomLog {
   std::uint64_t end_ = 0;     // bytes appended so far
   std::uint64_t look_again_;  // when the log has grown to this, somebody may have fallen behind
   Time looked_{};
+  Duration credit_;  // for how long readers may still be waited for in vain
   std::vector<Reader*> readers_;
   std::atomic<bool> crowded_{false};
   std::atomic<std::uint64_t> times_crowded_{0};
