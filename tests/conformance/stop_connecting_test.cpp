@@ -38,6 +38,23 @@ TEST_P(StoppingWhileTheyConnect, EndsThoughTheyKeepTheirEndsOpen) {
   }
 }
 
+// Who is in the accept queue then is not served any more, and hears of it.
+TEST_P(StoppingWhileTheyConnect, ASecondStopResetsWhoIsInTheQueue) {
+  checks(Duty::queue_at_stop);
+  Limits limits = brisk();
+  limits.connections = 1;
+  limits.drain = limits.linger = kPatience * 2;
+  EchoService echo(Length4{});
+  Server server(GetParam(), echo, {.limits = limits});
+  Peer in_mid_frame(server.endpoint());
+  in_mid_frame.send({"\0\0\0\1x\0\0\0\5h", 10});
+  in_mid_frame.receive(5);
+  Peer queued(server.endpoint());
+  server.run().stop().request();
+  server.stop();
+  EXPECT_NE(queued.next(), Next::data);
+}
+
 // Has the first word, and nothing else to say.
 class GreetingSession : public Session {
  public:

@@ -23,6 +23,8 @@ LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, s
 template <typename Peer>
 LoopCore<Peer>::~LoopCore() {
   if (publications_ != nullptr) publications_->unsubscribe(inbox().waker());
+  // Where the end came at once: whoever waits in the accept queue would wait for ever.
+  for (Listener* const listener : listeners_) listener->close();
 }
 
 // The life of a peer.

@@ -42,6 +42,11 @@ Host::Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPee
   events_.reserve(kBeforeListeners + listeners_.size());
 }
 
+// Where an exception ends the run: whoever waits in the accept queue would wait for ever.
+Host::~Host() {
+  for (Listener* const listener : listeners_) listener->close();
+}
+
 // All that a thread does.
 void Host::live(CrewPeer& peer) {
   if (!peer.socket.is_open()) {

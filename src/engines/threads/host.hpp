@@ -22,6 +22,9 @@ class Host {
  public:
   // `hold` serves a peer whose socket is connected, on the peer's own thread, until the connection is over.
   Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
   void run();
 
  private:
