@@ -28,8 +28,10 @@ std::string unguessable_name() {
 
 class DirectoryTree::TemporaryFile : public NewFile {
  public:
-  TemporaryFile(const Directory& directory, std::string_view name, Existing existing, Parent parent)
+  TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
+                Existing existing, Parent parent)
       : directory_(directory),
+        publishing_(publishing),
         name_(name),
         existing_(existing),
         parent_(std::move(parent)),
@@ -47,6 +49,7 @@ class DirectoryTree::TemporaryFile : public NewFile {
   int rename_into_place() const;
 
   const Directory& directory_;
+  std::mutex& publishing_;  // the tree's
   const std::string name_;
   const Existing existing_;
   const Parent parent_;
@@ -56,7 +59,7 @@ class DirectoryTree::TemporaryFile : public NewFile {
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name, Existing existing) {
   auto parent = directory_.open_parent(name);
   if (!parent) return std::unexpected(parent.error());
-  auto file = std::make_unique<TemporaryFile>(directory_, name, existing, std::move(*parent));
+  auto file = std::make_unique<TemporaryFile>(directory_, publishing_, name, existing, std::move(*parent));
   if (const int error = file->create(); error != 0) return std::unexpected(error);
   return file;
 }
@@ -99,6 +102,7 @@ std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::publish() {
   if (::fstat(parent_.fd.get(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0)
     return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
+  const std::lock_guard lock(publishing_);
   const auto replaced = in_its_place();
   if (!replaced) return replaced;
   if (const int error = rename_into_place(); error != 0) return std::unexpected(error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "store/directory.hpp"
@@ -29,6 +30,7 @@ class DirectoryTree : public FileTree {
   class TemporaryFile;
 
   const Directory directory_;
+  std::mutex publishing_;  // what is counted off as replaced must be what was replaced
 };
 
 }  // namespace joust

@@ -3,12 +3,18 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "base/check.hpp"
 
 namespace joust {
 namespace {
+
+constexpr rlim_t kMostFiles = 1024;
 
 std::expected<Fd, int> duplicate(const Fd& fd) {
   Fd other(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
@@ -17,6 +23,12 @@ std::expected<Fd, int> duplicate(const Fd& fd) {
 }
 
 }  // namespace
+
+std::size_t most_files_in_memory() {
+  rlimit limit{};
+  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+  return std::min(kMostFiles, limit.rlim_cur / 4);
+}
 
 class MemoryTree::MemoryFile : public NewFile {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,12 +10,16 @@
 
 namespace joust {
 
+// 1024, or a quarter of the descriptors that this process may have (RLIMIT_NOFILE) where that is less: the
+// others are for connections and for files in transfer.
+std::size_t most_files_in_memory();
+
 // Files in memory that have no name in any file system: the kernel frees them when the process ends, even by
-// SIGKILL. There are no directories, so a name has one part. Each file needs a descriptor, so their number is
+// SIGKILL. There are no directories, so a name has one part. Each file keeps a descriptor, so their number is
 // limited.
 class MemoryTree : public FileTree {
  public:
-  explicit MemoryTree(std::size_t most_files = 1024) : most_files_(most_files) {}
+  explicit MemoryTree(std::size_t most_files = most_files_in_memory()) : most_files_(most_files) {}
 
   std::expected<Fd, int> open(std::string_view name) const override;
   bool is_immutable() const override { return true; }

@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
+#include <barrier>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
 
 #include "store/quota.hpp"
 #include "store/storage_fixture.hpp"
@@ -78,6 +84,8 @@ class UploadQuota : public test::StorageTest, public testing::WithParamInterface
   }
 };
 
+using QuotaOfOneName = test::StorageTest;
+
 const auto kWays = testing::Values(FileWrite::write, FileWrite::splice, FileWrite::mmap);
 
 std::string name_of(const testing::TestParamInfo<FileWrite>& tested) {
@@ -145,6 +153,31 @@ TEST_P(UploadQuota, AnAnnouncedSizeAloneTakesNoRoomOnTheDisk) {
   EXPECT_LT(allocated(), kMiB);
   EXPECT_TRUE((*upload)->make_room({100 * kMiB, 4 * kMiB}));
   EXPECT_LT(allocated(), 5 * kMiB);
+}
+
+// Each file is counted off once, by the upload that replaces it.
+TEST_F(QuotaOfOneName, CountsOffEachFileOnceWhereUploadsFinishTogether) {
+  constexpr std::uint64_t kThreads = 4, kRounds = 400;
+  DirectoryTree tree(folder_.file("root"));
+  std::mutex mutex;
+  std::multiset<std::uint64_t> replaced;
+  std::barrier together(kThreads);
+  const auto publish = [&](std::uint64_t thread) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
+      const auto file = tree.create("old", Existing::replace).value();
+      const auto own_size = static_cast<off_t>(100 + round * kThreads + thread);
+      EXPECT_EQ(::ftruncate(file->descriptor().get(), own_size), 0);
+      together.arrive_and_wait();
+      const auto size = file->publish();
+      const std::lock_guard lock(mutex);
+      replaced.insert(size.value().value());
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) threads.emplace_back(publish, i);
+  }
+  for (const std::uint64_t size : replaced) ASSERT_EQ(replaced.count(size), 1U) << size << " bytes";
 }
 
 // A file system of 8 MiB, which a test may fill.
