@@ -58,20 +58,19 @@ TEST_P(Inheriting, ACopyOfASocketThatHasEndedIsNotServed) {
 
 TEST_P(Inheriting, ACopyOfASocketThatWasClosedHereIsNotServed) {
   checks(Duty::nothing_left);
-  Limits limits = brisk();
-  limits.idle = std::chrono::milliseconds(50);
-  EchoService echo;
-  Server server(GetParam(), echo, {.limits = limits});
+  EchoService echo(Line{.largest = 10});
+  Server server(GetParam(), echo);
   Peer peer(server.endpoint());
   peer.send("word\n");
   EXPECT_EQ(peer.receive(5), "word\n");
   const Heir heir;
+  peer.send("a line that is too long\n");
   const Time give_up = Clock::now() + kPatience;
-  while (server.tally().failures(Stage::timeout) == 0) {
-    ASSERT_LT(Clock::now(), give_up) << "the idle limit does not end it";
+  while (server.tally().failures(Stage::verify) == 0) {
+    ASSERT_LT(Clock::now(), give_up) << "the connection is not ended";
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  peer.send("more\n");
+  peer.try_send("more\n");
   expect_service(server);
 }
 

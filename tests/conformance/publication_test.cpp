@@ -100,7 +100,7 @@ TEST_P(Publishing, ReachesALoopThatSleeps) {
 // The slow one gets everything in the end, and holds nobody up.
 TEST_P(Publishing, SlowMemberCatchesUp) {
   checks(Duty::publications);
-  constexpr std::uint32_t kRemarks = 40'000;
+  constexpr std::uint32_t kRemarks = 12'000;
   RoomService room(kRemarks);
   Server server(GetParam(), room, {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});
   Peer slow(server.endpoint(), 16 << 10);
