@@ -97,7 +97,7 @@ std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
     for (const Quantity& quantity : kQuantities) {
       if (name != quantity.unit && !name.ends_with(fmt::format("_{}", quantity.unit))) continue;
       value = quantity.text(*number);
-      name.resize(name.size() - std::string_view(quantity.unit).size());
+      name.erase(name.size() - std::string_view(quantity.unit).size());
     }
   std::ranges::replace(name, '_', ' ');
   if (!name.empty() && !name.ends_with(' ')) name += ' ';

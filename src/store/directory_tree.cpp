@@ -116,7 +116,7 @@ int DirectoryTree::TemporaryFile::rename_into_place() const {
   const char* const to = parent_.last.c_str();
   const unsigned flags = existing_ == Existing::keep ? RENAME_NOREPLACE : 0;
   if (::renameat2(in, from, in, to, flags) == 0) return 0;
-  if (flags == 0 || (errno != EINVAL && errno != ENOSYS)) return errno;
+  if (flags == 0 || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
   // The file system cannot rename without replacing; a second link never replaces.
   if (::linkat(in, from, in, to, 0) != 0) return errno;
   ::unlinkat(in, from, 0);

@@ -34,7 +34,7 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
     return refuse(error_of(errno));
   // Without the promise of room a mapping could end the process.
   const int error = reserve(fd, 0, std::min<std::uint64_t>(size, 1));
-  if (error == EOPNOTSUPP || error == ENOSYS) return false;
+  if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM) return false;
   if (error != 0) return refuse(error_of(error));
   return true;
 }

@@ -27,8 +27,10 @@ bool costs_nothing(const Call& call, int error) {
   // Here "again" means that the machine has none left: of ports, or of threads.
   constexpr std::array kRefuse{"connect"sv, "uring connect"sv, "pthread_create"sv};
   const bool refuses = std::ranges::find(kRefuse, call.name()) != kRefuse.end();
-  return error == EINTR || (error == EAGAIN && !refuses) || error == kShort || call.name() == "accept4" ||
-         call.name() == "uring accept";
+  // A seccomp profile forbids them so, and there is another way.
+  const bool forbidden = error == EPERM && (call.name() == "sendfile" || call.name().starts_with("splice"));
+  return error == EINTR || forbidden || (error == EAGAIN && !refuses) || error == kShort ||
+         call.name() == "accept4" || call.name() == "uring accept";
 }
 
 // The name by which people know the call.

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "base/text.hpp"
 #include "faults/one_fault.hpp"
 #include "hostile/attack.hpp"
 
@@ -144,6 +146,11 @@ int main(int count, char** arguments) {
   CLI11_PARSE(options, count, arguments);
   if (!soak.engine.empty() && engine_of(soak.engine, Role::serve) == nullptr) {
     fmt::print(stderr, "no engine '{}' here that serves over sockets\n", soak.engine);
+    return 2;
+  }
+  const std::vector<std::string> known = protocols();
+  if (!soak.protocol.empty() && std::ranges::find(known, soak.protocol) == known.end()) {
+    fmt::print(stderr, "no protocol '{}'; there are: {}\n", soak.protocol, join(known));
     return 2;
   }
   if (!soak.faults) return attack_by_seed(soak);

@@ -16,10 +16,10 @@
 namespace joust::faults {
 namespace {
 
-Call sendfile_call{"sendfile", {EINTR, EAGAIN, EINVAL, ENOMEM, EIO, ECONNRESET, kShort}};
+Call sendfile_call{"sendfile", {EINTR, EAGAIN, EINVAL, EPERM, ENOMEM, EIO, ECONNRESET, kShort}};
 // From a socket into a pipe; and from a pipe with bytes in it into a file, which never asks to come again.
-Call splice_call{"splice", {EINTR, EAGAIN, EINVAL, ENOMEM, ECONNRESET, kShort}};
-Call splice_into_file_call{"splice into a file", {EINTR, EINVAL, ENOMEM, ENOSPC, EIO, kShort}};
+Call splice_call{"splice", {EINTR, EAGAIN, EINVAL, EPERM, ENOMEM, ECONNRESET, kShort}};
+Call splice_into_file_call{"splice into a file", {EINTR, EINVAL, EPERM, ENOMEM, ENOSPC, EIO, kShort}};
 Call pipe_call{"pipe2", {EMFILE, ENFILE}};
 Call fcntl_call{"fcntl", {EPERM, EBUSY, ENOMEM}};
 Call read_call{"read", {EINTR, kShort}};

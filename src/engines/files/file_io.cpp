@@ -21,9 +21,10 @@ bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-// The kernel has no such way for this file or socket, whatever is tried again.
+// The kernel has no such way for this file or socket, or a seccomp profile forbids it (EPERM), whatever is
+// tried again.
 bool cannot(int error) {
-  return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EOVERFLOW;
+  return error == EINVAL || error == EPERM || error == ENOSYS || error == EOPNOTSUPP || error == EOVERFLOW;
 }
 
 // Makes a blocking socket one that does not block. Who sleeps in recv() on it meanwhile goes on sleeping.
