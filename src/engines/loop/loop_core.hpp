@@ -60,6 +60,8 @@ class LoopCore {
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
+  void read_clock() { now_ = Clock::now(); }  // when the run begins, and after each wait
+
  protected:
   // The engine's part. Each may throw for reasons of that peer's alone.
   virtual void connect(Peer& peer) = 0;  // begins a connect to endpoint_of(peer)
@@ -74,7 +76,6 @@ class LoopCore {
 
   // Time. One time stamp is taken for each turn, after the wait.
   Time now() const { return now_; }
-  void read_clock() { now_ = Clock::now(); }
   void found_work() { patience_.found_work(now_); }
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait says
 

@@ -70,6 +70,7 @@ void run_loops(const Hosting& hosting, Stop& stop, const Args&... args) {
   run_loops(group.size(), stop, [&](std::size_t index, const Begin& begin) {
     Loop loop(hosting, stop, group, index, args...);
     begin();
+    loop.read_clock();  // the others have taken their time, which no limit counts
     loop.run();
   });
 }
