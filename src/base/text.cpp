@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -121,6 +122,10 @@ std::string format_bytes(double bytes) {
   if (bytes < 1048576) return three_digits(bytes / 1024) + " KiB";
   if (bytes < 1073741824) return three_digits(bytes / 1048576) + " MiB";
   return three_digits(bytes / 1073741824) + " GiB";
+}
+
+void print_to_stderr(const std::string& text) noexcept {
+  std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
 std::string join(std::span<const std::string> words, std::string_view separator) {

@@ -27,6 +27,9 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
 
+// To standard error. A pipe that nobody reads any more is no reason to end, so errors are passed over.
+void print_to_stderr(const std::string& text) noexcept;
+
 // "a, b, c". fmt::join() would do the same, and be compiled anew in every file that calls it.
 std::string join(std::span<const std::string> words, std::string_view separator = ", ");
 

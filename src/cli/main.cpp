@@ -47,7 +47,7 @@ void refuse_unknown_command(const std::vector<std::string>& names, std::string_v
 }  // namespace
 
 void complain(const Program& program, std::string_view what) {
-  fmt::print(stderr, "{}: {}\n", program.name, what);
+  print_to_stderr(fmt::format("{}: {}\n", program.name, what));
 }
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
@@ -75,7 +75,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_protocols(root, program, exit_code);
   try {
     if (argc == 1) {
-      fmt::print(stderr, "{}", line.help());
+      print_to_stderr(line.help());
       return kUsage;
     }
     refuse_unknown_command(line.commands(), argv[1]);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 
 #include "base/text.hpp"
 
@@ -47,8 +46,7 @@ void RaceProgress::show(const std::string& line) {
   // Never wider than the terminal: a line that wraps could not be taken back.
   std::string shown = line;
   while (width_of(shown) >= terminal_.columns) shown.pop_back();
-  fmt::print(stderr, "\r\x1b[K{}", shown);
-  std::fflush(stderr);
+  print_to_stderr("\r\x1b[K" + shown);
 }
 
 void RaceProgress::trial_starts(const Step& step) {
@@ -61,7 +59,7 @@ void RaceProgress::trial_ended(const Step&, const race::Trial& trial) {
 
 void RaceProgress::note(const std::string& text) {
   show("");
-  fmt::print(stderr, "{}\n", text);
+  print_to_stderr(text + "\n");
 }
 
 }  // namespace joust::report

@@ -132,6 +132,15 @@ class Refusals(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output", done.stderr)
 
+    def test_a_pipe_that_nobody_reads_any_more(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            done = subprocess.run([JOUST, "engines"], stdout=writer, stderr=writer, check=False)
+        finally:
+            os.close(writer)
+        self.assertEqual(done.returncode, 1)  # not a crash, though it cannot say why
+
     def test_a_result_that_cannot_be_written(self):
         done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))
         self.assertEqual(done.returncode, 1)
