@@ -51,7 +51,7 @@ TEST_P(Pressure, WhatIsNotWantedStaysAtThePeer) {
 
 TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {
   Limits limits = brisk();
-  limits.idle = std::chrono::milliseconds(300);
+  limits.idle = std::chrono::seconds(1);  // longer than spinning threads keep the modest one waiting
   EchoService echo;
   Server server(GetParam(), echo,
                 {.limits = limits, .socket = {.send_buffer = 64 << 10, .receive_buffer = 64 << 10}});
