@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "base/check.hpp"
 #include "conformance/running.hpp"
@@ -39,8 +41,7 @@ class Heir {
 void expect_service(const Server& server) {
   for (int i = 0; i < 20; ++i) {
     Peer peer(server.endpoint());
-    peer.send("word\n");
-    EXPECT_EQ(peer.receive(5), "word\n");
+    expect_to_be_served(peer);
   }
 }
 
@@ -49,8 +50,7 @@ TEST_P(Inheriting, ACopyOfASocketThatHasEndedIsNotServed) {
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
-  peer.send("word\n");
-  EXPECT_EQ(peer.receive(5), "word\n");
+  expect_to_be_served(peer);
   const Heir heir;
   peer.finish();
   expect_service(server);
@@ -61,8 +61,7 @@ TEST_P(Inheriting, ACopyOfASocketThatWasClosedHereIsNotServed) {
   EchoService echo(Line{.largest = 10});
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
-  peer.send("word\n");
-  EXPECT_EQ(peer.receive(5), "word\n");
+  expect_to_be_served(peer);
   const Heir heir;
   peer.send("a line that is too long\n");
   const Time give_up = Clock::now() + kPatience;
@@ -81,8 +80,7 @@ TEST_P(Inheriting, ACopyOfTheListenerDoesNotDisturbAStop) {
   EchoService echo;
   Server server(GetParam(), echo, {.limits = limits});
   Peer peer(server.endpoint());
-  peer.send("word\n");
-  EXPECT_EQ(peer.receive(5), "word\n");
+  expect_to_be_served(peer);
   const Heir heir;
   server.run().stop().request();
   EXPECT_EQ(peer.next(), Next::end);

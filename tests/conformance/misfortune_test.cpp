@@ -40,11 +40,6 @@ class FragileService : public HandlerService {
   std::atomic<bool> refusing{false};
 };
 
-void expect_to_be_served(Peer& peer) {
-  peer.send("hello\n");
-  EXPECT_EQ(peer.receive(6), "hello\n");
-}
-
 TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
   checks(Duty::misfortune);
   FragileService fragile;

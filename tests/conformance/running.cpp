@@ -91,6 +91,11 @@ Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoin
     : target_("the test's server", std::move(to), {}),
       run_(variant, limits, {.service = service, .target = &target_, .dials = dials}) {}
 
+void expect_to_be_served(Peer& peer) {
+  peer.send("hello\n");
+  EXPECT_EQ(peer.receive(6), "hello\n");
+}
+
 std::string unix_address() {
   static const test::TemporaryFolder folder;
   static int number = 0;

@@ -58,6 +58,9 @@ struct Serving {
   SocketOptions socket{};
 };
 
+// A server that echoes answers this peer.
+void expect_to_be_served(Peer& peer);
+
 // An engine that serves.
 class Server {
  public:
