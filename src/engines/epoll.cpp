@@ -89,6 +89,7 @@ void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
     control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // or it would wake the loop again and again
+    // Not by their close(), for the reason of let_go().
     for (Listener* const listener : listeners()) control(EPOLL_CTL_DEL, listener->fd(), 0, nullptr);
     accepting_ = false;
     return request_stop();

@@ -34,6 +34,7 @@
 namespace joust {
 namespace {
 
+// How long a stop waits, with SQPOLL, for the kernel's thread to receive what has arrived.
 constexpr Duration kArrivals = std::chrono::milliseconds(200);
 
 using Peer = UringPeer;

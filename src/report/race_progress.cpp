@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-
 #include "base/text.hpp"
 
 namespace joust::report {
