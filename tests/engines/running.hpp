@@ -110,20 +110,23 @@ struct Dialling {
   Hosting hosting;
 };
 
-// A peer that blocks, and gives up after 20 seconds.
+// A peer that blocks, and gives up after 20 seconds. A ring that the calling thread had may interrupt its
+// calls once more; with a time limit the kernel does not begin them again.
 inline Fd connect_to(const std::string& address) {
   const Endpoint endpoint = resolve(address)->front();
   Fd socket(checked(::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
   const timeval limit{.tv_sec = 20, .tv_usec = 0};
   checked(::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), "setsockopt()");
   checked(::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), "setsockopt()");
-  checked(::connect(socket.get(), endpoint.raw(), endpoint.size), "connect({})", address);
+  checked(retry_interrupted([&] { return ::connect(socket.get(), endpoint.raw(), endpoint.size); }),
+          "connect({})", address);
   return socket;
 }
 
 inline void send_all(const Fd& socket, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t n = ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    const ssize_t n =
+        retry_interrupted([&] { return ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL); });
     text.remove_prefix(static_cast<std::size_t>(checked(n, "send()")));
   }
 }
@@ -133,7 +136,9 @@ inline std::string receive(const Fd& socket, std::size_t size) {
   std::string text(size, '\0');
   std::size_t have = 0;
   while (have < size) {
-    const ssize_t n = checked(::recv(socket.get(), text.data() + have, size - have, 0), "recv()");
+    const ssize_t n =
+        checked(retry_interrupted([&] { return ::recv(socket.get(), text.data() + have, size - have, 0); }),
+                "recv()");
     if (n == 0) break;
     have += static_cast<std::size_t>(n);
   }
@@ -143,7 +148,7 @@ inline std::string receive(const Fd& socket, std::size_t size) {
 
 inline bool at_end(const Fd& socket) {
   char byte = 0;
-  return checked(::recv(socket.get(), &byte, 1, 0), "recv()") == 0;
+  return checked(retry_interrupted([&] { return ::recv(socket.get(), &byte, 1, 0); }), "recv()") == 0;
 }
 
 // Bytes that show where one is missing, doubled or out of order.

@@ -120,19 +120,42 @@ TEST_F(Uploading, DigestsWhatTheKernelMoved) {
   EXPECT_EQ(text_of(path("new")), text_);
 }
 
-// Ten slices' worth, of which nothing is left to be read after the last byte.
-TEST_F(Uploading, DigestsInStepWithWhatTheKernelMoves) {
-  constexpr std::uint64_t kPart = 250'000, kParts = 160;
-  std::string large(kParts * kPart, '.');
-  for (std::size_t i = 0; i < large.size(); i += 997) large[i] = static_cast<char>('a' + i % 23);
-  auto upload = storage().upload({.name = "new", .size = large.size()});
-  ASSERT_TRUE(upload && (*upload)->take({0, large.size()}));
-  for (std::uint64_t i = 0; i < kParts; ++i)  // some come before their turn
-    store(**upload, large, {(i < 10 ? i + 10 : i < 20 ? i - 10 : i) * kPart, kPart}, false);
-  ASSERT_TRUE((*upload)->finish({0, large.size()}));
+// Ten slices' worth. Some parts come before their turn.
+class LargeUpload : public Uploading {
+ protected:
+  LargeUpload() {
+    for (std::size_t i = 0; i < large_.size(); i += 997) large_[i] = static_cast<char>('a' + i % 23);
+  }
+  // As the kernel moves them: no part is seen in memory.
+  void bring_parts(Upload& upload) {
+    ASSERT_TRUE(upload.take({0, large_.size()}));
+    for (std::uint64_t i = 0; i < kParts; ++i)
+      store(upload, large_, {(i < 10 ? i + 10 : i < 20 ? i - 10 : i) * kPart, kPart}, false);
+    ASSERT_TRUE(upload.finish({0, large_.size()}));
+  }
+  static constexpr std::uint64_t kPart = 250'000, kParts = 160;
+  std::string large_ = std::string(kParts * kPart, '.');
+};
+
+TEST_F(LargeUpload, IsDigestedBesideWhatTheKernelMoves) {
+  auto upload = storage().upload({.name = "new", .size = large_.size()});
+  ASSERT_TRUE(upload);
+  bring_parts(**upload);
+  EXPECT_EQ(check(**upload)->digest, digest_of(large_));
+}
+
+// Where no thread can be had for the digest, nothing is left to be read after the last byte either.
+TEST_F(LargeUpload, IsDigestedInStepByWhoeverStores) {
+  DirectoryTree tree(folder_.file("root"));
+  Quota quota(2 * large_.size());
+  PlainBytes plain;
+  auto upload = DiskUpload::begin(*tree.create("new", Existing::keep), {.name = "new", .size = large_.size()},
+                                  {.quota = &quota, .plain = &plain});
+  ASSERT_TRUE(upload);
+  bring_parts(**upload);
   const auto check = (*upload)->check();
   ASSERT_TRUE(check && check->digest) << "one slice is enough";
-  EXPECT_EQ(*check->digest, digest_of(large));
+  EXPECT_EQ(*check->digest, digest_of(large_));
 }
 
 TEST_F(Uploading, NamesNoFileWithAnotherDigest) {
