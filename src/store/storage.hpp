@@ -104,6 +104,7 @@ class Upload {
   };
   // One slice of the digest, so that others get their turn; then publishes.
   virtual FileAnswer<Check> check() = 0;
+  virtual std::uint64_t left_to_check() const = 0;  // bytes that check() has to read still
   virtual bool over() const = 0;              // all ranges are there: nothing can be added
   virtual std::uint64_t received() const = 0;  // bytes so far, those that came again included
   virtual File& file() = 0;
