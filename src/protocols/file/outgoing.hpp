@@ -33,6 +33,7 @@ class Outgoing {
   bool source_failed(const FileRefusal& refusal);
 
   std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
+  std::uint64_t cost() const { return waiting_ + pieces_.size() * kPieceCost; }  // with what holds them
   std::size_t files() const { return files_; }        // pieces of files that are not released yet
 
   // The contract of Session::output, consumed and released.
@@ -53,6 +54,7 @@ class Outgoing {
 
     Segment rest() const;
   };
+  static constexpr std::uint64_t kPieceCost = sizeof(Piece) + 32;  // with what the allocator adds
   void add(Piece piece);
   static Piece piece_of(const Message& message);
 

@@ -7,7 +7,7 @@
 namespace joust::file {
 namespace {
 
-// Bytes that wait for a peer that does not read, before it is not read either.
+// Memory that answers take while the peer does not read them, before the peer is not read either.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
 constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
 
@@ -34,7 +34,7 @@ Want ServerSession::want() const {
   if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
     return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
+  const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
 }
 
