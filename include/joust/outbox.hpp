@@ -59,9 +59,9 @@ class Outbox {
   void each_block(Step&& step);
 
   std::size_t size_ = 0;
-  Block inside_{.capacity = kInside};       // its bytes are room_
-  std::array<std::byte, kInside> room_;     // uninitialized
-  std::vector<Block> more_;                 // behind inside_, in order; the last one is written to
+  std::vector<Block> more_;              // behind inside_, in order; the last one is written to
+  Block inside_{.capacity = kInside};    // its bytes are room_
+  std::array<std::byte, kInside> room_;  // uninitialized
 };
 
 }  // namespace joust

@@ -145,11 +145,21 @@ void StreamConnection::source_failed(int error, Time now) {
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
-  static constexpr std::size_t kMost = 16;
   if (over() || shut_) return 0;
-  std::array<Segment, kMost> segments;
-  const std::size_t count = session_->output(std::span(segments).first(std::min(into.size(), kMost)));
-  for (std::size_t i = 0; i < count; ++i) {
+  // Nearly every output is one piece. The array for many is not made for it: each element begins as zeros.
+  std::array<Segment, 2> few;
+  const auto most_of = [&](std::span<Segment> room) {
+    return room.first(std::min(into.size(), room.size()));
+  };
+  if (const std::size_t count = session_->output(most_of(few)); count < few.size())
+    return pieces_of(std::span(few).first(count), into, now);
+  std::array<Segment, 16> many;
+  const std::size_t count = session_->output(most_of(many));
+  return pieces_of(std::span(many).first(count), into, now);
+}
+
+std::size_t StreamConnection::pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool in_file = segments[i].in_file();
     if (in_file && i > 0) return i;  // it comes first the next time
     const Bytes bytes = in_file ? read_ahead(segments[i].file, now) : segments[i].bytes;
@@ -157,7 +167,7 @@ std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
     into[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     if (in_file) return 1;
   }
-  return count;
+  return segments.size();
 }
 
 // The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be

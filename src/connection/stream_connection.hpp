@@ -98,6 +98,7 @@ class StreamConnection {
   std::optional<FileRange> store_of_files() const;
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
+  std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
   // What a message touches comes first, and close together.

@@ -18,19 +18,20 @@ namespace joust {
 // windows of more than ten minutes). Threads: as Histogram.
 class Timeline {
  public:
-  explicit Timeline(Duration longest);
+  explicit Timeline(Duration longest);  // window; 0: not known beforehand
   void record(Duration since_opening);
   void merge(const Timeline& other);
   // The window cut into `parts` of equal length: how many messages fell into each.
   std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
 
  private:
-  static constexpr std::size_t kSteps = 600'000;
+  static constexpr std::size_t kMostSteps = 600'000;
   struct Free {
     void operator()(std::uint64_t* counts) const { std::free(counts); }
   };
 
   Duration step_;
+  std::size_t steps_;
   std::unique_ptr<std::uint64_t[], Free> counts_;
 };
 

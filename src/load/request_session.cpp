@@ -29,12 +29,6 @@ bool RequestSession::shut() const {
   return false;
 }
 
-bool RequestSession::in_window(Time now) const {
-  if (phase_ != Phase::measuring) return false;
-  const auto closes = run_.closes();
-  return plan_.messages || (closes && now < *closes);
-}
-
 // Whether there is another request to send, as soon as there is room and time for it.
 bool RequestSession::has_more() const {
   if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
@@ -49,7 +43,7 @@ bool RequestSession::may_send(Time now) const {
 
 // Moves on through every phase that `now` has reached, one after the other, so that what was in flight at
 // each border is counted there even if nothing was heard since.
-void RequestSession::advance(Time now) {
+void RequestSession::next_phases(Time now) {
   if (phase_ == Phase::waiting && run_.start()) start(*run_.start());
   if (phase_ == Phase::warming && now >= *run_.start() + plan_.warmup) {
     if (plan_.messages)
@@ -57,7 +51,6 @@ void RequestSession::advance(Time now) {
     else
       enter_window(*run_.opens());
   }
-  if (phase_ == Phase::measuring && !plan_.messages) run_.entered_window();
   if (phase_ == Phase::settling && intended_.empty()) {
     phase_ = Phase::ready;
     next_send_ = now;
@@ -72,7 +65,7 @@ void RequestSession::advance(Time now) {
 void RequestSession::start(Time now) {
   if (plan_.warmup == Duration{}) return enter_window(now);
   unseen_bytes_ = 0;  // they are the warm-up's
-  std::ranges::fill(intended_, now);
+  intended_.set_all(now);
   next_send_ = now + plan_.interval;
   phase_ = Phase::warming;
 }
@@ -81,19 +74,23 @@ void RequestSession::start(Time now) {
 void RequestSession::enter_window(Time opens) {
   const bool written_in_advance = phase_ != Phase::warming;
   if (written_in_advance) {
-    std::ranges::fill(intended_, opens);
+    intended_.set_all(opens);
     next_send_ = opens + plan_.interval;
     run_.recorder().bytes_sent(unseen_bytes_);
     unseen_bytes_ = 0;
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
+  opens_ = opens;
+  if (plan_.messages) return;
+  closes_ = *run_.closes();
+  run_.entered_window();
 }
 
-// The time at which advance() has something to do even if nothing is heard until then.
-std::optional<Time> RequestSession::border() const {
+// The time at which advance() has something to do even if nothing is heard until then; or Time::max().
+Time RequestSession::border() const {
   if (phase_ == Phase::warming) return *run_.start() + plan_.warmup;
-  return phase_ == Phase::measuring && !plan_.messages ? run_.closes() : std::nullopt;
+  return phase_ == Phase::measuring ? closes_ : Time::max();
 }
 
 // With an interval a request is meant for its place in the schedule, however late the loop comes to it: time
@@ -104,7 +101,7 @@ void RequestSession::fill(Time now) {
   std::uint64_t written = 0;
   while (may_send(now)) {
     exchange_->write_request(requests_++, request);
-    intended_.push_back(plan_.interval == Duration{} ? now : next_send_);
+    intended_.push(plan_.interval == Duration{} ? now : next_send_);
     ++written;
     if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
     next_send_ += plan_.interval;
@@ -151,12 +148,12 @@ void RequestSession::check(Bytes message, Time now) {
 
 void RequestSession::answered(Time now) {
   ++replies_;
-  const Duration latency = now - intended_.front();
+  const Duration latency = now - intended_.oldest();
   // While the depth was used up nothing could be sent: the schedule slips, and no burst makes up for it.
   if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
-  intended_.pop_front();
+  intended_.pop();
   if (!in_window(now)) return;
-  run_.recorder().verified(latency, now - *run_.opens());
+  run_.recorder().verified(latency, now - opens_);
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
@@ -181,7 +178,7 @@ void RequestSession::leave_window(Time now) {
   if (std::exchange(left_window_, true)) return;
   if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
-    run_.recorder().in_flight(intended_.size(), closed - intended_.front());
+    run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
   }
   run_.measured(now);
 }
@@ -207,7 +204,7 @@ void RequestSession::on_peer_finished(Time now) {
 
 void RequestSession::on_deadline(Time now) {
   advance(now);
-  if (!intended_.empty() && !shut() && now >= intended_.front() + plan_.request_timeout)
+  if (!intended_.empty() && !shut() && now >= intended_.oldest() + plan_.request_timeout)
     fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
   else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + plan_.request_timeout)
     fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
@@ -242,17 +239,11 @@ std::optional<Time> RequestSession::deadline() const {
   if (waits_for_others())
     return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
   if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
-  std::optional<Time> due = border();
-  if (!intended_.empty()) {
-    const Time late = intended_.front() + plan_.request_timeout;
-    due = std::min(due.value_or(late), late);
-  }
-  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more()) {
-    const Time ends = plan_.messages ? next_send_ : run_.closes().value_or(next_send_);
-    const Time next = std::min(next_send_, ends);
-    due = std::min(due.value_or(next), next);
-  }
-  return due;
+  Time due = border();
+  if (!intended_.empty()) due = std::min(due, intended_.oldest() + plan_.request_timeout);
+  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
+    due = std::min(due, next_send_);
+  return due == Time::max() ? std::nullopt : std::optional(due);
 }
 
 }  // namespace joust

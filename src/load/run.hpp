@@ -41,7 +41,7 @@ class LoadRun {
   void measured(
       Time now);  // a connection has its part of the window behind it, or has ended before (messages only)
   void failed(const Failure& failure);  // an open connection
-  void entered_window();  // a connection has seen that the window is open (duration only)
+  void entered_window();                // a connection has seen that the window is open (duration only)
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Nothing while that lies in the future and cannot be foreseen.
