@@ -15,8 +15,8 @@
 
 namespace joust {
 
-// One connection of a load: sends requests by its plan, checks every reply, and records those of the timed
-// window. Where a protocol greets, the greeting's answer makes the connection ready.
+// One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
+// window. If the protocol has a greeting, its answer makes the connection ready.
 class RequestSession : public Session {
  public:
   RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
@@ -39,7 +39,7 @@ class RequestSession : public Session {
  private:
   enum class Phase : std::uint8_t {
     waiting,    // for the start; the first requests are written, but not shown
-    warming,    // traffic that is not recorded
+    warming,    // requests that are not recorded
     settling,   // no new requests until all are answered (messages only)
     ready,      // for the window; its first requests are written, but not shown (messages only)
     measuring,  // the timed window
@@ -74,14 +74,14 @@ class RequestSession : public Session {
   std::deque<Time> intended_;       // when each outstanding request was meant to be sent, oldest first
   std::uint64_t requests_ = 0;      // written so far
   std::uint64_t replies_ = 0;       // verified so far
-  std::uint64_t in_window_ = 0;     // of requests_: for the window (messages only)
+  std::uint64_t in_window_ = 0;     // of requests_, those for the window (messages only)
   std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
-  Time next_send_{};                // by the schedule (with an interval only)
+  Time next_send_{};                // in the schedule (only with an interval)
   Time last_heard_{};
   Phase phase_ = Phase::waiting;
-  bool greets_ = false;        // the protocol begins with a greeting, and says more than replies
+  bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
   bool greeted_ = false;       // it has been answered
-  bool last_request_ = false;  // the exchange knows that no other follows
+  bool last_request_ = false;  // the exchange has been told that no more follow
   bool answered_ = false;      // in the window
   bool left_window_ = false;
   bool finished_ = false;
