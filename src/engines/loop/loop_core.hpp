@@ -66,7 +66,7 @@ class LoopCore {
   virtual void connect(Peer& peer) = 0;  // begins a connect to endpoint_of(peer)
   virtual void serve(Peer& peer) = 0;    // the connection may have something to send, or want input
   // sweep() is about to destroy the peer. False delays that to the next sweep(), because the kernel still has
-  // operations in flight for the peer. The last one of peers() then takes its place there.
+  // operations in flight for the peer. After true, the last one of peers() takes its place there.
   virtual bool let_go(Peer& /*peer*/) { return true; }
 
   const Hosting& hosting() const { return hosting_; }
