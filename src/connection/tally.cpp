@@ -62,6 +62,11 @@ void Tally::failed(const Failure& failure) noexcept {
   }
 }
 
+void Tally::not_opened(const Failure& failure) noexcept {
+  unopened.fetch_add(1);
+  failed(failure);
+}
+
 std::uint64_t Tally::failures() const {
   std::uint64_t sum = 0;
   for (const auto& count : by_stage_) sum += count.load();

@@ -18,12 +18,15 @@ namespace joust {
 // throw: without memory for the text, the failure is still counted.
 class Tally {
  public:
-  std::atomic<std::uint64_t> opened{0};
+  std::atomic<std::uint64_t> opened{0};    // connections that got a session
+  std::atomic<std::uint64_t> unopened{0};  // connections that failed before
   std::atomic<std::uint64_t> received{0};  // bytes, of closed connections
   std::atomic<std::uint64_t> sent{0};      // bytes, of closed connections
 
   // Counts a failure by its stage; keeps descriptions of the first few different ones.
   void failed(const Failure& failure) noexcept;
+  // The same of a connection that has no session.
+  void not_opened(const Failure& failure) noexcept;
   std::uint64_t failures(Stage stage) const { return by_stage_[static_cast<std::size_t>(stage)].load(); }
   std::uint64_t failures() const;
 

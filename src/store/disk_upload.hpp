@@ -40,6 +40,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
+  std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }

@@ -104,8 +104,9 @@ class Upload {
   };
   // Digests one slice, so that other work gets its turn, and publishes the file at the end.
   virtual FileAnswer<Check> check() = 0;
-  virtual bool over() const = 0;               // all ranges have been stored: none can be added
-  virtual std::uint64_t received() const = 0;  // bytes so far, repeated ones included
+  virtual std::uint64_t left_to_check() const = 0;  // bytes that check() still has to read
+  virtual bool over() const = 0;                    // all ranges have been stored: none can be added
+  virtual std::uint64_t received() const = 0;       // bytes so far, repeated ones included
   virtual File& file() = 0;
 };
 

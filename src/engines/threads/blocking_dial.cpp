@@ -62,7 +62,7 @@ Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
   if (connected.is_open()) {
     target.note_facts(connected.get());
   } else {
-    hosting.tally.failed(failure);
+    hosting.tally.not_opened(failure);
     hosting.service.not_opened(failure, Clock::now());
   }
   return connected;

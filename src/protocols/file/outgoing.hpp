@@ -32,8 +32,9 @@ class Outgoing {
   // so that nothing may be added to it.
   bool source_failed(const FileRefusal& refusal);
 
-  std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
-  std::size_t files() const { return files_; }        // unreleased ranges of files
+  std::uint64_t waiting() const { return waiting_; }                             // bytes not consumed yet
+  std::uint64_t cost() const { return waiting_ + pieces_.size() * kPieceCost; }  // with overhead
+  std::size_t files() const { return files_; }                                   // unreleased ranges of files
 
   // As Session::output, consumed and released.
   std::size_t segments(std::span<Segment> into) const;
@@ -53,6 +54,7 @@ class Outgoing {
 
     Segment rest() const;
   };
+  static constexpr std::uint64_t kPieceCost = sizeof(Piece) + 32;  // with what the allocator adds
   void add(Piece piece);
   static Piece piece_of(const Message& message);
 

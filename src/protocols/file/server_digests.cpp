@@ -9,6 +9,7 @@ namespace joust::file {
 namespace {
 
 constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
+constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading so few costs less than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
@@ -19,7 +20,7 @@ FileRefusal lost_source(int error) {
   return {error_of(error), "the file cannot be read"};
 }
 
-// Queries for digests wait for a slot, because many digests would delay all peers of their loop.
+// Digests of long files wait for a slot, because many digests would delay all peers of their loop.
 bool ServerSession::has_turn() {
   if (has_turn_) return true;
   unsigned others = server_.digests.load();
@@ -49,7 +50,12 @@ void ServerSession::digest_slice(Time now) {
   answered();
 }
 
+// Most of an upload was digested as it came, unless its last ranges came first.
 void ServerSession::check_slice(Time now) {
+  if (upload_->left_to_check() > kWithoutTurn) {
+    due_ = has_turn() ? now : now + kLookForTurn;
+    if (!has_turn_) return still_working(0, now);
+  }
   const auto check = upload_->check();
   if (!check) {
     refuse(check.error());

@@ -7,7 +7,7 @@
 namespace joust::file {
 namespace {
 
-// Unread answers in bytes, beyond which the peer is not read from.
+// Memory for unread answers in bytes, beyond which the peer is not read from.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
 constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file open
 
@@ -34,7 +34,7 @@ Want ServerSession::want() const {
   if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
     return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
+  const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
 }
 

@@ -22,7 +22,7 @@ struct ServerState {
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
   RateRules rates{};
 
-  std::atomic<unsigned> digests{0};  // being made now for queries
+  std::atomic<unsigned> digests{0};  // being made now, for queries and checks
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
   std::atomic<std::uint64_t> abandoned{0};  // begun and not completed
