@@ -25,7 +25,7 @@ class Tally {
 
   // Counts a failure by its stage; keeps descriptions of the first few different ones.
   void failed(const Failure& failure) noexcept;
-  // The same of a connection that has no session.
+  // The same for a connection without a session.
   void not_opened(const Failure& failure) noexcept;
   std::uint64_t failures(Stage stage) const { return by_stage_[static_cast<std::size_t>(stage)].load(); }
   std::uint64_t failures() const;

@@ -9,7 +9,7 @@ namespace joust::file {
 namespace {
 
 constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
-constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading so few costs less than waiting
+constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading fewer takes less time than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
@@ -50,7 +50,7 @@ void ServerSession::digest_slice(Time now) {
   answered();
 }
 
-// Most of an upload was digested as it came, unless its last ranges came first.
+// Most of an upload was digested on arrival, unless its last ranges arrived first.
 void ServerSession::check_slice(Time now) {
   if (upload_->left_to_check() > kWithoutTurn) {
     due_ = has_turn() ? now : now + kLookForTurn;
