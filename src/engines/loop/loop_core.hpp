@@ -126,7 +126,7 @@ class LoopCore {
   void on_due(Peer& peer);
   std::optional<Time> due() const;
 
-  // Peers that are due at once are due in the next turn, so that the deadlines of a turn come to an end.
+  // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
   // How soon a connect that met a full backlog is retried.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
