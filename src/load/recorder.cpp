@@ -9,8 +9,7 @@ namespace joust {
 Timeline::Timeline(Duration longest)
     : step_(std::max<Duration>(std::chrono::milliseconds(1), longest / kMostSteps + Duration(1))),
       steps_(longest == Duration{} ? kMostSteps : static_cast<std::size_t>(longest / step_) + 1),
-      // calloc: the system gives pages of zeros as they are first counted in, so that an unused tail costs
-      // nothing.
+      // calloc: the kernel provides zeroed pages on first use, so an unused tail takes no memory.
       counts_(static_cast<std::uint64_t*>(std::calloc(steps_, sizeof(std::uint64_t)))) {
   if (!counts_) throw std::bad_alloc();
 }

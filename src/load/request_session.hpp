@@ -15,8 +15,8 @@
 
 namespace joust {
 
-// One connection of a load: sends requests by its plan, checks every reply, and records those of the timed
-// window. Where a protocol greets, the greeting's answer makes the connection ready.
+// One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
+// window. If the protocol has a greeting, its answer makes the connection ready.
 class RequestSession : public Session {
  public:
   RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
@@ -39,7 +39,7 @@ class RequestSession : public Session {
  private:
   enum class Phase : std::uint8_t {
     waiting,    // for the start; the first requests are written, but not shown
-    warming,    // traffic that is not recorded
+    warming,    // requests that are not recorded
     settling,   // no new requests until all are answered (messages only)
     ready,      // for the window; its first requests are written, but not shown (messages only)
     measuring,  // the timed window
@@ -68,12 +68,12 @@ class RequestSession : public Session {
   void leave_window(Time now);
   void fail(const Failure& failure, Time now);
 
-  // What a message touches comes first, and close together: with thousands of connections it comes from the
-  // main memory each time.
+  // Members that each message uses stand first and close together: with thousands of connections they come
+  // from main memory each time.
   Phase phase_ = Phase::waiting;
-  bool greets_ = false;        // the protocol begins with a greeting, and says more than replies
+  bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
   bool greeted_ = false;       // it has been answered
-  bool last_request_ = false;  // the exchange knows that no other follows
+  bool last_request_ = false;  // the exchange has been told that no more follow
   bool answered_ = false;      // in the window
   bool left_window_ = false;
   bool finished_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The server side of file: a directory, and what its sessions share.
+// The server side of file: a directory, and the shared state of its sessions.
 #include <fmt/format.h>
 
 #include <optional>
@@ -19,7 +19,7 @@
 namespace joust::file {
 namespace {
 
-// A file in memory that is offered.
+// A file in memory, offered for download.
 struct Sample {
   std::string name;
   Fd contents;
@@ -60,8 +60,8 @@ class FileServer : public Service {
         sample_(sample_of(parameters)),
         storage_(files_of(parameters), rules),
         server_{.storage = storage_,
-              .requests_per_connection = count_of(parameters, "requests-per-connection"),
-              .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
+                .requests_per_connection = count_of(parameters, "requests-per-connection"),
+                .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
@@ -79,7 +79,7 @@ class FileServer : public Service {
 
 std::vector<ResultGroup> FileServer::results() const {
   const PlainBytes& plain = storage_.plain_bytes();
-  // What arrives in one piece with the head before it is always written.
+  // Bytes that arrive together with the head before them are always written.
   const bool written = file_write(parameters_) == FileWrite::splice
                            ? plain.written > 0 && plain.written >= server_.bytes_stored
                            : plain.written > 0;
@@ -103,14 +103,14 @@ std::unique_ptr<Service> make_server(const Parameters& parameters) {
   constexpr auto kPerPeer = "max-uploads-per-peer";
   const std::uint64_t most_uploads = count_of(parameters, "max-uploads");
   const std::string& per_peer = parameters.option(kPerPeer);
-  const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
-                           .largest_file = bytes_of(parameters, "max-file-bytes"),
-                           .most_uploads = most_uploads,
-                           .most_uploads_per_peer =
-                               per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
-                           .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
-                           .read = file_read(parameters),
-                           .write = file_write(parameters)};
+  const StorageRules rules{
+      .existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
+      .largest_file = bytes_of(parameters, "max-file-bytes"),
+      .most_uploads = most_uploads,
+      .most_uploads_per_peer = per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
+      .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
+      .read = file_read(parameters),
+      .write = file_write(parameters)};
   try {
     return std::make_unique<FileServer>(parameters, rules);
   } catch (const std::system_error& error) {
