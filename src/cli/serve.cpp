@@ -7,11 +7,11 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/usage_event.hpp"
+#include "connection/tally.hpp"
 #include "hosting/options.hpp"
 #include "measure/usage.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
-#include "connection/tally.hpp"
 
 namespace joust {
 namespace {
@@ -84,7 +84,8 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
     if (const auto count = tally.failures(static_cast<Stage>(stage)))
       errors[std::string(stage_name(static_cast<Stage>(stage)))] = count;
   return {{"event", "stopped"},
-          {"connections", {{"accepted", tally.opened.load() + tally.unopened.load()}, {"failed", tally.failures()}}},
+          {"connections",
+           {{"accepted", tally.opened.load() + tally.unopened.load()}, {"failed", tally.failures()}}},
           {"bytes", {{"received", tally.received.load()}, {"sent", tally.sent.load()}}},
           {"errors", errors},
           {"messages_of_errors", tally.complaints()},
