@@ -146,7 +146,8 @@ void StreamConnection::source_failed(int error, Time now) {
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
   if (over() || shut_) return 0;
-  // Nearly every output is one piece. The array for many is not made for it: each element begins as zeros.
+  // The fast path: nearly every output is one piece. The array for several costs its initialization with
+  // zeros.
   std::array<Segment, 2> few;
   const auto most_of = [&](std::span<Segment> room) {
     return room.first(std::min(into.size(), room.size()));

@@ -9,8 +9,8 @@
 
 namespace joust {
 
-// The times of requests that are not answered yet, oldest first. A single one, as most loads have it on each
-// connection, lies in the object itself.
+// The intended send times of outstanding requests, oldest first. The oldest is stored in the object itself,
+// because most loads have one request on each connection.
 class InFlight {
  public:
   bool empty() const { return size_ == 0; }

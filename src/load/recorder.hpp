@@ -18,7 +18,7 @@ namespace joust {
 // windows of more than ten minutes). Threads: as Histogram.
 class Timeline {
  public:
-  explicit Timeline(Duration longest);  // window; 0: not known beforehand
+  explicit Timeline(Duration longest);  // of the window; 0: unknown
   void record(Duration since_opening);
   void merge(const Timeline& other);
   // The number of messages in each of `parts` equal parts of the window.

@@ -68,8 +68,8 @@ class RequestSession : public Session {
   void leave_window(Time now);
   void fail(const Failure& failure, Time now);
 
-  // Members that each message uses stand first and close together: with thousands of connections they come
-  // from main memory each time.
+  // The members that every message uses come first, close together: with thousands of connections they are
+  // fetched from main memory each time.
   Phase phase_ = Phase::waiting;
   bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
   bool greeted_ = false;       // it has been answered
