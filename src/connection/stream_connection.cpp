@@ -26,6 +26,7 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
       tally_(tally) {
   tally_.opened.fetch_add(1, std::memory_order_relaxed);
   session_->on_open(now);
+  ask_whether_given_up();
 }
 
 StreamConnection::~StreamConnection() {
@@ -38,6 +39,7 @@ StreamConnection::~StreamConnection() {
 // Passes as much of `chunk` to the session as it wants.
 std::size_t StreamConnection::offer(Bytes chunk, Time now) {
   const std::size_t taken = deliver(chunk, *session_, now);
+  ask_whether_given_up();
   // After our shutdown, bytes that the session does not want are discarded.
   return shut_ ? chunk.size() : taken;
 }
@@ -59,6 +61,7 @@ void StreamConnection::offer_held(Time now) {
   if (held_.empty() && peer_finished_ && !told_finished_) {
     told_finished_ = true;
     session_->on_peer_finished(now);
+    ask_whether_given_up();
   }
 }
 
@@ -78,6 +81,7 @@ void StreamConnection::sent(std::size_t n, Time now) {
   if (ahead_) ahead_->skip(n);
   session_->consumed(n);
   session_->released(n);
+  ask_whether_given_up();
   if (!held_.empty()) offer_held(now);
 }
 
@@ -107,6 +111,7 @@ void StreamConnection::on_time(Time now) {
   if (ended_) return;
   if (const auto due = session_->deadline(); due && now >= *due) {
     session_->on_deadline(now);
+    ask_whether_given_up();
     last_progress_ = now;  // the session itself works, so the connection is not idle
     offer_held(now);
   }
@@ -121,12 +126,14 @@ void StreamConnection::on_time(Time now) {
 void StreamConnection::drain(Time now) {
   if (ended_) return;
   session_->on_drain(now);
+  ask_whether_given_up();
   offer_held(now);
 }
 
 void StreamConnection::refresh(Time now) {
   if (ended_) return;
   session_->on_published(now);
+  ask_whether_given_up();
   offer_held(now);
 }
 
@@ -134,14 +141,17 @@ void StreamConnection::stored(std::size_t n, Time now) {
   received_ += n;
   last_progress_ = now;
   files_->on_stored(n, {}, now);
+  ask_whether_given_up();
 }
 
 void StreamConnection::store_failed(int error, Time now) {
   files_->on_store_failed(error, now);
+  ask_whether_given_up();
 }
 
 void StreamConnection::source_failed(int error, Time now) {
   files_->on_source_failed(error, now);
+  ask_whether_given_up();
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
@@ -225,8 +235,7 @@ bool StreamConnection::wants_shutdown() const {
 std::optional<Time> StreamConnection::deadline() const {
   if (shut_) return shut_at_ + limits_.linger;
   const Time idle = last_progress_ + limits_.idle;
-  const auto due = session_->deadline();
-  return due ? std::min(*due, idle) : idle;
+  return std::min(session_->deadline().value_or(Time::max()), idle);
 }
 
 }  // namespace joust

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "connection/tally.hpp"
 #include "joust/limits.hpp"
 #include "joust/session.hpp"
@@ -75,11 +76,15 @@ class StreamConnection {
     return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
   }
   std::optional<Time> deadline() const;
+  // Sessions keep there what a message uses.
+  void prefetch_session() const { prefetch(session_.get(), 384); }
   std::uint64_t bytes_received() const { return received_; }
 
  private:
   // Nothing more is read or written.
-  bool over() const { return ended_ || session_->gives_up(); }
+  bool over() const { return ended_ || given_up_; }
+  // After each input and acknowledgement. Remembered, because it is asked several times for each message.
+  void ask_whether_given_up() { given_up_ = session_->gives_up(); }
 
   // The part of a file that has been read and not sent. Discarded once sent, because another file may then
   // have the same address.
@@ -110,6 +115,7 @@ class StreamConnection {
   bool told_finished_ = false;  // the session has been told
   bool shut_ = false;
   bool ended_ = false;
+  bool given_up_ = false;             // by the session
   bool faulted_ = false;              // the last send failed with EFAULT: a mapped file has shrunk
   bool counted_ = false;              // as a failure
   std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file

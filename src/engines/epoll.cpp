@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 
@@ -40,6 +41,7 @@ class EpollLoop : public ReadyLoop {
   std::span<const epoll_event> wait();
   int wait_for_events(Duration most);
   void dispatch(const epoll_event& event);
+  const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);
   void watch(Peer& peer) override;
   bool let_go(Peer& peer) override;
   void watch_listeners();
@@ -63,7 +65,11 @@ void EpollLoop::run() {
   while (!over()) {
     start_dials();
     watch_listeners();
-    for (const epoll_event& event : wait()) dispatch(event);
+    const std::span<const epoll_event> events = wait();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
+      dispatch(events[i]);
+    }
     finish_turn();
   }
 }
@@ -85,6 +91,14 @@ int EpollLoop::wait_for_events(Duration most) {
   return ::epoll_wait(epoll_.get(), events_.data(), kEventsPerTurn, static_cast<int>(most_ms));
 }
 
+// Null where there is no such event, or the event is not a peer's.
+const ReadyPeer* EpollLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
+  const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
+  const auto same = [tag](const Listener* listener) { return tag == listener; };
+  if (tag == &stop() || tag == &inbox() || std::ranges::any_of(listeners(), same)) return nullptr;
+  return static_cast<const Peer*>(tag);
+}
+
 void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
@@ -100,12 +114,12 @@ void EpollLoop::dispatch(const epoll_event& event) {
   ready(*static_cast<Peer*>(tag), event.events);
 }
 
-// Changes the watched events of a peer if necessary. Edge-triggered, input is always watched.
-// Level-triggered, a peer without an interest is watched edge-triggered, because its hang-up would be
-// reported at every wait.
+// Changes the watched events of a peer if necessary. Edge-triggered, input is always watched, so the session
+// need not be asked. Level-triggered, a peer without an interest is watched edge-triggered, because its
+// hang-up would be reported at every wait.
 void EpollLoop::watch(Peer& peer) {
-  unsigned events = interest(peer);
-  if (edge_ && peer.connection) events |= EPOLLIN | EPOLLRDHUP;
+  unsigned events = peer.writable ? EPOLLIN | EPOLLRDHUP : EPOLLIN | EPOLLRDHUP | EPOLLOUT;
+  if (!edge_ || !peer.connection) events = interest(peer);
   if (edge_ || events == 0) events |= EPOLLET;
   if (events == peer.armed) return;
   control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events, &peer);

@@ -62,6 +62,7 @@ void PollLoop::dispatch(std::size_t ready_entries) {
   for (std::size_t i = entries_.size(); i-- > 0 && left > 0;) {
     if (entries_[i].revents == 0) continue;
     --left;
+    if (i >= fixed_ + 2) fetch_ahead(peers()[i - fixed_ - 1].get(), peers()[i - fixed_ - 2].get());
     if (i >= fixed_)
       ready(*peers()[i - fixed_], static_cast<unsigned short>(entries_[i].revents));
     else if (i >= 2)

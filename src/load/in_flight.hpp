@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
+#include <vector>
 
 #include "joust/time.hpp"
 
@@ -25,22 +25,25 @@ class InFlight {
   }
   void pop() {
     if (--size_ == 0) return;
-    oldest_ = behind_.front();
-    behind_.pop_front();
+    oldest_ = behind_[popped_++];
+    if (2 * popped_ < behind_.size()) return;
+    behind_.erase(behind_.begin(), behind_.begin() + static_cast<std::ptrdiff_t>(popped_));
+    popped_ = 0;
   }
   void set_all(Time time) {
     oldest_ = time;
     std::ranges::fill(behind_, time);
   }
   void clear() {
-    size_ = 0;
+    size_ = popped_ = 0;
     behind_.clear();
   }
 
  private:
   std::size_t size_ = 0;
   Time oldest_{};
-  std::deque<Time> behind_;
+  std::vector<Time> behind_;  // the others
+  std::size_t popped_ = 0;    // of behind_, at its front
 };
 
 }  // namespace joust

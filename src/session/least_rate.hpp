@@ -79,8 +79,8 @@ class LeastRate {
 
 // The earlier of two deadlines.
 inline std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
+  const Time first = std::min(a.value_or(Time::max()), b.value_or(Time::max()));
+  return first == Time::max() ? std::nullopt : std::optional(first);
 }
 
 }  // namespace joust
