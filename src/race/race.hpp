@@ -23,8 +23,8 @@ RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, Ra
 // the bootstrap draws from the race's seed.
 void judge(RaceResult& result);
 
-// What the program should exit with: 0, 1 (nobody could be measured, or incomplete) or 3 (measurement
-// invalid).
+// What the program should exit with: 0, 1 (incomplete, or no contestant can run here) or 3 (the measurement
+// is invalid, or in one of the cases no contestant is sound).
 int exit_code(const RaceResult& result);
 
 }  // namespace joust::race
