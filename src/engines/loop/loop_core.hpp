@@ -60,7 +60,11 @@ class LoopCore {
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
-  void read_clock() { now_ = Clock::now(); }  // when the run begins, and after each wait
+  // When the run begins, and after each wait.
+  void read_clock() {
+    now_ = Clock::now();
+    found_ = 0;
+  }
 
  protected:
   // The engine's part. Each may throw for reasons of that peer's alone.
@@ -76,7 +80,10 @@ class LoopCore {
 
   // Time. One time stamp is taken for each turn, after the wait.
   Time now() const { return now_; }
-  void found_work() { patience_.found_work(now_); }
+  void found_work(std::size_t events = 1) {
+    patience_.found_work(now_);
+    found_ = events;
+  }
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait says
 
   // All peers there are, connecting, open or leaving. admit() and start_dials() append.
@@ -125,12 +132,17 @@ class LoopCore {
   std::optional<Fd> deal(Fd socket);
   Fd socket_for(Dial dial, int flags);
   void on_due(Peer& peer);
+  bool is_behind();
   std::optional<Time> due() const;
 
   // The next turn's, for whoever is due at once: the queue of deadlines then comes to an end in each turn.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
   // How soon a connect that met a full backlog is tried again.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
+  // A deadline that is overdue by more shows that the loop was kept off its CPU.
+  static constexpr Duration kBehind = std::chrono::milliseconds(10);
+  // The most events that a peer is granted until deadlines are judged all the same.
+  static constexpr std::size_t kEventsToCatchUp = 4;
   // How often a stop looks whether there has been a second one.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 
@@ -146,7 +158,9 @@ class LoopCore {
   Patience patience_;
   Dials dials_;
   TimerQueue timers_;
-  Timed accept_again_;  // armed while accepting is paused
+  Timed accept_again_;      // armed while accepting is paused
+  std::size_t found_ = 0;        // events of this turn
+  std::size_t to_catch_up_ = 0;  // events for which deadlines are put off; 0: they are not
   Time now_ = Clock::now();
   std::optional<Time> drain_by_;
   std::vector<std::unique_ptr<Peer>> peers_;
