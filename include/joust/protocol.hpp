@@ -14,7 +14,8 @@
 
 namespace joust {
 
-class LoadRun;  // one load: its schedule and what it records. A client made by exchange_client() uses it.
+struct LoadPlan;  // load_plan.hpp
+class LoadRun;    // one load: its schedule and what it records. A client made by exchange_client() uses it.
 
 // A setting that only some protocols have, as data: command line, scenarios and results all read it from
 // here. Protocols that share an option's name mean the same by it.
@@ -45,8 +46,8 @@ Parameters standard_parameters(const Protocol& protocol, Role side);
 // The messages of a conversation and how both sides act on them. A plain value, made once when the program
 // starts. Its functions may be called from any thread.
 struct Protocol {
-  std::string name;     // lower-case kebab
-  std::string summary;  // one line
+  std::string name;          // lower-case kebab
+  std::string summary;       // one line
   bool over_stream = true;   // can be carried by a stream of bytes
   bool over_message = true;  // can be carried by whole messages
   // True where no session of a server needs to know of another one, so that an engine may serve connections
@@ -68,6 +69,10 @@ struct Protocol {
   // exchange_client() ignores it: its connections can be made by joust::Client, and are not measured.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
+
+  // Throws what make_client would throw for options and a plan that do not fit one another, but opens no
+  // file. A race asks it before the first trial. Empty: make_client alone decides.
+  std::function<void(const Parameters&, const LoadPlan&)> check_client{};
 };
 
 // Makes the exchange of one connection; any thread, several at once.

@@ -41,7 +41,7 @@ class LoadRun {
   void measured(
       Time now);  // a connection has its part of the window behind it, or has ended before (messages only)
   void failed(const Failure& failure);  // an open connection
-  void entered_window();  // a connection has seen that the window is open (duration only)
+  void entered_window();                // a connection has seen that the window is open (duration only)
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Nothing while that lies in the future and cannot be foreseen.
@@ -49,9 +49,9 @@ class LoadRun {
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
 
-  // Calls `observer` once at each milestone, on the thread of the connection that comes to it first. Before
-  // the run. The engine's thread and nobody else's, because a second thread in the process would slow down
-  // the calls of the first.
+  // Calls `observer` once at each milestone, in their order, on the thread of the connection that comes to it
+  // first; at none where no connection was opened. Before the run. The engine's thread and nobody else's,
+  // because a second thread in the process would slow down the calls of the first.
   enum class Milestone : std::uint8_t { started, opened, closed };
   using Observer = std::function<void(Milestone)>;
   void observe(Observer observer) { observer_ = std::move(observer); }

@@ -39,7 +39,7 @@ bool has_openat2(int directory) {
 }  // namespace
 
 Directory::Directory(const std::string& path, Resolution resolution)
-    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open({}) as a directory", path)),
+    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open the directory {}", path)),
       resolution_(has_openat2(root_.get()) ? resolution : Resolution::walk) {}
 
 std::expected<Fd, int> Directory::open_beneath(std::string_view name, int flags) const {
@@ -67,7 +67,7 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
   // Without O_NONBLOCK the open of a FIFO would wait for its other end.
   auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return fd;
-  struct stat facts {};
+  struct stat facts{};
   if (::fstat(fd->get(), &facts) != 0) return std::unexpected(errno);
   if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
   return fd;

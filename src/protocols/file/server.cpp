@@ -8,13 +8,13 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "protocols/file/server_session.hpp"
 #include "protocols/file/options.hpp"
 #include "protocols/file/protocol.hpp"
+#include "protocols/file/server_session.hpp"
 #include "store/directory_tree.hpp"
-#include "store/tree_storage.hpp"
 #include "store/memory_tree.hpp"
 #include "store/name.hpp"
+#include "store/tree_storage.hpp"
 
 namespace joust::file {
 namespace {
@@ -60,8 +60,8 @@ class FileServer : public Service {
         sample_(sample_of(parameters)),
         storage_(files_of(parameters), rules),
         server_{.storage = storage_,
-              .requests_per_connection = count_of(parameters, "requests-per-connection"),
-              .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
+                .requests_per_connection = count_of(parameters, "requests-per-connection"),
+                .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
@@ -103,18 +103,19 @@ std::unique_ptr<Service> make_server(const Parameters& parameters) {
   constexpr auto kPerPeer = "max-uploads-per-peer";
   const std::uint64_t most_uploads = count_of(parameters, "max-uploads");
   const std::string& per_peer = parameters.option(kPerPeer);
-  const StorageRules rules{.existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
-                           .largest_file = bytes_of(parameters, "max-file-bytes"),
-                           .most_uploads = most_uploads,
-                           .most_uploads_per_peer =
-                               per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
-                           .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
-                           .read = file_read(parameters),
-                           .write = file_write(parameters)};
+  const StorageRules rules{
+      .existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
+      .largest_file = bytes_of(parameters, "max-file-bytes"),
+      .most_uploads = most_uploads,
+      .most_uploads_per_peer = per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
+      .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
+      .read = file_read(parameters),
+      .write = file_write(parameters)};
   try {
     return std::make_unique<FileServer>(parameters, rules);
   } catch (const std::system_error& error) {
-    throw std::invalid_argument("--root " + parameters.option("root") + ": " + error.what());
+    if (parameters.option("root").empty()) throw;  // this machine's memory, and no option
+    throw std::invalid_argument(std::string("--root: ") + error.what());
   }
 }
 
