@@ -11,25 +11,25 @@
 
 namespace joust {
 
-// What sessions send from and store into: a file on a disk, a mapping, a stretch of memory, or a sink that
-// keeps nothing. read_at and write_at may block on a disk, and may do less than was asked. Any thread may
-// call any method, several at once at different offsets.
+// Source and destination of a session's file data: a file on a disk, a mapping, memory, or a sink that
+// discards everything. read_at and write_at may block on a disk, and may transfer less than asked. Any thread
+// may call any method; concurrent calls use different offsets.
 class File {
  public:
   virtual ~File() = default;
 
-  // Returns how many bytes were read, 0 at the end of the file; or the errno.
+  // Returns the number of bytes read, 0 at the end of the file; or the errno.
   virtual std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const = 0;
 
-  // Returns how many bytes were written, at least one; or the errno. `bytes` is not empty.
+  // Returns the number of bytes written, at least one; or the errno. `bytes` is not empty.
   virtual std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) = 0;
 
-  // At most `size` bytes from `offset` on, where they lie in memory for as long as the file exists, so that a
+  // Returns at most `size` bytes from `offset` on, in memory that lives as long as the file, so that a
   // session may send them without a copy. Empty where read_at has to be used.
   virtual Bytes mapped(std::uint64_t /*offset*/, std::uint64_t /*size*/) const { return {}; }
 
-  // The open file, borrowed, for engines that let the kernel move the bytes (sendfile, splice); -1 where
-  // they have to use the calls above.
+  // The file's open descriptor, borrowed, for engines that let the kernel move the bytes (sendfile, splice);
+  // -1 where they have to use the calls above.
   virtual int descriptor() const { return -1; }
 };
 
@@ -37,31 +37,32 @@ class File {
 struct FileRange {
   File* file = nullptr;
   std::uint64_t offset = 0;  // bytes from the start of the file
-  std::uint64_t size = 0;  // bytes
+  std::uint64_t size = 0;    // bytes
 };
 
-// The interface for files of a session that sends from them or stores into them; see Session::files().
-// store() is an output of the session, the others are inputs: they obey its rules for threads and order.
+// The file interface of a session that sends from files or stores into them; see Session::files(). store() is
+// an output of the session and the others are inputs, with the session's rules for threads and order.
 class SessionFiles {
  public:
-  // Where the next bytes from the peer belong. Asked only while Session::want() is file; then never empty.
+  // The destination of the next bytes from the peer. Called only while Session::want() is file; then never
+  // empty.
   virtual FileRange store() const = 0;
 
-  // The first n bytes of the range that store() gave are in the file; n > 0. `seen` shows these bytes where
-  // the engine had them in memory, so that a digest needs no second reading. It is empty where the kernel
+  // The first n bytes of the range given by store() are in the file; n > 0. `seen` is a view of these bytes
+  // if the engine had them in memory, so that a digest need not read them again. It is empty if the kernel
   // moved them. Valid during the call.
   virtual void on_stored(std::size_t n, Bytes seen, Time now) = 0;
 
-  // The file refused the bytes, with this errno. The same bytes are offered again according to the new want()
-  // and store(), which must differ from the old ones.
+  // Writing failed with this errno. The same bytes are offered again according to the new want() and store(),
+  // which must differ from the old ones.
   virtual void on_store_failed(int error, Time now) = 0;
 
-  // The file range that output() begins with has no more bytes (error 0: the file is shorter than it was) or
+  // The first segment of output() is a file range that has no more bytes (error 0: the file has shrunk) or
   // cannot be read (errno). The next output() must not begin with that range.
   virtual void on_source_failed(int error, Time now) = 0;
 
  protected:
-  ~SessionFiles() = default;  // owned as a session
+  ~SessionFiles() = default;  // owned by its session
 };
 
 }  // namespace joust

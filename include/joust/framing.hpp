@@ -12,19 +12,19 @@
 
 namespace joust {
 
-// How messages are told apart in a stream. Over a message transport each unit is one message, whatever the
+// How messages are separated in a stream. Over a message transport each unit is one message, whatever the
 // framing.
 
-// No boundaries: bytes that arrive together are handed on together.
+// No boundaries: bytes that arrive together are passed on together.
 struct Raw {};
 
-// A size of 4 bytes, big endian, and then as many bytes of payload. A frame with a greater size is a protocol
-// error, found before anything is allocated.
+// A size of 4 bytes, big endian, then the payload. A frame with a greater size is a protocol error, detected
+// before anything is allocated.
 struct Length4 {
   std::size_t largest = 1 << 20;  // bytes of payload
 };
 
-// Text up to '\n'. A '\r' before it is part of the line's end, not of the message.
+// Text up to '\n'. A '\r' before the '\n' belongs to the line's end, not to the message.
 struct Line {
   std::size_t largest = 64 << 10;  // bytes, without the line's end
 };
@@ -34,9 +34,9 @@ using Framing = std::variant<Raw, Length4, Line>;
 // Appends one message with its boundary. `payload` is copied.
 void write_frame(const Framing& framing, Bytes payload, Outbox& into);
 
-// Cuts a stream into messages. A message that lies whole in one chunk is handed on without a copy. Of any
-// other message it holds the part that has arrived, so a peer that announces much and sends little costs
-// little memory. One thread at a time.
+// Cuts a stream into messages. A message that is complete in one chunk is passed on without a copy. Of an
+// incomplete message only the bytes that have arrived are stored, so a large announced size alone takes no
+// memory. One thread at a time.
 class Deframer {
  public:
   explicit Deframer(Framing framing) : framing_(framing) {}
@@ -44,22 +44,23 @@ class Deframer {
   enum class Status : std::uint8_t { message, need_more, malformed };
   struct Step {
     Status status;
-    std::size_t taken;  // bytes of `chunk` used up by this step, also where there is no message yet
-    Bytes message;      // without its boundary; valid until the next call, and only as long as the chunk
-    Bytes framed{};     // the same with its boundary, as it came
+    std::size_t taken;  // bytes of `chunk` used by this step, even without a complete message
+    Bytes message;      // without its boundary; valid until the next call, and only while the chunk is
+    Bytes framed{};     // the same with its boundary, as received
   };
 
-  // The next message of `chunk`, whose first byte follows the bytes taken before. After `malformed` it must
-  // not be called again: complaint() says why.
+  // The next message of `chunk`, which continues after the bytes taken by earlier calls. Must not be called
+  // again after `malformed`; complaint() then gives the reason.
   Step next(Bytes chunk);
 
-  // With the framing Raw: the next messages have exactly so many bytes, as the replies a client expects.
+  // Only with the framing Raw: each of the next messages, such as expected replies, has exactly this many
+  // bytes.
   void expect(std::size_t exact_size) { exact_ = exact_size; }
 
-  // True while a part of a message has arrived.
+  // True while a message is incomplete.
   bool in_message() const { return !held_.empty() && !held_is_message_; }
 
-  // What the peer did wrong, for people; empty where it did nothing wrong.
+  // The peer's protocol error, in words; empty if there was none.
   std::string_view complaint() const { return complaint_; }
 
  private:

@@ -11,8 +11,8 @@
 
 namespace joust {
 
-// Where a handler writes its replies and an exchange its requests. One send() is one message; it is framed
-// and copied. Both arguments are borrowed.
+// Where a handler writes its replies and an exchange its requests. Each send() frames and copies one message.
+// Both constructor arguments are borrowed.
 class Writer {
  public:
   Writer(const Framing& framing, Outbox& outbox) : framing_(framing), outbox_(outbox) {}
@@ -24,8 +24,8 @@ class Writer {
   Outbox& outbox_;
 };
 
-// The server side of a request and response protocol for one connection: whole messages in, replies out. One
-// thread at a time touches it; which one may change between calls.
+// The server side of one connection of a request and response protocol. At most one thread at a time calls
+// it; different calls may come from different threads.
 class Handler {
  public:
   virtual ~Handler() = default;
@@ -35,16 +35,20 @@ class Handler {
   [[nodiscard]] virtual bool on_message(Bytes message, Writer& replies) = 0;
 };
 
-// How the client side judges a message from the server.
+// The client's classification of a message from the server.
 enum class Heard : std::uint8_t {
-  wrong,     // not what the protocol allows here: the connection has failed
-  greeting,  // the right answer to write_greeting(): this connection is ready for the load
-  reply,     // the right reply to the oldest request outstanding
-  other,     // a right message that replies to no request
+  wrong,     // the protocol does not allow it here: the connection has failed
+  greeting,  // the correct answer to write_greeting(): this connection is ready for the load
+  reply,     // the correct reply to the oldest outstanding request
+  other,     // a correct message that is not a reply
 };
 
-// The client side of one connection: makes request number n (0, 1, 2 ... on this connection) and checks its
-// reply. Several requests may be outstanding; replies come in the order of the requests. One thread at a time
+// The client side of one connection: writes request number n (0, 1, 2 ... on this connection) and checks its
+// reply. Several requests may be outstanding; replies come in the order of the requests. At most one thread
+// at a time calls it; different calls may come from different threads.
+//
+// Request and reply protocols need only write_request and verify. The other methods are for protocols with
+// further messages.
 // touches it; which one may change between calls.
 //
 // write_request and verify are enough for protocols of requests and replies. The others are for protocols in
@@ -56,36 +60,36 @@ class Exchange {
   // Writes one message.
   virtual void write_request(std::uint64_t number, Writer& request) = 0;
 
-  // True when every byte of the reply is right. Called by hear(); not needed where hear() is overridden.
+  // True when every byte of the reply is correct. Called by hear(); not needed where hear() is overridden.
   [[nodiscard]] virtual bool verify(std::uint64_t /*number*/, Bytes /*reply*/) { return false; }
 
-  // The exact size of the reply in bytes. Called only where the framing is Raw, which has no boundaries of
-  // its own.
+  // The exact size of the reply in bytes. Called only with the framing Raw, which has no boundaries.
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
 
-  // Writes one message before the load and returns true, or returns false where the protocol has no greeting.
-  // The load starts when hear() has found the answer of every connection.
+  // Writes one message before the load and returns true, or returns false if the protocol has no greeting.
+  // The load starts when hear() has recognized the answer on every connection.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
-  // Judges a message. `number` is that of the oldest request outstanding. By default each message is a reply.
+  // Classifies a message. `number` is that of the oldest outstanding request. By default each message is a
+  // reply.
   [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
     return verify(number, message) ? Heard::reply : Heard::wrong;
   }
 
-  // What was wrong with the message that hear() found wrong, for people.
+  // Why hear() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
-  // No request will follow. Called once.
+  // No more requests will be written. Called once.
   virtual void on_last_request() {}
 
-  // The newest `requests` requests were written and will never be sent.
+  // The newest `requests` requests were written but will never be sent.
   virtual void on_withdrawn(std::uint64_t /*requests*/) {}
 
-  // The connection has failed: no message will come any more. Called before on_last_request().
+  // The connection has failed: no more messages will arrive. Called before on_last_request().
   virtual void on_failure() {}
 
-  // True once every message that is not a reply has arrived; until then the connection stays open. Asked
-  // after each message of this connection, and when the publication count of the load has moved.
+  // True once every message that is not a reply has arrived; until then the connection stays open. Called
+  // after each message of this connection, and when the publication count of the load has changed.
   virtual bool complete() const { return true; }
 };
 

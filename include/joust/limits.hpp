@@ -7,18 +7,18 @@
 
 namespace joust {
 
-// Everything an engine may take from a peer or the machine is bounded by these.
+// The limits on the resources that an engine takes for its peers.
 struct Limits {
-  std::size_t connections = 16'000;             // open at once; beyond it peers wait in the accept queue
+  std::size_t connections = 16'000;             // open at once; further peers wait in the accept queue
   std::size_t read_bytes = 64 << 10;            // one read
   std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before others get their turn
   unsigned accepts_per_turn = 64;
   unsigned dials_at_once = 256;  // connects in progress
   Duration connect = std::chrono::seconds(10);
-  Duration idle = std::chrono::seconds(60);               // without a byte either way
-  Duration linger = std::chrono::seconds(1);              // for the peer's end after our own
-  Duration drain = std::chrono::seconds(2);               // for open connections after a stop
-  Duration accept_pause = std::chrono::milliseconds(50);  // when the machine is out of descriptors or memory
+  Duration idle = std::chrono::seconds(60);   // without a byte in either direction
+  Duration linger = std::chrono::seconds(1);  // from our shutdown of a connection to the peer's end of stream
+  Duration drain = std::chrono::seconds(2);   // for open connections after a stop
+  Duration accept_pause = std::chrono::milliseconds(50);  // when descriptors or memory have run out
 };
 
 }  // namespace joust

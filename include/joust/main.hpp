@@ -7,10 +7,10 @@
 
 namespace joust {
 
-// The whole program (serve, load, race and the rest) for `protocols`, of which there is at least one. Call it
-// from main(), before there are other threads, and return what it returns: 0 ok, 1 run error, 2 usage,
-// 3 measurement invalid, 99 a threshold or comparison failed. It throws nothing, and sets SIGPIPE and SIGXFSZ
-// to be ignored.
+// The complete program (serve, load, race and the other commands) for `protocols`, at least one. Call this
+// function from main() before starting other threads, and return its result: 0 ok, 1 run error, 2 usage, 3
+// measurement invalid, 99 a threshold or comparison failed. Throws nothing. Sets SIGPIPE and SIGXFSZ to be
+// ignored.
 int main(int argc, char** argv, std::vector<Protocol> protocols);
 inline int main(int argc, char** argv, Protocol protocol) {
   std::vector<Protocol> protocols;

@@ -12,18 +12,17 @@
 
 namespace joust {
 
-// The bytes that a session has written, until they are released. Bytes that segments() has shown never move
-// until then, so a kernel may read them while more is appended. An Outbox takes whatever it is given: a
-// session bounds size() by wanting nothing more (Session::want) at its limit. Short replies lie in the Outbox
-// itself, beside the session that wrote them, so that thousands of connections need no block of memory each.
-// One thread at a time.
+// A session's output bytes until they are released. Bytes shown by segments() do not move until then, so the
+// kernel may read them while more are appended. An Outbox has no limit of its own: a session limits size() by
+// returning Want::nothing. The first bytes are stored in the Outbox itself, so that connections with short
+// replies allocate no block. One thread at a time.
 class Outbox {
  public:
   Outbox() = default;
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Appends n contiguous bytes, which the caller writes before the next call.
+  // Appends n contiguous bytes, which the caller must fill before the next call.
   std::span<std::byte> extend(std::size_t n);
   void append(Bytes bytes);  // copied
   void append(std::string_view text) { append(as_bytes(text)); }
@@ -31,7 +30,7 @@ class Outbox {
   std::size_t size() const { return size_; }  // bytes not consumed yet
   bool empty() const { return size_ == 0; }
 
-  // The contract of Session::output, consumed and released.
+  // As Session::output, consumed and released.
   std::size_t segments(std::span<Segment> into) const;
   void consumed(std::size_t n);
   void released(std::size_t n);
@@ -59,9 +58,9 @@ class Outbox {
   void each_block(Step&& step);
 
   std::size_t size_ = 0;
-  Block inside_{.capacity = kInside};       // its bytes are room_
-  std::array<std::byte, kInside> room_;     // uninitialized
-  std::vector<Block> more_;                 // behind inside_, in order; the last one is written to
+  std::vector<Block> more_;              // after inside_, in order; only the last one has room
+  Block inside_{.capacity = kInside};    // its bytes are room_
+  std::array<std::byte, kInside> room_;  // uninitialized
 };
 
 }  // namespace joust

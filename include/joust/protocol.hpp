@@ -15,58 +15,59 @@
 namespace joust {
 
 struct LoadPlan;  // load_plan.hpp
-class LoadRun;    // one load: its schedule and what it records. A client made by exchange_client() uses it.
+class LoadRun;    // one load: its schedule and its records, used by exchange_client()
 
-// A setting that only some protocols have, as data: command line, scenarios and results all read it from
-// here. Protocols that share an option's name mean the same by it.
+// A setting of one or several protocols, as data: the command line, scenarios and results all read it from
+// here. Options of the same name mean the same in every protocol.
 struct ProtocolOption {
-  std::string name;                    // "flush", which becomes --flush
-  std::string summary;                 // one line
-  std::string standard;                // its value where none is given
-  std::vector<std::string> choices{};  // empty: any text; "no", "yes": a switch, whose name alone means yes
-  bool serves = true;                  // the server has it
-  bool loads = true;                   // the client side has it
+  std::string name;      // "flush", which becomes --flush
+  std::string summary;   // one line
+  std::string standard;  // its default value
+  std::vector<std::string>
+      choices{};       // empty: any text; {"no", "yes"}: a switch, set to yes by its bare name
+  bool serves = true;  // valid for the server
+  bool loads = true;   // valid for the client side
 };
 
 // The settings of one side of a protocol.
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
-  std::uint64_t connection = 0;  // 0, 1, 2 ...: which connection of the load (exchanges only)
-  Settings options{};            // every option the protocol has for this side, by name
+  std::uint64_t connection = 0;  // 0, 1, 2 ...: the connection's number in the load (exchanges only)
+  Settings options{};            // every option of the protocol for this side, by name
 
-  // Throws std::out_of_range for an option that the protocol does not have for this side.
+  // Throws std::out_of_range for a name that is not an option of this side.
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
 struct Protocol;
 
-// The options of a side, all with the values they have where none is given.
+// All options of a side with their default values.
 Parameters standard_parameters(const Protocol& protocol, Role side);
 
-// The messages of a conversation and how both sides act on them. A plain value, made once when the program
-// starts. Its functions may be called from any thread.
+// A protocol: its properties, and the functions that make both sides. A plain value, made once when the
+// program starts. The functions may be called from any thread.
 struct Protocol {
   std::string name;          // lower-case kebab
   std::string summary;       // one line
-  bool over_stream = true;   // can be carried by a stream of bytes
-  bool over_message = true;  // can be carried by whole messages
-  // True where no session of a server needs to know of another one, so that an engine may serve connections
-  // in different processes. False is always safe.
+  bool over_stream = true;   // works over a stream of bytes
+  bool over_message = true;  // works over a transport of whole messages
+  // True where no session of a server depends on another one, so that an engine may serve connections in
+  // different processes. False is always safe.
   bool sessions_stand_alone = false;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
-  // How many messages each connection of `load` sends where neither a count nor a time is given; 0: it loads
-  // for a time instead.
+  // How many messages each connection of `load` sends if neither a count nor a time is given; 0: it runs for
+  // a time.
   std::uint64_t standard_messages = 0;
-  // True where a load without sockets shows the most that the client side can do. False where the server's
-  // own work is the larger part, which would slow the client down in the same process.
+  // True where a load without sockets shows the highest throughput of the client side. False where the server
+  // does most of the work, which would slow the client down in the same process.
   bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
-  std::string verified = "byte for byte";  // how the client side checks replies, for reports
+  std::string verified = "byte for byte";  // how the client side checks replies, as text for reports
 
-  // Make the service of a side. Throw std::invalid_argument, which says what is wrong and what to do, for
-  // options that cannot be. The service must not outlive the LoadRun. A client that was not made by
-  // exchange_client() ignores it: its connections can be made by joust::Client, and are not measured.
+  // Make the service of a side. Throw std::invalid_argument for invalid options, with a message that says
+  // what to do. The service must not outlive the LoadRun. Clients not made by exchange_client() ignore the
+  // LoadRun; joust::Client runs them, without measurement.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
 
@@ -78,8 +79,8 @@ struct Protocol {
 // Makes the exchange of one connection; any thread, several at once.
 using MakeExchange = std::function<std::unique_ptr<Exchange>(const Parameters&)>;
 
-// A Protocol::make_client whose connections send the requests of exchanges by the plan of a load, verify
-// every reply and record its latency.
+// A Protocol::make_client whose connections send the requests of exchanges by the load's plan, verify every
+// reply and record its latency.
 std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_client(Framing framing,
                                                                                      MakeExchange make);
 
@@ -90,12 +91,12 @@ struct RequestResponse {
   Framing framing = Raw{};
   std::function<std::unique_ptr<Handler>()> handler;  // for one connection; any thread, several at once
   MakeExchange exchange;
-  // Bytes per second, at least: of a message that has begun, over each 10 s, and of replies that wait to be
-  // read, over each minute. A peer that is slower is disconnected and counted. 0: any rate will do.
+  // The least rate in bytes per second: of an incomplete message, over each 10 s, and of replies that the
+  // peer has not read, over each minute. A slower peer is disconnected and counted. 0: no limit.
   std::uint64_t least_rate = 1024;
 };
 
-// Its sessions stand alone: where handlers share anything, set Protocol::sessions_stand_alone to false.
+// The result has sessions_stand_alone set: clear it if handlers share state.
 Protocol request_response(RequestResponse description);
 
 }  // namespace joust

@@ -15,69 +15,70 @@
 
 namespace joust {
 
-// What a server shall be. The defaults make one on a free port of the loopback interface.
+// The configuration of a server. The default is a free port of the loopback interface.
 struct ServerOptions {
   std::string engine = "epoll";        // a name of list_engines()
-  std::string listen = "127.0.0.1:0";  // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0: any free one
+  std::string listen = "127.0.0.1:0";  // HOST:PORT, [IPV6]:PORT or unix:PATH; port 0: any free port
   bool is_public = false;              // must be true for an address that other machines can reach
   unsigned threads = 1;                // event loops, for engines that have several
   Wait wait = Wait::block;
-  Settings knobs{};    // of the engine; those not named have their defaults
+  Settings knobs{};    // of the engine; the others have their defaults
   Settings options{};  // of the protocol, likewise
   Limits limits{};
   SocketOptions socket{};
 };
 
-// What a server has done so far.
+// A server's counts so far.
 struct ServerStatistics {
   std::uint64_t connections_opened = 0;
-  std::uint64_t bytes_received = 0;  // of connections that have closed
-  std::uint64_t bytes_sent = 0;      // of connections that have closed
+  std::uint64_t bytes_received = 0;               // of closed connections
+  std::uint64_t bytes_sent = 0;                   // of closed connections
   std::array<std::uint64_t, kStages> failures{};  // connections, by Stage
-  std::vector<std::string> complaints{};          // the first few failures that differ, for people
-  std::vector<std::string> notes{};               // events that slowed the server down, for people
-  std::vector<ResultGroup> groups{};              // of the service; empty until the server has stopped
+  std::vector<std::string> complaints{};          // messages for people: the first few different failures
+  std::vector<std::string> notes{};               // messages for people: events that slowed the server down
+  std::vector<ResultGroup>
+      groups{};  // figures that the service has counted; empty until the server has stopped
 };
 
-// A server inside a program that has a main() and threads of its own. It listens from its construction to its
-// end. Peers that connect before run() or start() wait in the accept queue.
+// A server for programs with a main() and threads of their own. It listens from construction to destruction.
+// Peers that connect before run() or start() wait in the accept queue.
 //
-// A server serves once. Every function may be called by any thread, also while another one runs.
+// A server serves once. All functions: any thread, also concurrently.
 class Server {
  public:
-  // Makes the service and listens. Throws, before anything is listened on, std::invalid_argument for options
-  // that cannot be, and std::runtime_error for an engine that this machine cannot run; both say what is wrong
-  // and what to do, as the command line does. Throws std::system_error for an address that is taken or not
-  // permitted.
+  // Makes the service and listens. Throws std::invalid_argument for invalid options and std::runtime_error
+  // for an engine that this machine cannot run, before it listens; both carry the message that the command
+  // line prints. Throws std::system_error for an address that is in use or not permitted.
   explicit Server(Protocol protocol, ServerOptions options = {});
 
-  // Stops as stop_now() does; then a failure of the engine is lost.
+  // As stop_now(), but discards the engine's exception.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Where it listens, with the port: "127.0.0.1:40001". Several where the name stands for several addresses,
-  // all with one port; address() is the first.
+  // The addresses the server listens on, with the port: "127.0.0.1:40001". A host name may have several
+  // addresses; all have the same port. address() is the first.
   std::string address() const;
   std::vector<std::string> addresses() const;
 
   // Serves on the calling thread until `stop` is requested or one of the functions below is called. Throws
-  // std::system_error when the machine refuses what the engine cannot do without; std::logic_error when the
-  // server has served before.
+  // std::system_error when the operating system refuses a resource that the engine needs, and
+  // std::logic_error when the server has served before.
   void run(std::stop_token stop = {});
 
-  // Serves on a thread of its own, which takes no signals of the program. Throws std::logic_error when the
-  // server has served before.
+  // Serves on a new thread, which blocks the program's signals. Throws std::logic_error when the server has
+  // served before.
   void start();
 
-  // Asks for the end: no new connections, what was begun is finished within limits.drain. Returns at once.
-  // Signal handlers may call it too. Before run() or start(), these will end as soon as they have begun.
+  // Requests a stop: no new connections, and limits.drain for open ones to finish. Returns at once. May be
+  // called by signal handlers. Before run() or start(), it makes them return at once.
   void request_stop() noexcept;
 
-  // Asks for the end and returns when serving has ended. Throws what has ended the thread of start(), once.
+  // Requests a stop and blocks until serving has ended. Throws the exception that ended the thread of
+  // start(), once.
   void stop();
 
-  // The same without waiting for open connections.
+  // As stop(), without waiting for open connections.
   void stop_now();
 
   ServerStatistics statistics() const;

@@ -16,42 +16,41 @@
 
 namespace joust {
 
-// How a transport carries bytes: as a stream that may be cut anywhere, or as whole messages of a largest
-// size.
+// How a transport delivers bytes: as a stream that may be cut anywhere, or as whole messages of limited size.
 struct Delivery {
   enum class Kind : std::uint8_t { stream, message };
   Kind kind = Kind::stream;
   std::size_t largest_message = 0;  // bytes; messages only
 };
 
-// Stands for the network address of a peer, so that a service can give each address a fair share.
-// Connections from one IPv4 address have the same value, and so have connections from one IPv6 network of 64
-// bits, because one customer usually has a whole one. Ports do not count.
+// Identifies the network address of a peer, so that a service can limit each address. Connections from one
+// IPv4 address have the same value. So have connections from one IPv6 network of 64 bits, because one
+// customer usually has a whole network. Ports do not count.
 enum class PeerAddress : std::uint64_t {
   unknown = 0,  // unix sockets, sessions joined in one process, and the IPv6 loopback address
 };
 
-// What a service is told of a connection when it makes the session.
+// The facts about a connection that a service gets when it makes the session.
 struct Opening {
   Delivery delivery{};
   PeerAddress peer = PeerAddress::unknown;
 };
 
-// Something that can be woken from another thread: an event loop asleep in the kernel.
+// An event loop that other threads can wake from a sleep in the kernel.
 class Wakeable {
  public:
   virtual ~Wakeable() = default;
   virtual void wake() = 0;  // any thread; never blocks
 };
 
-// How sessions of one service reach each other: a count that moves when something became visible to all of
-// them (a message in a room, the start of a load). An engine asks for the count after each batch of inputs;
-// if it moved, every session is told (Session::on_published) and asked for its output again. Loops that may
-// be asleep subscribe. All methods: any thread.
+// Connects the sessions of one service by a count. A publication increments the count when new output became
+// available to all sessions (a message in a room, the start of a load). An engine reads the count after each
+// batch of inputs. When it has changed, the engine calls Session::on_published on every session and asks for
+// output again. Loops that may sleep subscribe. All methods: any thread.
 class Publications {
  public:
   std::uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  void announce();                 // moves the count and wakes all loops
+  void announce();                 // increments the count and wakes all loops
   void subscribe(Wakeable& loop);  // borrowed until unsubscribed
   void unsubscribe(Wakeable& loop);
 
@@ -61,32 +60,32 @@ class Publications {
   std::vector<Wakeable*> loops_;
 };
 
-// What a service has counted beyond messages and bytes, for the results: a named group of figures, such as
-// deliveries {expected, received, lost}. Names are JSON keys, with their unit.
+// A named group of figures that a service has counted, for the results: deliveries {expected, received,
+// lost}. Names are JSON keys and end with the unit.
 struct ResultGroup {
   using Figure = std::variant<std::uint64_t, double, std::string>;
   std::string name;
   std::vector<std::pair<std::string, Figure>> figures;
-  std::string about{};  // what all of them are of, for people, where it is not the timed window
+  std::string about{};  // what the figures cover, in words, if not the timed window
 };
 
-// Makes the sessions of one protocol and holds what they share: a room, a directory, a load's schedule. It
-// outlives its sessions.
+// Makes the sessions of one protocol and holds their shared state: a room, a directory, a load's schedule.
+// Must outlive its sessions.
 class Service {
  public:
   virtual ~Service() = default;
 
-  // A session for a connection that is open. Any thread, several at once. May throw; then the connection is
+  // Makes the session of an open connection. Any thread, also concurrently. If it throws, the connection is
   // closed and counted as failed.
   virtual std::unique_ptr<Session> open(const Opening& opening) = 0;
 
-  // A connection could not be dialled, or a peer not be accepted. Any thread, several at once.
+  // A connection could not be dialled or accepted. Any thread, also concurrently.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
 
-  // Null for services whose sessions never affect one another. Owned by the service; never changes.
+  // Null if the service's sessions never affect one another. Owned by the service; the answer never changes.
   virtual Publications* publications() { return nullptr; }
 
-  // What was counted. Called after the run, when no session is left.
+  // The service's counts. Called after the run, when no session is left.
   virtual std::vector<ResultGroup> results() const { return {}; }
 };
 

@@ -24,16 +24,16 @@ struct Segment {
   std::uint64_t size() const { return in_file() ? file.size : bytes.size(); }
 };
 
-// What a session takes next.
+// Where the peer's next bytes go.
 enum class Want : std::uint8_t {
   nothing,  // back-pressure: the engine stops reading from this peer
-  bytes,    // the peer's next bytes, by on_bytes
-  file,     // the peer's next bytes in the range files()->store(); only for sessions with files()
+  bytes,    // to on_bytes
+  file,     // into the range files()->store(); only for sessions with files()
 };
 
-// Where a connection failed. The names are those of the results: resolve, connect, send, receive, verify,
-// timeout, local. `local` is a fault of this side that costs the peer its connection: no memory, no thread,
-// a descriptor the kernel refuses to watch, an exception of the session.
+// The step at which a connection failed. The results use these names. `local` is a fault on this side that
+// ends the connection: no memory, no thread, a descriptor that the kernel refuses to watch, an exception of
+// the session.
 enum class Stage : std::uint8_t { resolve, connect, send, receive, verify, timeout, local };
 inline constexpr std::size_t kStages = 7;
 std::string_view stage_name(Stage stage);
@@ -41,21 +41,22 @@ std::string_view stage_name(Stage stage);
 struct Failure {
   Stage stage{};
   int error = 0;       // errno, or 0 where no system call failed
-  std::string detail;  // what was tried, for people: "127.0.0.1:9000"; may be empty
+  std::string detail;  // the object of the failed operation, as text: "127.0.0.1:9000"; may be empty
 };
 
-// One peer's protocol state, without I/O: a session never calls the system, never reads a clock and never
-// blocks. Time is an argument. One thread at a time touches a session; which one may change between calls.
+// One peer's protocol state, without I/O: a session makes no system call, reads no clock and never blocks.
+// Time is an argument. At most one thread at a time calls a session; different calls may come from different
+// threads.
 //
-// Three kinds of methods, and the order in which an engine calls them:
+// There are three kinds of methods, called in this order:
 //
 //   inputs            on_open first and once; then on_bytes, on_published, on_deadline, on_drain and the
 //                     inputs of files() in any order; on_peer_finished at most once, after which on_bytes is
 //                     not called; on_failure at most once, after which only the destructor is called.
-//   outputs           questions without side effects. Their answers change only by an input, by an
-//                     acknowledgement, or when the service's publication count has moved. So an engine asks
-//                     again after those, and only then.
-//   acknowledgements  consumed and released, in that order, for bytes that output() has shown.
+//   outputs           queries without side effects. Their answers change only after an input, after an
+//                     acknowledgement, or when the service's publication count has changed. An engine asks
+//                     again after these, and only then.
+//   acknowledgements  consumed and released, in that order, for bytes shown by output().
 class Session {
  public:
   virtual ~Session() = default;
@@ -64,56 +65,55 @@ class Session {
   virtual void on_open(Time /*now*/) {}
 
   // Bytes from the peer, at least one, valid during the call. A stream may be cut anywhere; a message
-  // transport delivers whole messages. Called only while want() is bytes. Returns how many bytes were taken:
-  // all of them, unless taking some changed want(); then the rest is offered again according to the new
-  // want(). A message is taken whole.
+  // transport delivers whole messages. Called only while want() is bytes. Returns the number of bytes taken:
+  // all, unless taking some changed want(); then the rest is offered again according to the new want(). A
+  // message is taken whole.
   virtual std::size_t on_bytes(Bytes chunk, Time now) = 0;
 
-  // The service's publication count has moved, perhaps by several publications, since the last call or since
-  // on_open. Needed only by sessions that prepare output() from what was published, such as one that wraps
-  // another session; the others show it in output() by themselves.
+  // The service's publication count has changed, perhaps several times, since the last call or since on_open.
+  // Needed only by sessions whose output() must be prepared, such as one that wraps another session. Other
+  // sessions show published data in output() directly.
   virtual void on_published(Time /*now*/) {}
 
-  // The peer will send no more. It may still read what output() holds.
+  // The peer has ended its stream. It may still read our output.
   virtual void on_peer_finished(Time /*now*/) {}
 
-  // deadline() has passed. May come late, never early.
+  // deadline() has passed. May be called late, never early.
   virtual void on_deadline(Time /*now*/) {}
 
-  // The program is about to stop: the session finishes what has been begun, begins nothing more, and then is
-  // finished().
+  // The program is stopping: the session completes open requests, begins nothing new, and then is finished().
   virtual void on_drain(Time now) = 0;
 
   // The connection is lost. Nothing can be sent any more.
   virtual void on_failure(const Failure& /*failure*/, Time /*now*/) {}
 
-  // What to send next: fills `into` from the front with segments in order and returns how many it filled (0:
-  // nothing to send). Each segment keeps its address until released, whatever else is called.
+  // The data to send next: fills `into` with segments in order and returns their number; 0: nothing to send.
+  // Each segment keeps its address until released, whatever else is called.
   virtual std::size_t output(std::span<Segment> into) const = 0;
 
   virtual Want want() const { return Want::bytes; }
 
-  // The interface for files. A session whose output() shows file ranges or whose want() may be file returns
-  // one; it belongs to the session, and the answer never changes.
+  // The file interface, borrowed from the session; the answer never changes. A session whose output() may
+  // show file ranges, or whose want() may be file, must return one.
   virtual SessionFiles* files() { return nullptr; }
 
-  // When on_deadline is to be called, if ever.
+  // When to call on_deadline, if ever.
   virtual std::optional<Time> deadline() const { return std::nullopt; }
 
-  // True once output() will never show anything more than it does now. As soon as that is sent, the engine
-  // ends its side of the connection, waits for the peer to end too, and closes. Never becomes false again.
+  // True once output() will never grow again. After that output is sent, the engine shuts down its direction,
+  // waits for the peer's end of stream, and closes. Never becomes false again.
   virtual bool finished() const = 0;
 
-  // Why the session ended early: what the peer did wrong, for people. Empty where it did nothing wrong. The
-  // engine counts it as a failure of the stage verify.
+  // The peer's protocol error that ended the session, in words; empty if there was none. The engine counts it
+  // as a failure of the stage verify.
   virtual std::string_view complaint() const { return {}; }
 
-  // True when the connection has to be closed at once, with output unsent, because the peer reads too slowly.
-  // Never becomes false again.
+  // True when the connection must be closed at once, without sending the remaining output, because the peer
+  // reads too slowly. Never becomes false again.
   virtual bool gives_up() const { return false; }
 
   // The operating system has taken the first n bytes of output(), which output() must not show again. The
-  // bytes must stay where they are until they are released.
+  // bytes must keep their address until released.
   virtual void consumed(std::size_t n) = 0;
 
   // The oldest n consumed bytes may be freed now.

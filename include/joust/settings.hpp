@@ -8,7 +8,7 @@
 
 namespace joust {
 
-// The two sides of a connection: serve accepts it, dial makes it.
+// The two sides of a connection: `serve` accepts it, `dial` makes it.
 enum class Role : std::uint8_t { serve, dial };
 
 // Values by name: the knobs of an engine, the options of a protocol.

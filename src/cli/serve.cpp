@@ -86,7 +86,8 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
     if (const auto count = tally.failures(static_cast<Stage>(stage)))
       errors[std::string(stage_name(static_cast<Stage>(stage)))] = count;
   return {{"event", "stopped"},
-          {"connections", {{"accepted", tally.opened.load()}, {"failed", tally.failures()}}},
+          {"connections",
+           {{"accepted", tally.opened.load() + tally.unopened.load()}, {"failed", tally.failures()}}},
           {"bytes", {{"received", tally.received.load()}, {"sent", tally.sent.load()}}},
           {"errors", errors},
           {"messages_of_errors", tally.complaints()},

@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// Gives a session as much of `chunk` as it wants: to on_bytes, or into the file it has chosen. Returns how
-// many bytes were taken.
+// Passes as much of `chunk` to a session as it wants: to on_bytes, or into the file it has chosen. Returns
+// the number of bytes taken.
 std::size_t deliver(Bytes chunk, Session& session, Time now);
 
 }  // namespace joust

@@ -11,8 +11,8 @@
 namespace joust {
 namespace {
 
-// One read of a file: large enough that the system calls cost nothing beside the copying, and small enough to
-// stay in the cache until it is sent.
+// One read of a file: large enough that the system call is cheap beside the copying, and small enough to stay
+// in the cache until it is sent.
 constexpr std::size_t kReadAhead = 256 << 10;
 
 }  // namespace
@@ -35,10 +35,10 @@ StreamConnection::~StreamConnection() {
     tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
 }
 
-// Gives the session as much of `chunk` as it wants.
+// Passes as much of `chunk` to the session as it wants.
 std::size_t StreamConnection::offer(Bytes chunk, Time now) {
   const std::size_t taken = deliver(chunk, *session_, now);
-  // A session that has ended and wants no more is not given the rest: it is read only to be thrown away.
+  // After our shutdown, bytes that the session does not want are discarded.
   return shut_ ? chunk.size() : taken;
 }
 
@@ -74,7 +74,7 @@ void StreamConnection::sent(std::size_t n, Time now) {
   sent_ += n;
   if (ended_) return;
   last_progress_ = now;
-  // What is read ahead is always what comes first.
+  // The read-ahead is always the first output.
   if (ahead_) ahead_->skip(n);
   session_->consumed(n);
   session_->released(n);
@@ -90,7 +90,7 @@ void StreamConnection::shut_down(Time now) {
 void StreamConnection::failed(const Failure& failure, Time now) {
   if (ended_) return;
   ended_ = true;
-  // Of a peer that broke the protocol and then the connection, the first is what matters.
+  // A protocol error by the peer takes precedence over a later failure of the connection.
   if (session_->complaint().empty()) {
     counted_ = true;
     tally_.failed(failure);
@@ -98,7 +98,7 @@ void StreamConnection::failed(const Failure& failure, Time now) {
   session_->on_failure(failure, now);
 }
 
-// Output that maps a file which has become shorter is not there any more: then there is other output now.
+// Output in a mapping of a file that has shrunk no longer exists: the session then has other output.
 void StreamConnection::send_failed(int error, Time now) {
   if (error != EFAULT || std::exchange(faulted_, true)) failed({Stage::send, error, {}}, now);
 }
@@ -107,11 +107,11 @@ void StreamConnection::on_time(Time now) {
   if (ended_) return;
   if (const auto due = session_->deadline(); due && now >= *due) {
     session_->on_deadline(now);
-    last_progress_ = now;  // it works by its own clock: that is not idle
+    last_progress_ = now;  // the session itself works, so the connection is not idle
     offer_held(now);
   }
   if (shut_) {
-    // The peer had its time to end too; it was told all we had to say, so this is no failure.
+    // The peer got all output and had its time to end too, so this is not a failure.
     if (now >= shut_at_ + limits_.linger) ended_ = true;
   } else if (now >= last_progress_ + limits_.idle) {
     failed({Stage::timeout, 0, "no byte moved for the idle limit"}, now);
@@ -145,23 +145,32 @@ void StreamConnection::source_failed(int error, Time now) {
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
-  static constexpr std::size_t kMost = 16;
   if (over() || shut_) return 0;
-  std::array<Segment, kMost> segments;
-  const std::size_t count = session_->output(std::span(segments).first(std::min(into.size(), kMost)));
-  for (std::size_t i = 0; i < count; ++i) {
+  // Nearly every output is one piece. The array for many is not made for it: each element begins as zeros.
+  std::array<Segment, 2> few;
+  const auto most_of = [&](std::span<Segment> room) {
+    return room.first(std::min(into.size(), room.size()));
+  };
+  if (const std::size_t count = session_->output(most_of(few)); count < few.size())
+    return pieces_of(std::span(few).first(count), into, now);
+  std::array<Segment, 16> many;
+  const std::size_t count = session_->output(most_of(many));
+  return pieces_of(std::span(many).first(count), into, now);
+}
+
+std::size_t StreamConnection::pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now) {
+  for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool in_file = segments[i].in_file();
     if (in_file && i > 0) return i;  // it comes first the next time
     const Bytes bytes = in_file ? read_ahead(segments[i].file, now) : segments[i].bytes;
-    if (in_file && bytes.empty()) return output(into, now);  // it has failed: there is something else now
+    if (in_file && bytes.empty()) return output(into, now);  // reading has failed: ask again
     into[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     if (in_file) return 1;
   }
-  return count;
+  return segments.size();
 }
 
-// The beginning of a file's range, which stays where it is until it has been sent. Empty when it cannot be
-// read.
+// The beginning of a file's range, at a stable address until it has been sent. Empty if it cannot be read.
 Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
   if (!ahead_) ahead_ = std::make_unique<ReadAhead>();
   ReadAhead& ahead = *ahead_;

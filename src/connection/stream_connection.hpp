@@ -15,9 +15,9 @@
 
 namespace joust {
 
-// A session at the end of a byte stream: what every stream engine would otherwise repeat. It makes no system
-// call; the engine reads, writes and waits in its own way, reports here what happened, and asks here what to
-// do next:
+// Joins a session to a byte stream: the part that all stream engines have in common. It makes no system call.
+// The engine reads, writes and waits in its own way, reports the results here, and asks here for the next
+// step:
 //
 //   wants_input()      may I read?                     then received() or peer_finished()
 //   output()           what shall I send?              then sent()
@@ -25,16 +25,15 @@ namespace joust {
 //   ended()            is it over? then close
 //   deadline()         when to call on_time()
 //
-// Files cost an engine nothing: what is to be sent from one is read into memory here, and what is to be
-// stored is written. An engine whose kernel moves the bytes by itself asks first:
+// Engines need no code for files: ranges to be sent are read into memory here, and bytes to be stored are
+// written. An engine whose kernel can move the bytes asks first:
 //
 //   source()           a file's range to be sent?      then sent() or source_failed()
 //   store()            a file's range to be filled?    then stored() or store_failed()
 //
-// The end of a connection is always the same: the session is finished, its output is sent, our direction is
-// shut down, and what the peer still sends is read until it ends too (or limits.linger has passed), because
-// closing with bytes unread makes TCP reset the connection and take back replies already sent. One thread at
-// a time.
+// Every connection ends in the same way. When the session has finished and its output is sent, our direction
+// is shut down, and the peer's bytes are read until its end of stream or limits.linger, because closing with
+// unread bytes makes TCP send a reset, and the peer could lose replies. One thread at a time.
 class StreamConnection {
  public:
   StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now);
@@ -45,23 +44,23 @@ class StreamConnection {
   // Inputs
   void received(Bytes chunk, Time now);
   void peer_finished(Time now);
-  void sent(std::size_t n, Time now);  // the first n bytes of output() are gone and no longer referred to
+  void sent(std::size_t n, Time now);  // the first n bytes of output() are sent and no longer used
   void send_failed(int error, Time now);
   void shut_down(Time now);
   void failed(const Failure& failure, Time now);
-  void on_time(Time now);  // no harm if nothing was due
+  void on_time(Time now);  // may be called early
   void drain(Time now);
-  void refresh(Time now);  // the service's publication count has moved
+  void refresh(Time now);  // the service's publication count has changed
   void stored(std::size_t n, Time now);
   void store_failed(int error, Time now);
   void source_failed(int error, Time now);
 
-  // Questions
+  // Queries
   bool wants_input() const {
     if (over() || peer_finished_) return false;
     return shut_ || (held_.empty() && session_->want() != Want::nothing);
   }
-  // How many were filled. What comes from a file is read now, which may fail it.
+  // Returns the number of entries filled. Reads file ranges now; if that fails, the session is told.
   std::size_t output(std::span<iovec> into, Time now);
   bool has_output() const;
   std::optional<FileRange> source() const {  // with a descriptor
@@ -79,11 +78,11 @@ class StreamConnection {
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  // Nothing is read or written any more.
+  // Nothing more is read or written.
   bool over() const { return ended_ || session_->gives_up(); }
 
-  // What has been read of a file and not been sent. Forgotten once it is: the file may be gone then, and
-  // another one lie at its address.
+  // The part of a file that has been read and not sent. Discarded once sent, because another file may then
+  // have the same address.
   struct ReadAhead {
     void skip(std::size_t sent);  // bytes
 
@@ -98,22 +97,23 @@ class StreamConnection {
   std::optional<FileRange> store_of_files() const;
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
+  std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
-  // What a message touches comes first, and close together.
+  // The members that every message uses come first, close together.
   const std::unique_ptr<Session> session_;
   Time last_progress_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
-  std::vector<std::byte> held_;  // read from the peer, but the session wants nothing now; at most one read
+  std::vector<std::byte> held_;  // read, but the session wants nothing now; at most one read
   bool peer_finished_ = false;
-  bool told_finished_ = false;  // the session knows
+  bool told_finished_ = false;  // the session has been told
   bool shut_ = false;
   bool ended_ = false;
-  bool faulted_ = false;  // the last send found no memory behind the output
-  bool counted_ = false;  // as a failure
-  std::unique_ptr<ReadAhead> ahead_;  // since the first read of a file
-  SessionFiles* const files_;         // the session's, null where it has none
+  bool faulted_ = false;              // the last send failed with EFAULT: a mapped file has shrunk
+  bool counted_ = false;              // as a failure
+  std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file
+  SessionFiles* const files_;         // the session's; null if it has none
   const Limits& limits_;
   Tally& tally_;
   Time shut_at_{};

@@ -16,7 +16,7 @@ void keep_once(std::vector<std::string>& list, const Text& text, std::size_t mos
   try {
     if (list.size() < most && std::ranges::find(list, text) == list.end()) list.emplace_back(text);
   } catch (const std::bad_alloc&) {
-    // Words are dispensable.
+    // The count matters more than the text.
   }
 }
 
@@ -24,7 +24,7 @@ void keep_once(std::vector<std::string>& list, const Text& text, std::size_t mos
 
 std::string describe(const Failure& failure) {
   std::string text(stage_name(failure.stage));
-  // Before there is a connection the detail names what was tried; later it says what happened.
+  // Until there is a connection, the detail is an address; later it describes the failure.
   const bool before = failure.stage == Stage::resolve || failure.stage == Stage::connect;
   if (!failure.detail.empty()) text += (before ? " " : ": ") + failure.detail;
   if (failure.error != 0) text += ": " + std::generic_category().message(failure.error);
@@ -41,7 +41,7 @@ Failure failure_of(const std::exception& error) noexcept {
     failure.error = system->code().value();
   try {
     failure.detail = error.what();
-    // what() of a system_error ends with the errno in words, which describe() adds itself.
+    // what() of a system_error ends with the errno's text, which describe() appends itself.
     const std::string words = ": " + std::generic_category().message(failure.error);
     if (failure.error != 0 && failure.detail.ends_with(words))
       failure.detail.resize(failure.detail.size() - words.size());
@@ -58,8 +58,13 @@ void Tally::failed(const Failure& failure) noexcept {
     const std::lock_guard lock(mutex_);
     keep_once(complaints_, text, kKept);
   } catch (const std::bad_alloc&) {
-    // The count is what matters.
+    // The count matters more than the text.
   }
+}
+
+void Tally::not_opened(const Failure& failure) noexcept {
+  unopened.fetch_add(1);
+  failed(failure);
 }
 
 std::uint64_t Tally::failures() const {

@@ -9,28 +9,28 @@
 
 namespace joust {
 
-// What has one deadline in a TimerQueue. A loop's connection derives from it.
+// An object with one deadline in a TimerQueue, such as a loop's connection.
 struct Timed {
   static constexpr std::size_t kUnqueued = static_cast<std::size_t>(-1);
-  std::size_t place = kUnqueued;  // the queue's own: where in the heap
-  Time due{};                     // the queue's own: when it fires
+  std::size_t place = kUnqueued;  // for the queue: the position in the heap
+  Time due{};                     // for the queue: when the entry fires
 };
 
-// The deadlines of one loop's connections: a 4-ary heap that knows where each entry stands. Deadlines move
-// with every message, nearly always to later, so arming for later is free: the entry fires early once, and is
-// armed again.
+// The deadlines of one loop's connections: a 4-ary heap in which each entry knows its position. Deadlines
+// move with every message, nearly always to later, so arming for later does nothing: the entry fires early,
+// and is armed again.
 class TimerQueue {
  public:
-  // Has `entry` fire at `due` or earlier.
+  // Makes `entry` fire at `due` or earlier.
   void arm(Timed& entry, Time due);
   void remove(Timed& entry);
 
-  // arm() needs no memory then, as long as there are no more entries than that.
+  // Makes arm() free of allocations for up to this number of entries.
   void make_room(std::size_t entries) {
     if (heap_.capacity() < entries) heap_.reserve(2 * entries);
   }
 
-  // Takes the first entry due by `now`, or null. Its owner looks what is really due and arms it again.
+  // Takes the first entry due by `now`, or null. Its owner checks the real deadline and arms it again.
   Timed* pop_due(Time now);
 
   std::optional<Time> next() const;

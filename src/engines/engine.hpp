@@ -10,8 +10,8 @@
 #include "joust/limits.hpp"
 #include "joust/service.hpp"
 
-// The seam of an engine: what it is given, and what it says about itself. Programs that link the library see
-// only joust/engines.hpp.
+// The interface of an engine: the input of a run, and the descriptor. Programs that link the library use only
+// joust/engines.hpp.
 
 namespace joust {
 
@@ -20,9 +20,9 @@ class Target;    // net/target.hpp
 class Stop;      // net/stop.hpp
 class Tally;     // connection/tally.hpp
 
-// Options the user gives an engine. Which of them mean anything is in its descriptor.
+// Options from the user. The engine's descriptor says which of them apply.
 struct EngineOptions {
-  unsigned threads = 1;  // event loops, where the engine has several
+  unsigned threads = 1;  // event loops, for engines that have several
   Wait wait = Wait::block;
   Settings knobs{};  // checked against the descriptor before run()
 
@@ -32,41 +32,40 @@ struct EngineOptions {
   }
 };
 
-// What one run of an engine works on. All borrowed, and outliving the run.
+// The input of one run. Everything is borrowed and outlives the run.
 struct Hosting {
   Service& service;
   const EngineOptions& options;
   const Limits& limits;
   Tally& tally;
   std::span<Listener* const> listeners = {};  // role serve: at least one
-  const Target* target = nullptr;             // role dial: whom,
-  std::size_t dials = 0;                      // and how often
-  Service* answering = nullptr;  // engines without a transport: the service that answers in this process
+  const Target* target = nullptr;             // role dial: the address,
+  std::size_t dials = 0;                      // and the number of connections
+  Service* answering = nullptr;               // engines without a transport: the service of the server side
 
   bool serves() const { return !listeners.empty(); }
 };
 
-// One I/O and concurrency model. run() returns when the stop is complete, or, without a listener, when every
-// dialled connection has ended. It throws std::system_error when the machine refuses something the engine
-// cannot do without.
+// One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
+// dialled connection has ended. It throws std::system_error when the operating system refuses a resource it
+// needs.
 struct Engine {
   std::string_view name;     // lower-case kebab
   std::string_view summary;  // one line
   bool serves = true;
   bool dials = true;
-  bool in_process = false;  // no transport: client and server sessions meet in one process
-  bool separate_processes = false;  // each serves a part of the connections, with a service of its own
+  bool in_process = false;          // no transport: client and server sessions meet in one process
+  bool separate_processes = false;  // each process serves a part of the connections, with its own service
   Delivery::Kind delivery = Delivery::Kind::stream;
-  bool several_loops = false;     // `threads` means something
-  std::string_view threads;       // who does the work, for people: "one per connection"
-  std::string_view wait_ignored = {};  // why --wait means nothing here; empty where it does
+  bool several_loops = false;          // the option `threads` applies
+  std::string_view threads;            // which threads do the work, as text: "one per connection"
+  std::string_view wait_ignored = {};  // why --wait does not apply; empty if it does
   std::span<const Knob> knobs = {};
-  std::string (*unavailable)() =
-      nullptr;  // why it cannot run here; empty where it can; null where it always can
+  std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
   void (*run)(const Hosting&, Stop&) = nullptr;
 };
 
-// Every engine this program was built from, in the order they are listed.
+// Every engine of this program, in the order of `joust engines`.
 std::span<const Engine* const> engines();
 const Engine* find_engine(std::string_view name);
 

@@ -6,13 +6,13 @@
 //          ^                                                         |
 //          +---- deadlines <---- publications <---- the unfinished --+
 //
-// Good at: many connections, few of them busy; large transfers. The cost of a wait follows the ready, not the
-// open. Bad at: one busy connection (three system calls for a message), and nothing overlaps with the system
-// calls. Edge-triggered (the default), the kernel speaks once when a socket becomes ready, so the loop must
-// remember what it was told until recv or send has come up short. Level-triggered, the kernel repeats itself,
-// so the loop must ask only for what it can use, and pays an epoll_ctl whenever that changes. Left out on
-// purpose: EPOLLONESHOT and EPOLLEXCLUSIVE, because a socket belongs to one loop for life. The steps of a
-// ready socket are in loop/ready_loop.cpp, which poll shares.
+// Good at: many connections, few of them busy; large transfers. The cost of a wait depends on the number of
+// ready sockets, not of open ones. Bad at: one busy connection (three system calls for a message); nothing
+// overlaps with the system calls. Edge-triggered (the default), the kernel reports each change to ready once,
+// so the loop keeps the ready flag until recv or send returns EAGAIN or comes up short. Level-triggered, the
+// kernel repeats the report, so the loop watches only events it can use, and each change of these costs an
+// epoll_ctl. Left out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE, because a socket stays with one loop.
+// loop/ready_loop.cpp handles ready sockets, for poll too.
 #include <poll.h>
 #include <sys/epoll.h>
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kEventsPerTurn = 512;
 
-// The kernel gives both calls the same numbers.
+// epoll and poll use the same event bits.
 static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLRDHUP == POLLRDHUP && EPOLLHUP == POLLHUP &&
               EPOLLERR == POLLERR);
 
@@ -47,7 +47,7 @@ class EpollLoop : public ReadyLoop {
 
   const bool edge_;
   bool accepting_ = false;  // the listeners are watched
-  bool has_pwait2_ = true;  // Linux 5.11, and no seccomp filter that refuses it
+  bool has_pwait2_ = true;  // Linux 5.11; a seccomp filter may refuse it
   std::array<epoll_event, kEventsPerTurn> events_{};
   Fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1()")};
 };
@@ -72,7 +72,7 @@ std::span<const epoll_event> EpollLoop::wait() {
   return {events_.data(), woken(wait_for_events(next_wait()), "epoll_pwait2()")};
 }
 
-// epoll_wait knows milliseconds only, so the older call wakes up late rather than early.
+// epoll_wait has a resolution of 1 ms; rounding up makes it wake up late, never early.
 int EpollLoop::wait_for_events(Duration most) {
   const timespec timeout = to_timespec(most);
   if (has_pwait2_) {
@@ -88,8 +88,8 @@ int EpollLoop::wait_for_events(Duration most) {
 void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
-    control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // or it would wake the loop again and again
-    // Not by their close(), for the reason of let_go().
+    control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable, and would wake the loop at once
+    // Removed explicitly, not by close(): see let_go().
     for (Listener* const listener : listeners()) control(EPOLL_CTL_DEL, listener->fd(), 0, nullptr);
     accepting_ = false;
     return request_stop();
@@ -100,9 +100,9 @@ void EpollLoop::dispatch(const epoll_event& event) {
   ready(*static_cast<Peer*>(tag), event.events);
 }
 
-// Tells the kernel what this peer waits for, where that has changed. Edge-triggered, input is asked for once
-// and for all. Level-triggered, a peer without an interest is asked for by edge, or its hang-up would be
-// repeated for as long as it lasts.
+// Changes the watched events of a peer if necessary. Edge-triggered, input is always watched.
+// Level-triggered, a peer without an interest is watched edge-triggered, because its hang-up would be
+// reported at every wait.
 void EpollLoop::watch(Peer& peer) {
   unsigned events = interest(peer);
   if (edge_ && peer.connection) events |= EPOLLIN | EPOLLRDHUP;
@@ -112,15 +112,15 @@ void EpollLoop::watch(Peer& peer) {
   peer.armed = events;
 }
 
-// close() ends the watch only where no other process has a copy of the socket: a child has one until it calls
-// exec, and the kernel would go on to report a peer that is gone.
+// close() ends the watch only if no other process has a copy of the socket. A child has one until exec, and
+// the kernel would go on to report the destroyed peer.
 bool EpollLoop::let_go(Peer& peer) {
   if (peer.armed != Peer::kUnwatched) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
   return true;
 }
 
-// A queue that may not be emptied now would wake a level-triggered loop again and again. The kernel needs no
-// memory to change what is watched already: a shortage cannot keep the loop from accepting again.
+// While accepting is paused, a non-empty accept queue would wake a level-triggered loop again and again.
+// Changing a watch allocates no kernel memory, so a shortage cannot keep the loop from accepting again.
 void EpollLoop::watch_listeners() {
   if (listeners().empty() || accepting_ == accepts()) return;
   for (Listener* const listener : listeners())

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// io_uring: one thread hands the kernel operations to carry out, and takes in what has come of them.
+// io_uring: one thread submits operations to the kernel and handles their completions.
 //
 //     io_uring_enter --> for each completion:  bytes --> session     --> for each peer touched:  send
 //          ^             (accepted, received, sent)                                                |
 //          +--- operations of the next turn <--- deadlines <--- publications <---------------------+
 //
-// Good at: many busy connections. One system call submits all sends of a turn and waits for the next; a
-// receive is asked for once and goes on by itself, into buffers the kernel picks when bytes arrive. Bad at:
-// few busy connections, and large transfers: each operation costs more than a bare send() or recv() does, and
-// that is won back only where one enter carries many. Whoever starts an operation must keep its memory until
-// the last completion has come: a peer that leaves is destroyed only when nothing is in flight for it. Files
-// are sent by sendfile(), from the loop. Left out on purpose: splice, because what a multishot receive has
-// taken is in memory; fixed files, registered buffers and zero-copy, which win nothing for small messages.
+// Good at: many busy connections. One system call submits all sends of a turn and waits for completions; a
+// multishot receive stays armed and takes a provided buffer when bytes arrive. Bad at: few busy connections,
+// and large transfers: an operation costs more than a plain send() or recv(), which pays only if one enter
+// submits many. The memory of an operation must live until its last completion, so a leaving peer is
+// destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. Left
+// out on purpose: splice, because a multishot receive puts the bytes into memory; fixed files, registered
+// buffers and zero-copy, which do not help small messages.
 #include "engines/io_uring/ring.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@
 namespace joust {
 namespace {
 
-// How long a stop waits, with SQPOLL, for the kernel's thread to receive what has arrived.
+// How long a stop waits, with SQPOLL, for the kernel's thread to receive bytes that have arrived.
 constexpr Duration kArrivals = std::chrono::milliseconds(200);
 
 using Peer = UringPeer;
@@ -63,14 +63,14 @@ class UringLoop : public LoopCore<UringPeer> {
   void stop_by_and_by();
 
   bool stopping_ = false;
-  std::optional<Time> all_in_;  // since then every connection there will be is open here (while stopping)
-  std::optional<bool> mark_passed_;  // submitted behind all there was to receive (while stopping)
+  std::optional<Time> all_in_;       // while stopping: since then all accepted connections are open here
+  std::optional<bool> mark_passed_;  // while stopping: of the marker operation, once submitted
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
-  Queue<Peer> touched_;  // in this turn: may have output, or want input again
-  Uring ring_;           // goes before the peers, which are the base class's
-  std::deque<UringAcceptor> acceptors_;  // of the listeners, in their order
-  std::deque<Fd> newcomers_;             // accepted, but beyond the turn's limit
+  Queue<Peer> touched_;                  // in this turn: may have output, or want input again
+  Uring ring_;                           // destroyed before the peers, which belong to the base class
+  std::deque<UringAcceptor> acceptors_;  // one for each listener, in their order
+  std::deque<Fd> newcomers_;             // accepted beyond the turn's limit
 };
 
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
@@ -82,7 +82,7 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
   ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
 }
 
-// What is in flight is cancelled and seen to its end. A socket accepted meanwhile is ours to close.
+// Cancels the operations in flight, waits for their end, and closes sockets accepted meanwhile.
 UringLoop::~UringLoop() {
   ring_.abandon([](const io_uring_cqe& cqe) {
     if (op_of(cqe) == Op::accept) const Fd unwanted(cqe.res);
@@ -91,7 +91,7 @@ UringLoop::~UringLoop() {
 
 void UringLoop::run() {
   while (!over()) {
-    start_dials(0);  // blocking sockets: io_uring waits for them itself, and would report EAGAIN on others
+    start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
     keep_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
@@ -117,7 +117,7 @@ void UringLoop::wait() {
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
   const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
-  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have given the watch up
+  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have ended the watch
   if (op == Op::stop && last && !stopping_) ring_.watch(stop().fd(), uring_tag(op));
   if (op == Op::mark) mark_passed_ = true;
   if (op == Op::inbox) admit_dealt();
@@ -153,8 +153,8 @@ void UringLoop::take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe) 
   if (next.outcome == AcceptOutcome::accepted) newcomers_.push_back(std::move(next.socket));
 }
 
-// One accept brings in everyone who waits. Those beyond the turn's limit come in the next turns, because
-// others want to be served meanwhile.
+// A multishot accept takes all peers in the queue. Those beyond the turn's limit are admitted in the next
+// turns, so that the others are served meanwhile.
 void UringLoop::admit_newcomers(std::size_t most) {
   for (; most > 0 && !newcomers_.empty(); --most) {
     accepted(std::move(newcomers_.front()));
@@ -163,7 +163,7 @@ void UringLoop::admit_newcomers(std::size_t most) {
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
-  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // nothing has been lost
+  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // transient: no bytes are lost
   if (!peer.live()) return;
   if (cqe.res > 0) {
     peer.count(static_cast<std::size_t>(cqe.res), turn_);
@@ -182,8 +182,8 @@ void UringLoop::connect(Peer& peer) {
   io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
 }
 
-// Starts what the connection wants now and is not under way. A peer beyond its quota is not received from
-// until the next turn, so that it cannot use up the buffers all share.
+// Starts the operations that the connection wants and that are not in flight. A peer beyond its read quota is
+// not received from until the next turn, so that it cannot use up the shared buffers.
 void UringLoop::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   if (!peer.sending && !is_gathering() && connection.has_output()) send(peer);
@@ -193,7 +193,7 @@ void UringLoop::serve(Peer& peer) {
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
   if (!wanted && !beyond) peer.watch_for_reset(ring_);
-  // Its receive may have ended before it was cancelled; then nothing else in flight would bring it back.
+  // Its receive may have ended before it was cancelled; then only this no-op brings the peer back.
   if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
 }
 
@@ -207,12 +207,12 @@ void UringLoop::receive(Peer& peer) {
   entry->buf_group = ProvidedBuffers::kGroup;
 }
 
-// The bytes stay where they are until sent() has been called, so the kernel may read them when it likes. No
-// MSG_WAITALL: a peer that reads slowly is then seen to move.
+// Output stays in place until sent(), so the kernel may read it at any time. Without MSG_WAITALL, partial
+// sends complete and show that a slow reader makes progress.
 void UringLoop::send(Peer& peer) {
   if (peer.send_file(ring_, now())) return;
   const std::size_t count = peer.connection->output(peer.pieces, now());
-  if (count == 0) return;  // a file that failed left nothing to send
+  if (count == 0) return;  // reading a file has failed, and there is no other output
   io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
   if (count == 1) {
     io_uring_prep_send(entry, peer.socket.get(), peer.pieces[0].iov_base, peer.pieces[0].iov_len,
@@ -224,8 +224,8 @@ void UringLoop::send(Peer& peer) {
   }
 }
 
-// A thread of the kernel that submits takes its time: what has arrived may not have been received yet, or not
-// been completed. It works in order, so the completion of a mark comes behind all that it has received.
+// With SQPOLL, bytes that have arrived may not have been received or completed yet. The kernel's thread works
+// in order, so a marker's completion follows all of its earlier receives.
 bool UringLoop::has_caught_up() {
   if (mark_passed_) return *mark_passed_;
   if (std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return false;
@@ -234,9 +234,9 @@ bool UringLoop::has_caught_up() {
   return false;
 }
 
-// First the accepts have to end; then loop 0 takes in those who wait in the queue, and each loop what it has
-// been dealt; then, a turn later, what they have sent has arrived like everything sent before the stop, and
-// sessions are told to finish.
+// The stop: the accepts end; loop 0 accepts the peers left in the queue, and each loop admits those dealt to
+// it. A turn later the bytes they sent have arrived, like everything sent before the stop, and sessions are
+// told to finish.
 void UringLoop::stop_by_and_by() {
   if (draining()) return;
   bool accepts_ended = true;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// null: no sockets at all. Client and server sessions meet in this process and hand each other their bytes.
+// null: no sockets. Client and server sessions are in one process and exchange bytes directly.
 //
 //     for each pair:  client output --> server session;  server output --> client session
 //
-// Good for: knowing what joust itself costs. What it reaches with a load is the ceiling of that load: an
-// engine that comes near it was not measured, the measuring was. Everything is there but the system:
-// sessions, framing, verification, schedules, clock, histogram. It cuts nothing, loses nothing and never
-// waits for anything but a deadline.
+// Good for: measuring the cost of joust itself. Its throughput with a load is the ceiling of that load: near
+// this ceiling the load generator is the bottleneck. Only the operating system is left out: sessions,
+// framing, verification, schedules, clock and histogram all run. It cuts no messages, loses nothing and waits
+// only for deadlines.
 #include <poll.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kPairsPerTurn = 512;  // share one time stamp, as the sockets of one epoll_wait do
+constexpr std::size_t kPairsPerTurn = 512;  // they share one time stamp, as the sockets of one epoll_wait do
 
 struct Pair : Timed {
   std::unique_ptr<Session> client;
@@ -41,10 +41,10 @@ struct Pair : Timed {
 
 constexpr std::size_t kReadAtOnce = 64 << 10;  // of a file
 
-// One segment, or as much of it as `to` takes now. Files are read through a buffer: nothing of them is kept.
+// Passes one segment on, or as much of it as `to` takes now. Files are read through a buffer and not kept.
 std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Time now) {
   if (!segment.in_file()) return deliver(segment.bytes, to, now);
-  // Behind a pointer: a thread_local array would be part of every thread of the program.
+  // A pointer, because a thread_local array would be part of every thread of the program.
   thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadAtOnce);
   const FileRange& range = segment.file;
   const auto read =
@@ -56,7 +56,7 @@ std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Ti
   return 0;
 }
 
-// Everything `from` has to say that `to` wants to hear. True when something moved.
+// Passes on all output of `from` that `to` wants. True when something moved.
 bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& bytes, Time now) {
   std::array<Segment, 16> segments;
   bool moved = false;
@@ -65,7 +65,7 @@ bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& b
     std::uint64_t taken = 0;
     for (const Segment& segment : std::span(segments).first(count)) {
       if (segment.in_file() && &segment != segments.data())
-        break;  // what fails is what the output begins with
+        break;  // the failed range is the first of the output
       const std::uint64_t part = unheard ? segment.size() : carry_segment(segment, from, to, now);
       taken += part;
       if (part < segment.size()) break;
@@ -82,7 +82,7 @@ bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& b
   return told = true;
 }
 
-// What a service has published, and how much of it its sessions have been told.
+// A service's publications, and the count that its sessions know.
 class Published {
  public:
   Published(Service& service, Waker& waker) : publications_(service.publications()), waker_(waker) {
@@ -94,7 +94,7 @@ class Published {
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;
 
-  // True once for all that has been published since the last call.
+  // True once after each change of the count.
   bool news() {
     const std::uint64_t count = publications_ != nullptr ? publications_->count() : 0;
     return std::exchange(told_, count) != count;
@@ -136,7 +136,7 @@ class NullRun {
     pairs_.push_back(std::move(pair));
   }
 
-  void tell(const std::unique_ptr<Session> Pair::*side) {
+  void tell(const std::unique_ptr<Session> Pair::* side) {
     const Time now = Clock::now();
     for (const auto& pair : pairs_) ((*pair).*side)->on_published(now);
   }
@@ -161,7 +161,7 @@ class NullRun {
   bool fire_deadlines() {
     const Time now = Clock::now();
     bool fired = false;
-    due_.clear();  // all first: what wants to be called again at once is the next turn's
+    due_.clear();  // all of them first: deadlines that are due at once belong to the next turn
     while (Timed* due = timers_.pop_due(now)) due_.push_back(due);
     for (Timed* due : due_) {
       Pair& pair = static_cast<Pair&>(*due);

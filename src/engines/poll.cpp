@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// poll: one thread shows the kernel all of its sockets, and is told which of them are ready.
+// poll: one thread passes all of its sockets to the kernel, which marks the ready ones.
 //
 //     ppoll --> for each ready socket:  recv --> session --> send
 //       ^                                                     |
 //       +---- deadlines <---- publications <---- the unfinished
 //
-// Good at: a few hundred connections, most of them busy. The array says everything, so no other call is
-// needed when a peer's interest changes. It works on every POSIX system, and for any descriptor number. Bad
-// at: thousands of connections, few of them busy, because each wait copies the whole array and asks every
+// Good at: a few hundred connections, most of them busy. A change of a peer's interest is a write to the
+// array and takes no system call. It works on every POSIX system, and for any descriptor number. Bad at:
+// thousands of connections, few of them busy, because each wait copies the whole array and checks every
 // socket. The array is dense: entry fixed_ + n belongs to peer n, and the last peer takes the place of one
 // that leaves. Left out on purpose: leaving busy peers out of the array for a turn, which saves little.
 #include <poll.h>
@@ -45,7 +45,7 @@ void PollLoop::run() {
   }
 }
 
-// A negative descriptor is passed over.
+// ppoll ignores entries with a negative descriptor.
 std::size_t PollLoop::wait() {
   entries_[0] = {.fd = awaits_stop() ? stop().fd() : -1, .events = POLLIN, .revents = 0};
   entries_[1] = {.fd = inbox().waker().fd(), .events = POLLIN, .revents = 0};
@@ -55,7 +55,8 @@ std::size_t PollLoop::wait() {
   return woken(::ppoll(entries_.data(), entries_.size(), &timeout, nullptr), "ppoll()");
 }
 
-// Peers first: those accepted or dealt meanwhile are not in this answer, and no one leaves before sweep().
+// Peers first: this result does not cover peers accepted or dealt meanwhile, and no peer leaves before
+// sweep().
 void PollLoop::dispatch(std::size_t ready_entries) {
   std::size_t left = ready_entries;
   for (std::size_t i = entries_.size(); i-- > 0 && left > 0;) {
@@ -72,8 +73,8 @@ void PollLoop::dispatch(std::size_t ready_entries) {
   }
 }
 
-// A hang-up is reported whatever is asked for, again and again. Where it is known and nothing is wanted, the
-// entry is passed over until something is.
+// ppoll always reports a hang-up. After the first report the entry is disabled while the peer has no
+// interest.
 void PollLoop::watch(Peer& peer) {
   const unsigned events = interest(peer);
   const bool silent = events == 0 && peer.end_is_near;
@@ -81,7 +82,7 @@ void PollLoop::watch(Peer& peer) {
       .fd = silent ? -1 : peer.socket.get(), .events = static_cast<short>(events), .revents = 0};
 }
 
-// The last peer is about to take the place of this one.
+// The last peer is about to take this one's place.
 bool PollLoop::let_go(Peer& peer) {
   entry_of(peer) = entry_of(*peers().back());
   entries_.resize(fixed_ + peers().size() - 1);

@@ -4,7 +4,7 @@
 
 #include "engines/engine.hpp"
 
-// Every engine, in the order in which they are listed: a new one is a new line here, and nothing else.
+// Every engine, in the order in which they are listed. A new engine adds a line here, and nothing else.
 #define JOUST_ENGINES(engine) \
   engine(kNull)               \
   engine(kThreads)            \

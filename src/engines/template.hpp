@@ -5,7 +5,7 @@
 
 namespace joust {
 
-// The engine in template.cpp. It works, and stands in no list: there is nothing about it to be raced.
+// The engine in template.cpp. It works, but is not in the table, because it is not meant to be raced.
 const Engine& template_engine();
 
 }  // namespace joust

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// threads: every connection has a thread of its own, which waits in recv; the kernel's scheduler is the loop.
+// threads: every connection has its own thread, which blocks in recv; the kernel's scheduler takes the loop's
+// place.
 //
 //     host   poll --> accept4 --> a thread:  [connect] --> recv --> session --> send
 //              ^                                            ^                    |
 //              |                                            +--------------------+
 //              +---- threads that have ended <---- publications <---- the stop
 //
-// Good at: long computations, because nobody waits for another's; and a message costs only two system calls.
+// Good at: long computations, because they delay no other connection; a message costs only two system calls.
 // Bad at: thousands of connections. Each takes a stack, and each message a switch to another thread.
 //
-// recv blocks, send does not: two peers that both wait until the other one reads wait for ever. When a socket
-// is full, ppoll waits for room and for input alike. It also waits where a deadline is nearer than the time
-// after which recv gives up: ppoll is exact, while SO_RCVTIMEO costs nothing and is rounded to the kernel's
-// ticks. threads/crew.hpp shows how sleeping threads are told something, and how they all speak at once. The
-// host is in threads/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection
-// that only writes. Where a file asks for it, sendfile and splice take the place of send and recv:
-// files/file_io.hpp. sendfile has no MSG_DONTWAIT: it waits for room, but one tick of the kernel at most.
+// recv blocks, but send does not: if both peers blocked in send, neither would read, for ever. When a socket
+// is full, ppoll waits for room and for input alike. ppoll also waits when a deadline is nearer than recv's
+// timeout, because ppoll is exact, while SO_RCVTIMEO costs nothing but is rounded to the kernel's ticks.
+// threads/crew.hpp explains how sleeping threads are interrupted, and how a broadcast is sent. The host is in
+// threads/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection for writing.
+// For files, sendfile and splice replace send and recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and
+// may block for up to one tick of the kernel.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -40,9 +41,9 @@ namespace {
 constexpr std::size_t kMostRead = 64 << 10;                   // on the stack
 constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
 constexpr Duration kBehind = std::chrono::milliseconds(10);   // a wait that lasts so much longer was a pause
-constexpr Duration kSendTick = std::chrono::microseconds(1);  // and in sendfile: rounded up by the kernel
+constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
 
-// What the thread of one connection does. It lives on that thread's stack.
+// The work of one connection's thread. It lives on that thread's stack.
 class Conversation {
  public:
   Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
@@ -53,8 +54,8 @@ class Conversation {
  private:
   struct Heard {
     Bytes bytes;
-    int error;              // EAGAIN where nothing was there; 0 without bytes is the peer's end
-    std::size_t piped = 0;  // bytes that are in the pipe instead
+    int error;              // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
+    std::size_t piped = 0;  // bytes spliced into the pipe instead
   };
 
   bool take_turn();
@@ -71,10 +72,10 @@ class Conversation {
   Time now_{};
   Patience patience_;
   FilePipe pipe_;
-  std::size_t for_file_ = 0;         // bytes that are to go through the pipe
-  bool silent_ = false;              // in this turn: the host speaks for it
-  bool has_hung_up_ = false;         // the peer, and it has been reported
-  bool took_leave_ = false;          // the session knows of the stop
+  std::size_t for_file_ = 0;         // bytes to be spliced
+  bool silent_ = false;              // in this turn the host sends for this thread
+  bool has_hung_up_ = false;         // the peer, and its hang-up has been reported
+  bool took_leave_ = false;          // the session has been told of the stop
   std::size_t read_since_stop_ = 0;  // bytes
   std::array<std::byte, kMostRead> buffer_;
 };
@@ -104,9 +105,9 @@ void Conversation::hold() {
   peer_.socket.close();
 }
 
-// False when there will be no other.
+// False when the connection is over.
 bool Conversation::take_turn() {
-  // An answer to a nudge is to look at everything again, as below, after having said so.
+  // The nudge is acknowledged first; then everything it may refer to is examined, below.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   peer_.catch_up(crew_.publications(), now_);
   silent_ = crew_.will_speak();
@@ -114,7 +115,7 @@ bool Conversation::take_turn() {
   return !peer_.connection->ended() && !crew_.ending();
 }
 
-// How long to wait; and a note for the host, for what.
+// Returns the longest wait, and records for the host the events waited for.
 Duration Conversation::next_wait() {
   const bool look_only = peer_.nudged || (crew_.draining() && !took_leave_);
   const Duration wait =
@@ -125,17 +126,17 @@ Duration Conversation::next_wait() {
   return wait;
 }
 
-// Nothing came, and the wait was over much too late: this thread was kept off its CPU.
+// True if nothing came and the wait lasted much too long: this thread was kept off its CPU.
 bool Conversation::is_behind(const Heard& heard, Time until) const {
   const bool nothing = heard.error == EAGAIN || heard.error == EINTR;
   return nothing && now_ > until + kBehind;
 }
 
-// Waits for what was noted, without the lock, and reads.
+// Waits for the recorded events, without the lock, and reads.
 Conversation::Heard Conversation::listen(Duration wait) {
   if (peer_.waits_for == 0) return listen_for_a_reset(wait);
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
-  // splice has no MSG_DONTWAIT, and would keep its pipe while it waits.
+  // splice has no MSG_DONTWAIT, and would hold its pipe while it waits.
   if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(std::min(wait, kTick));
@@ -150,12 +151,12 @@ Conversation::Heard Conversation::listen(Duration wait) {
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
   const int error = errno;
-  if (wait == Duration::zero()) ::sched_yield();  // threads that spin may be more than cores
+  if (wait == Duration::zero()) ::sched_yield();  // there may be more spinning threads than cores
   return {{}, error};
 }
 
-// Where nothing is wanted now, only a reset matters. A hang-up is known once it has been reported: it would
-// end each further sleep at once.
+// While nothing is wanted from the peer, only a reset matters. After a reported hang-up the socket is left
+// out, because it would end each further sleep at once.
 Conversation::Heard Conversation::listen_for_a_reset(Duration wait) {
   pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
@@ -179,7 +180,7 @@ void Conversation::report(const Heard& heard) {
   }
 }
 
-// The stop: what had arrived before it is still answered, up to a turn's quota. Then the session is told.
+// The stop: input that has arrived is answered, up to a turn's quota. Then the session is told to finish.
 void Conversation::take_leave(const Heard& heard) {
   read_since_stop_ += heard.bytes.size() + heard.piped;
   if (heard.error != EAGAIN && read_since_stop_ < hosting_.limits.read_bytes_per_turn) return;

@@ -9,7 +9,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kPlaces = 4096;  // at which a message may be cut out
+constexpr std::size_t kPlaces = 4096;  // positions at which a message may begin
 
 std::byte letter(std::uint32_t random, Pattern::Alphabet alphabet) {
   if (alphabet == Pattern::Alphabet::any) return static_cast<std::byte>(random);
@@ -41,7 +41,7 @@ std::shared_ptr<const Pattern> Pattern::of(std::size_t size, Alphabet alphabet) 
 
 Pattern::Pattern(std::size_t size, Alphabet alphabet) : size_(size), bytes_(size + kPlaces) {
   std::mt19937 random(
-      20260101);  // the same for every alphabet and run, so that `upper` is `printable` in upper case
+      20260101);  // the same for all alphabets and runs, so that `upper` is `printable` in upper case
   for (std::byte& byte : bytes_) byte = letter(static_cast<std::uint32_t>(random() >> 8), alphabet);
 }
 

@@ -10,9 +10,9 @@
 
 namespace joust {
 
-// Payloads that differ from connection to connection and from message to message, so that a reply that
-// belongs to another request is found out, yet cost nothing to make: each is a slice of one pseudo-random
-// buffer, cut at a place that depends on both numbers. Shared by all connections; immutable; any thread.
+// Payloads that differ between connections and between messages, so that a reply to another request is
+// detected. Making one is cheap: it is a slice of one pseudo-random buffer, at a position that depends on
+// both numbers. Shared by all connections; immutable; any thread.
 class Pattern {
  public:
   enum class Alphabet : std::uint8_t {
@@ -21,8 +21,8 @@ class Pattern {
     upper,      // the same text as printable, with a-z in upper case
   };
 
-  // The pattern for messages of `size` bytes; the same object for every call with equal arguments while one
-  // is in use.
+  // The pattern for messages of `size` bytes. While one is in use, calls with equal arguments return the same
+  // object.
   static std::shared_ptr<const Pattern> of(std::size_t size, Alphabet alphabet);
 
   Pattern(std::size_t size, Alphabet alphabet);

@@ -7,27 +7,27 @@
 namespace joust {
 
 Timeline::Timeline(Duration longest)
-    : step_(std::max<Duration>(std::chrono::milliseconds(1), longest / kSteps + Duration(1))),
-      // calloc: the system gives pages of zeros as they are first counted in, so that an unused tail costs
-      // nothing.
-      counts_(static_cast<std::uint64_t*>(std::calloc(kSteps, sizeof(std::uint64_t)))) {
+    : step_(std::max<Duration>(std::chrono::milliseconds(1), longest / kMostSteps + Duration(1))),
+      steps_(longest == Duration{} ? kMostSteps : static_cast<std::size_t>(longest / step_) + 1),
+      // calloc: the kernel provides zeroed pages on first use, so an unused tail takes no memory.
+      counts_(static_cast<std::uint64_t*>(std::calloc(steps_, sizeof(std::uint64_t)))) {
   if (!counts_) throw std::bad_alloc();
 }
 
 void Timeline::record(Duration since_opening) {
   const auto step = static_cast<std::size_t>(std::max<std::int64_t>(0, since_opening / step_));
-  std::atomic_ref(counts_[std::min(step, kSteps - 1)]).fetch_add(1, std::memory_order_relaxed);
+  std::atomic_ref(counts_[std::min(step, steps_ - 1)]).fetch_add(1, std::memory_order_relaxed);
 }
 
 void Timeline::merge(const Timeline& other) {
-  for (std::size_t i = 0; i < kSteps; ++i)
+  for (std::size_t i = 0; i < steps_; ++i)
     if (other.counts_[i] != 0) counts_[i] += other.counts_[i];
 }
 
 std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) const {
   std::vector<std::uint64_t> sums(parts);
-  const std::size_t steps = std::clamp<std::size_t>(static_cast<std::size_t>(window / step_), 1, kSteps);
-  for (std::size_t i = 0; i < kSteps; ++i)
+  const std::size_t steps = std::clamp<std::size_t>(static_cast<std::size_t>(window / step_), 1, steps_);
+  for (std::size_t i = 0; i < steps_; ++i)
     if (counts_[i] != 0) sums[std::min(i * parts / steps, parts - 1)] += counts_[i];
   return sums;
 }

@@ -18,34 +18,35 @@ namespace joust {
 // windows of more than ten minutes). Threads: as Histogram.
 class Timeline {
  public:
-  explicit Timeline(Duration longest);
+  explicit Timeline(Duration longest);  // window; 0: not known beforehand
   void record(Duration since_opening);
   void merge(const Timeline& other);
-  // The window cut into `parts` of equal length: how many messages fell into each.
+  // The number of messages in each of `parts` equal parts of the window.
   std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
 
  private:
-  static constexpr std::size_t kSteps = 600'000;
+  static constexpr std::size_t kMostSteps = 600'000;
   struct Free {
     void operator()(std::uint64_t* counts) const { std::free(counts); }
   };
 
   Duration step_;
+  std::size_t steps_;
   std::unique_ptr<std::uint64_t[], Free> counts_;
 };
 
-// What the connections of a load record in the timed window. Every thread writes to a shard of its own as far
-// as shards go, so that loops do not fight over cache lines; totals are taken after the run.
+// The records of a load's connections in the timed window. Threads write to separate shards, as far as there
+// are enough, so that they do not share cache lines; totals are computed after the run.
 class Recorder {
  public:
   struct Counts {
     std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
-    std::uint64_t verified = 0;        // replies found right in the window
-    std::uint64_t failed = 0;          // requests given up in the window
+    std::uint64_t verified = 0;        // correct replies in the window
+    std::uint64_t failed = 0;          // requests that failed in the window
     std::uint64_t in_flight = 0;       // requests unanswered when it closed
     std::uint64_t answered = 0;        // connections with at least one verified reply in the window
-    Duration oldest_open{};            // how long the oldest of those in flight had been open then
-    std::uint64_t bytes_sent = 0;      // as the protocol wrote them, framing included
+    Duration oldest_open{};            // age of the oldest of those at that time
+    std::uint64_t bytes_sent = 0;      // of the protocol's messages, framing included
     std::uint64_t bytes_received = 0;  // likewise
   };
 
@@ -55,8 +56,8 @@ class Recorder {
   void sent(std::uint64_t requests) { add(shard().sent, requests); }
   void verified(Duration latency, Duration since_opening);
   void failed(std::uint64_t requests) { add(shard().failed, requests); }
-  void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since it was meant to be sent
-  void answered() { add(shard().answered, 1); }             // once for a connection
+  void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
+  void answered() { add(shard().answered, 1); }             // once for each connection
   void bytes_sent(std::uint64_t bytes) { add(shard().bytes_sent, bytes); }
   void bytes_received(std::uint64_t bytes) { add(shard().bytes_received, bytes); }
 

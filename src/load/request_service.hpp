@@ -12,8 +12,8 @@
 
 namespace joust {
 
-// The client side of a request and response protocol: a session for each connection of the load, which sends
-// by its plan, verifies every reply and records.
+// The client side of a request and response protocol: makes a session for each connection of the load, which
+// sends by the plan, verifies every reply and records it.
 class RequestService : public Service {
  public:
   RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)

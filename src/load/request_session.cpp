@@ -17,11 +17,11 @@ void RequestSession::on_open(Time now) {
 void RequestSession::ready(Time now) {
   greeted_ = true;
   next_send_ = now;
-  fill(now);  // before the count: the start may come at once
+  fill(now);  // before the count, because the start may follow at once
   run_.opened(now);
 }
 
-// Whether what has been written must not be shown yet.
+// True while written requests must not be shown yet.
 bool RequestSession::shut() const {
   if (!greeted_) return false;
   if (phase_ == Phase::waiting) return !run_.start();
@@ -29,13 +29,7 @@ bool RequestSession::shut() const {
   return false;
 }
 
-bool RequestSession::in_window(Time now) const {
-  if (phase_ != Phase::measuring) return false;
-  const auto closes = run_.closes();
-  return plan_.messages || (closes && now < *closes);
-}
-
-// Whether there is another request to send, as soon as there is room and time for it.
+// True if there is another request for the current phase, regardless of slots and time.
 bool RequestSession::has_more() const {
   if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
   const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
@@ -47,9 +41,9 @@ bool RequestSession::may_send(Time now) const {
   return plan_.interval == Duration{} || now >= next_send_;
 }
 
-// Moves on through every phase that `now` has reached, one after the other, so that what was in flight at
-// each border is counted there even if nothing was heard since.
-void RequestSession::advance(Time now) {
+// Passes through every phase that `now` has reached, in order, so that requests in flight at a phase's end
+// are counted there even if nothing has been received since.
+void RequestSession::next_phases(Time now) {
   if (phase_ == Phase::waiting && run_.start()) start(*run_.start());
   if (phase_ == Phase::warming && now >= *run_.start() + plan_.warmup) {
     if (plan_.messages)
@@ -57,7 +51,6 @@ void RequestSession::advance(Time now) {
     else
       enter_window(*run_.opens());
   }
-  if (phase_ == Phase::measuring && !plan_.messages) run_.entered_window();
   if (phase_ == Phase::settling && intended_.empty()) {
     phase_ = Phase::ready;
     next_send_ = now;
@@ -68,43 +61,47 @@ void RequestSession::advance(Time now) {
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
 }
 
-// The requests written in advance are on their way, all at the same instant.
+// The requests written in advance are sent, on all connections at the same instant.
 void RequestSession::start(Time now) {
   if (plan_.warmup == Duration{}) return enter_window(now);
-  unseen_bytes_ = 0;  // they are the warm-up's
-  std::ranges::fill(intended_, now);
+  unseen_bytes_ = 0;  // they belong to the warm-up
+  intended_.set_all(now);
   next_send_ = now + plan_.interval;
   phase_ = Phase::warming;
 }
 
-// With requests that were written in advance, or that the warm-up has left in flight.
+// The window opens with requests written in advance, or in flight from the warm-up.
 void RequestSession::enter_window(Time opens) {
   const bool written_in_advance = phase_ != Phase::warming;
   if (written_in_advance) {
-    std::ranges::fill(intended_, opens);
+    intended_.set_all(opens);
     next_send_ = opens + plan_.interval;
     run_.recorder().bytes_sent(unseen_bytes_);
     unseen_bytes_ = 0;
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
+  opens_ = opens;
+  if (plan_.messages) return;
+  closes_ = *run_.closes();
+  run_.entered_window();
 }
 
-// The time at which advance() has something to do even if nothing is heard until then.
-std::optional<Time> RequestSession::border() const {
+// When advance() has to be called even if nothing is received, or Time::max().
+Time RequestSession::border() const {
   if (phase_ == Phase::warming) return *run_.start() + plan_.warmup;
-  return phase_ == Phase::measuring && !plan_.messages ? run_.closes() : std::nullopt;
+  return phase_ == Phase::measuring ? closes_ : Time::max();
 }
 
-// With an interval a request is meant for its place in the schedule, however late the loop comes to it: time
-// it had to wait here counts as latency, or a slow client would leave out the very figures it spoils.
+// With an interval a request's intended time is its place in the schedule, however late the loop sends it.
+// The delay counts as latency; otherwise a slow client would hide the latency that it causes.
 void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
   std::uint64_t written = 0;
   while (may_send(now)) {
     exchange_->write_request(requests_++, request);
-    intended_.push_back(plan_.interval == Duration{} ? now : next_send_);
+    intended_.push(plan_.interval == Duration{} ? now : next_send_);
     ++written;
     if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
     next_send_ += plan_.interval;
@@ -133,7 +130,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
       fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
     if (step.status == Deframer::Status::message) check(step.message, now);
   }
-  if (counts) run_.recorder().bytes_received(taken);  // what is left comes again
+  if (counts) run_.recorder().bytes_received(taken);  // bytes not taken are offered again
   fill(now);
   conclude(now);
   return failed_ ? chunk.size() : taken;
@@ -151,22 +148,22 @@ void RequestSession::check(Bytes message, Time now) {
 
 void RequestSession::answered(Time now) {
   ++replies_;
-  const Duration latency = now - intended_.front();
-  // While the depth was used up nothing could be sent: the schedule slips, and no burst makes up for it.
+  const Duration latency = now - intended_.oldest();
+  // All slots were in use: later sends are moved back, and not made up for by a burst.
   if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
-  intended_.pop_front();
+  intended_.pop();
   if (!in_window(now)) return;
-  run_.recorder().verified(latency, now - *run_.opens());
+  run_.recorder().verified(latency, now - opens_);
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
 void RequestSession::last_request(Time now) {
   if (!greeted_ || std::exchange(last_request_, true)) return;
-  last_heard_ = now;  // from here on others are waited for
+  last_heard_ = now;  // from here on the connection waits for others
   exchange_->on_last_request();
 }
 
-// After every input: is there anything left to do?
+// After every input: finishes the connection if no work is left.
 void RequestSession::conclude(Time now) {
   advance(now);
   const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
@@ -181,7 +178,7 @@ void RequestSession::leave_window(Time now) {
   if (std::exchange(left_window_, true)) return;
   if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
-    run_.recorder().in_flight(intended_.size(), closed - intended_.front());
+    run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
   }
   run_.measured(now);
 }
@@ -207,7 +204,7 @@ void RequestSession::on_peer_finished(Time now) {
 
 void RequestSession::on_deadline(Time now) {
   advance(now);
-  if (!intended_.empty() && !shut() && now >= intended_.front() + plan_.request_timeout)
+  if (!intended_.empty() && !shut() && now >= intended_.oldest() + plan_.request_timeout)
     fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
   else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + plan_.request_timeout)
     fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
@@ -219,7 +216,7 @@ void RequestSession::on_drain(Time now) {
   advance(now);
   if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
   if (shut() || phase_ == Phase::waiting) {
-    // Nobody has seen the requests written in advance.
+    // The requests written in advance have not been shown.
     const std::size_t unseen = outbox_.size();
     outbox_.consumed(unseen);
     outbox_.released(unseen);
@@ -231,28 +228,22 @@ void RequestSession::on_drain(Time now) {
   conclude(now);
 }
 
-// Nothing of this connection's own is outstanding, but the greeting's answer, or others' messages.
+// True if only the greeting's answer or messages of other members are outstanding.
 bool RequestSession::waits_for_others() const {
   return !greeted_ || (last_request_ && intended_.empty());
 }
 
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
-  // What others do may have completed this connection: then it is called at once.
+  // Other members may have completed this connection: on_deadline() is then called at once.
   if (waits_for_others())
     return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
-  if (phase_ == Phase::waiting) return run_.start();  // as soon as that is known: to move on
-  std::optional<Time> due = border();
-  if (!intended_.empty()) {
-    const Time late = intended_.front() + plan_.request_timeout;
-    due = std::min(due.value_or(late), late);
-  }
-  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more()) {
-    const Time ends = plan_.messages ? next_send_ : run_.closes().value_or(next_send_);
-    const Time next = std::min(next_send_, ends);
-    due = std::min(due.value_or(next), next);
-  }
-  return due;
+  if (phase_ == Phase::waiting) return run_.start();  // at once when it is known, to leave the phase
+  Time due = border();
+  if (!intended_.empty()) due = std::min(due, intended_.oldest() + plan_.request_timeout);
+  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
+    due = std::min(due, next_send_);
+  return due == Time::max() ? std::nullopt : std::optional(due);
 }
 
 }  // namespace joust

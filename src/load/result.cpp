@@ -24,7 +24,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
     result.errors[stage] = run.failures(static_cast<Stage>(stage));
   const Time opens = run.opens().value_or(ended);
   const Time closes = std::min(run.closes().value_or(ended), ended);
-  if (closes > opens) {  // a load none of whose connections stood has no window
+  if (closes > opens) {  // if no connection was ready, there was no window
     result.window = {opens, closes};
     result.duration_s = std::chrono::duration<double>(closes - opens).count();
     result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;

@@ -14,9 +14,9 @@
 
 namespace joust {
 
-// What a load came to.
+// The result of a load.
 struct LoadResult {
-  // The timed window as it was.
+  // The actual timed window.
   struct Window {
     Time from, to;
   };
@@ -25,29 +25,29 @@ struct LoadResult {
   bool interrupted = false;
   std::uint64_t connections_ok = 0;
   std::uint64_t connections_failed = 0;
-  Recorder::Counts messages;               // the timed window's
-  std::uint64_t total_bytes_sent = 0;      // the whole run's, as the engine counted them
+  Recorder::Counts messages;               // of the timed window
+  std::uint64_t total_bytes_sent = 0;      // of the whole run, as counted by the engine
   std::uint64_t total_bytes_received = 0;  // likewise
-  std::optional<Window> window;            // nothing when it never opened
+  std::optional<Window> window;            // empty if it never opened
   double duration_s = 0;                   // of the timed window; 0 when it never opened
   double throughput_per_s = 0;             // verified messages a second
   Histogram latency;
   std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
   Usage usage;                        // of this process, in the window
-  double usage_s = 0;                 // between the looks at it, which follow the window's ends
+  double usage_s = 0;                 // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
-  std::vector<ResultGroup> groups;   // what the protocol has counted
-  std::vector<std::string> notes;    // the engine's
-  std::vector<std::string> missing;  // features of the kernel the engine had to do without
+  std::vector<ResultGroup> groups;   // figures of the protocol
+  std::vector<std::string> notes;    // of the engine
+  std::vector<std::string> missing;  // kernel features the engine had to do without
 
-  // A load without a single reply has measured nothing, even where nothing failed.
+  // False for a load without a single reply, even if nothing failed: it has measured nothing.
   bool clean() const {
     return connections_failed == 0 && messages.failed == 0 && messages.verified > 0 && !interrupted;
   }
 };
 
-// After the engine has returned. `usage` is what the process used between the window's ends.
+// Call after the engine has returned. `usage` is the process's usage between the window's ends.
 LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended);
 
 }  // namespace joust

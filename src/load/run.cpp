@@ -44,7 +44,7 @@ void LoadRun::not_opened(const Failure& failure, Time now) {
 void LoadRun::arrived(Time now) {
   if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
   reach(Milestone::started);
-  // With messages to count and a warm-up the window's opening is known only when all have settled.
+  // With a message count and a warm-up, the window opens when all connections have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);
   publications_.announce();
@@ -72,7 +72,7 @@ void LoadRun::measured(Time now) {
   conclude_phases(now);
 }
 
-// Connections may end before the last one has arrived, so both counts are looked at again whenever one moves.
+// Connections may end before the last one has arrived, so a change of either count checks both.
 void LoadRun::conclude_phases(Time now) {
   if (!plan_.messages || arrived_.load() != plan_.connections) return;
   if (settled_.load() == opened_.load() && plan_.warmup != Duration{} && !window_opened_.exchange(true)) {

@@ -16,14 +16,14 @@
 
 namespace joust {
 
-// One load while it runs: what its connections share. The course of it:
+// The state that the connections of a running load share. Its phases:
 //
 //   connecting -> start (all connections are open, or have failed) -> warm-up -> timed window -> the last
 //   replies
 //
-// Sessions learn of the start, and of the window where its opening cannot be foreseen, by publications():
-// until then they show no output. With a duration the window follows the warm-up without a break. With a
-// count of messages all connections first fall silent, so that exactly what was sent in the window is
+// Sessions learn of the start from publications(), and so of the window's opening where it cannot be computed
+// in advance; until then they show no output. With a duration the window follows the warm-up at once. With a
+// count of messages the replies of the warm-up are awaited first, so that every request sent in the window is
 // answered in it. All methods: any thread.
 class LoadRun {
  public:
@@ -34,24 +34,23 @@ class LoadRun {
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
 
-  // By sessions and services.
+  // Called by sessions and services.
   void opened(Time now);
   void not_opened(const Failure& failure, Time now);
-  void settled(Time now);  // a connection is silent after the warm-up (messages only), or has ended before
-  void measured(
-      Time now);  // a connection has its part of the window behind it, or has ended before (messages only)
+  void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
+  void measured(Time now);  // the window's replies have arrived, or the connection ended (messages only)
   void failed(const Failure& failure);  // an open connection
   void entered_window();                // a connection has seen that the window is open (duration only)
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Nothing while that lies in the future and cannot be foreseen.
+  // Empty while the time is unknown.
   std::optional<Time> start() const { return load(start_); }
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
 
-  // Calls `observer` once at each milestone, in their order, on the thread of the connection that comes to it
-  // first; at none where no connection was opened. Before the run. The engine's thread and nobody else's,
-  // because a second thread in the process would slow down the calls of the first.
+  // Calls `observer` once at each milestone, in their order, on the thread of the first connection that
+  // reaches it; never if no connection was opened. A thread of its own would slow down the system calls of a
+  // process with a single thread. Must be set before the run.
   enum class Milestone : std::uint8_t { started, opened, closed };
   using Observer = std::function<void(Milestone)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
@@ -69,7 +68,7 @@ class LoadRun {
   static std::optional<Time> load(const Instant_ns& instant);
   static void set(Instant_ns& instant, Time time);
   void reach(Milestone milestone);
-  void arrived(Time now);  // one more connection is open, or has failed to
+  void arrived(Time now);  // one more connection is open, or could not be opened
   void open_window(Time now);
   void conclude_phases(Time now);
   void count(const Failure& failure);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// echo: the server sends back what it gets, as it gets it. There is no boundary between messages: a reply is
-// as many bytes as the request had, and each of them is compared.
+// echo: the server sends back all bytes as they arrive. Messages have no boundaries: a reply has as many
+// bytes as its request, and each byte is compared.
 #include "joust/protocol.hpp"
 #include "load/pattern.hpp"
 

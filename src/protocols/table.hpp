@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// Every protocol of the joust program, in the order they are listed.
+// Every protocol of the joust program, in the order of `joust protocols`.
 std::vector<Protocol> builtin_protocols();
 
 }  // namespace joust

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// uppercase: the server sends back the text it gets with a to z turned into A to Z, all other bytes
-// unchanged. Like echo there is no boundary between messages, but a reply that merely repeats the request is
-// found out.
+// uppercase: the server sends the text back with a to z turned into A to Z and all other bytes unchanged. As
+// in echo, messages have no boundaries, but a reply that merely repeats the request is detected.
 #include <algorithm>
 #include <array>
 

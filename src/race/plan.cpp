@@ -11,7 +11,7 @@
 namespace joust::race {
 namespace {
 
-// Of the knobs it was given: engines leave such threads out unless they are asked for.
+// Only knobs that were given count: by default no engine has such threads.
 bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
   const EngineRow* row = catalogue.engine(choice.engine);
   return row != nullptr && std::ranges::any_of(row->knobs, [&](const KnobRow& knob) {
@@ -21,7 +21,7 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
          });
 }
 
-// Why an engine cannot speak the protocol here, or nothing.
+// Why an engine cannot run the protocol here; empty if it can.
 std::string why_not(const std::string& engine, const ProtocolRow* protocol, const Catalogue& catalogue) {
   if (protocol != nullptr)
     if (const auto found = protocol->unsupported.find(engine); found != protocol->unsupported.end())
@@ -44,7 +44,7 @@ Entry contestant_entry(const Contestant& contestant, const ProtocolRow* protocol
   return entry;
 }
 
-// The engine that answers in process, or null when there is none.
+// The engine without a transport, or null.
 const EngineRow* in_process_engine(const Catalogue& catalogue) {
   const auto found = std::ranges::find_if(
       catalogue.engines, [](const EngineRow& row) { return row.in_process && row.unavailable.empty(); });
@@ -63,8 +63,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
       one.protocol);
 }
 
-// The generator's own ceiling depends on how many threads it has and how they wait, not on the client's
-// engine: in process there is no socket to drive.
+// The generator's ceiling depends on its number of threads and how they wait. It does not depend on the
+// client's engine, because in process there are no sockets.
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   result.no_ceiling = why_no_ceiling(result.plan, catalogue);
   if (!result.no_ceiling.empty()) return;
@@ -112,7 +112,7 @@ std::size_t below(std::mt19937_64& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
 }
 
-// How often a ceiling runs in a round: once in each of the first few, more often where rounds are fewer.
+// The runs of a ceiling in a round: one in each of the first rounds, more if there are few rounds.
 std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   const std::uint64_t spread = std::min(rounds, kCeilingTrials);
   if (round > spread) return 0;

@@ -13,12 +13,12 @@
 namespace joust::race {
 namespace {
 
-// The counters are read up to some milliseconds off the ends of the timed window: in a window of 4 ms one
-// contestant had 0.04 to 5 calls a message. In a window smaller than this a count is not believed.
+// The counters are read up to some milliseconds off the ends of the timed window: with a window of 4 ms, one
+// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used.
 constexpr double kLeastCountedS = 0.1;
 constexpr std::uint64_t kLeastCountedMessages = 100;
 
-// Why the window of a counting trial is too small; nothing when it is not.
+// Why the window of a counting trial is too short; empty if it is long enough.
 std::string too_little_to_count(const LoadResult& load) {
   if (load.duration_s >= kLeastCountedS && load.verified >= kLeastCountedMessages) return {};
   return fmt::format(
@@ -27,10 +27,10 @@ std::string too_little_to_count(const LoadResult& load) {
       load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
-// How often a counting trial is run again whose counters were read too late.
+// How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
 
-// Of a trial that was not measured. One without a failure has a result, with not a reply in it.
+// The failure of a trial that was not measured. Without one, its load got no reply.
 std::string what_failed(const Trial& trial) {
   if (!trial.failure.empty()) return trial.failure;
   const bool told = trial.load && !trial.load->messages_of_errors.empty();
@@ -63,7 +63,7 @@ class Running {
 
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
 
-  // False when the race was interrupted before the round was over. Its trials so far are kept.
+  // False if the race was interrupted before the round's end. Its trials so far are kept.
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
     const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
@@ -85,8 +85,8 @@ class Running {
     return !over();
   }
 
-  // That of its most disturbed trial, as a pair is only as good as its worse half; nothing when interrupted
-  // or refused.
+  // Returns the disturbance of the most disturbed trial, because a comparison needs both. Nothing when
+  // interrupted or refused.
   std::optional<Disturbance> run_attempt(std::uint64_t round, std::uint64_t attempt) {
     Disturbance worst;
     std::uint64_t position = 0;
@@ -138,7 +138,7 @@ class Running {
     who.trials.push_back(std::move(trial));
   }
 
-  // Of a round's attempts the least disturbed counts. The choice looks at the machine, never at the results.
+  // Of a round's attempts the least disturbed one counts. The results do not affect the choice.
   void keep_attempt(std::uint64_t round, std::uint64_t best) {
     for (CaseResult& one : plan_.cases)
       for (Entry& who : one.entries)
@@ -154,7 +154,8 @@ class Running {
     return slots;
   }
 
-  // One more trial of each contestant, untimed. A machine that refuses the tracepoint once refuses it always.
+  // One more trial of each contestant, without timing. A machine that refuses the tracepoint once always
+  // does.
   void count_calls() {
     std::string refused;
     for (const Slot& slot : counting_pass()) {
@@ -170,7 +171,7 @@ class Running {
     for (CaseResult& one : plan_.cases) share_counts(one);
   }
 
-  // What was counted for a contestant holds for its second entry.
+  // The counts of a contestant apply to its second entry too.
   static void share_counts(CaseResult& one) {
     for (Entry& who : one.entries) {
       if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;

@@ -6,7 +6,7 @@
 namespace joust {
 namespace {
 
-// Replies a session holds before it takes no further requests. A single reply may go beyond.
+// With this many bytes of unsent replies no further requests are read. A single reply may be larger.
 constexpr std::size_t kOutboxLimit = 256 << 10;
 
 class HandlerSession : public Session {
@@ -36,7 +36,7 @@ class HandlerSession : public Session {
     return taken;
   }
 
-  // A peer that sends a message byte by byte, or reads a reply so, would hold its connection for ever.
+  // A peer that sends a message or reads a reply byte by byte would hold its connection for ever.
   void on_deadline(Time now) override {
     if (incoming_.missed(now)) {
       broken_ = true;
@@ -83,8 +83,8 @@ class HandlerSession : public Session {
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
-  LeastRate incoming_;  // of a message that has begun
-  LeastRate outgoing_;  // of replies that wait
+  LeastRate incoming_;  // of an incomplete message
+  LeastRate outgoing_;  // of unread replies
   std::string complaint_;
   bool broken_ = false;
   bool gives_up_ = false;

@@ -10,7 +10,7 @@
 
 namespace joust {
 
-// The server side of a request and response protocol: a framing and a handler for each peer.
+// The server side of a request and response protocol: makes sessions with a framing and a handler each.
 class HandlerService : public Service {
  public:
   HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make, const RateRules& rates = {})
@@ -20,7 +20,7 @@ class HandlerService : public Service {
  private:
   Framing framing_;
   std::function<std::unique_ptr<Handler>()> make_;
-  RateRules rates_;  // of messages that have begun, and of replies that wait
+  RateRules rates_;  // of incomplete messages, and of unread replies
 };
 
 }  // namespace joust

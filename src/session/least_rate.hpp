@@ -11,14 +11,14 @@
 
 namespace joust {
 
-// How slow a peer may be while a session waits for it.
+// The least rate that a peer must keep while a session waits for it.
 struct RateRule {
-  std::uint64_t least = 1024;  // bytes per second; 0: any rate will do
+  std::uint64_t least = 1024;  // bytes per second; 0: no limit
   Duration window = std::chrono::seconds(10);
 };
 struct RateRules {
   RateRule incoming{};
-  RateRule outgoing{.window = std::chrono::minutes(1)};  // longer: a socket's buffer takes a lot at once
+  RateRule outgoing{.window = std::chrono::minutes(1)};  // longer: a socket's buffer takes many bytes at once
 
   static RateRules of(std::uint64_t least) {
     RateRules rules;
@@ -27,15 +27,14 @@ struct RateRules {
   }
 };
 
-// Finds peers that move so few bytes that they only hold what they have been given. One window follows the
-// other, and in each of them at least rate x window bytes must move. Time in which nobody waits for the peer
-// does not count: the window is then paused.
+// Detects peers that move too few bytes. In each of consecutive windows at least rate x window bytes must
+// move. While the session does not wait for the peer, the window is paused.
 class LeastRate {
  public:
   explicit LeastRate(const RateRule& rule) : rule_(&rule), left_(rule.window) {}  // borrowed
 
-  // Once in each input of a session, at its end. `owed`: the peer has something to send, or to read;
-  // `waited_for`: and nothing but the peer holds that up.
+  // Call once in each input of a session, at its end. `owed`: the peer has something to send, or to read;
+  // `waited_for`: and only the peer delays that.
   void expect(bool owed, bool waited_for, Time now) {
     if (!owed)
       reset();
@@ -46,7 +45,7 @@ class LeastRate {
   }
   void moved(std::uint64_t bytes) { moved_ += bytes; }
 
-  // Nothing is owed any more: what comes next has a window of its own.
+  // Nothing is owed any more: the next transfer gets a new window.
   void reset() {
     ends_ = kPaused;
     left_ = rule_->window;
@@ -55,8 +54,8 @@ class LeastRate {
 
   std::optional<Time> deadline() const { return ends_ == kPaused ? std::nullopt : std::optional(ends_); }
 
-  // True when the window is over and too little has moved in it. Otherwise the next window has begun, if
-  // this one is over.
+  // True when the window is over and too few bytes have moved. Otherwise, a window that is over is replaced
+  // by the next one.
   bool missed(Time now);
 
   // For people: "slower than 1.00 KiB/s for 10.0 s".
@@ -73,8 +72,8 @@ class LeastRate {
   }
 
   const RateRule* rule_;
-  Duration left_;            // of the window, while it is paused
-  Time ends_ = kPaused;      // the window's end, while the peer is waited for
+  Duration left_;            // of the window, while paused
+  Time ends_ = kPaused;      // of the window, while not paused
   std::uint64_t moved_ = 0;  // bytes in this window
 };
 

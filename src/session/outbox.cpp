@@ -44,7 +44,7 @@ std::size_t Outbox::segments(std::span<Segment> into) const {
   return filled;
 }
 
-// In order, until step() is false.
+// Calls step() for the blocks in order, until it returns false.
 template <typename Step>
 void Outbox::each_block(Step&& step) {
   if (!step(inside_)) return;
@@ -72,8 +72,7 @@ void Outbox::released(std::size_t n) {
   });
   if (inside_.done()) inside_.reset();
   if (more_.empty()) return;
-  // Blocks nobody refers to go, but for a last one of ordinary size, which is written to again from its
-  // start.
+  // Unused blocks are freed, except a last one of ordinary size, which is reused.
   const auto live = std::ranges::find_if(more_, [](const Block& block) { return !block.done(); });
   const bool keep_last = live == more_.end() && more_.back().capacity <= kLargestBlock;
   more_.erase(more_.begin(), keep_last ? more_.end() - 1 : live);

@@ -20,14 +20,14 @@ namespace {
 
 constexpr std::uint64_t kWorthALook = 1 << 20;
 
-// Nothing where there is no such file, or it says "max".
+// Nothing if there is no such file, or if it says "max".
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::uint64_t number = 0;
   if (std::ifstream file(path); file >> number) return number;
   return std::nullopt;
 }
 
-// The number behind a word, in lines such as "MemAvailable:  24105 kB" and "inactive_file 4096".
+// The number after a word, in lines such as "MemAvailable:  24105 kB" and "inactive_file 4096".
 std::optional<std::uint64_t> entry_of(const std::string& path, const std::string& word) {
   std::ifstream file(path);
   std::string key;
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> entry_of(const std::string& path, const std::string
   return std::nullopt;
 }
 
-// How one version of control groups calls its files.
+// The file names of one version of control groups.
 struct Names {
   const char* limit;
   const char* used;
@@ -69,8 +69,8 @@ void apply_group(Available& available, const std::string& folder, const std::str
         "the memory limit of control group " + group);
 }
 
-// From this group up to the root. A container often has its own group mounted as the root, while /proc names
-// the group as the host sees it: folders that are missing here are passed over.
+// Applies the limits of this group and its ancestors. In a container the own group is often mounted as the
+// root, while /proc names the group as on the host: directories that do not exist here are skipped.
 void apply_groups(Available& available, const std::string& mount, std::string group, const Names& names) {
   while (!group.empty()) {
     apply_group(available, mount + group + "/", group, names);
@@ -94,7 +94,7 @@ void apply_all_groups(Available& available, const SystemFiles& from) {
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     std::string group = line.substr(second + 1);
-    // The root; or a group outside of what this process may see.
+    // the root, or a group outside of this process's namespace
     if (!group.starts_with('/') || group == "/" || group.contains("/..")) group.clear();
     if (controllers.empty())
       apply_groups(available, from.cgroups, group, kVersion2);
@@ -125,12 +125,12 @@ Available available_memory(const SystemFiles& from) {
 }
 
 Available available_space(int fd, std::uint64_t wanted) {
-  struct statfs facts {};
+  struct statfs facts{};
   if (::fstatfs(fd, &facts) != 0) return {};
   Available available{facts.f_bavail * static_cast<std::uint64_t>(facts.f_frsize), "the file system",
                       facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC};
   if (!available.in_memory) return available;
-  // A file system in memory without a size, as that of anonymous files, claims to have no blocks at all.
+  // A memory file system without a size, as for anonymous files, reports 0 blocks.
   if (facts.f_blocks == 0) available.bytes = UINT64_MAX;
   if (wanted < kWorthALook) return available;
   const Available memory = available_memory();

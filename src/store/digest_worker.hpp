@@ -9,14 +9,15 @@
 
 namespace joust {
 
-// Reads back, beside the threads that store, what went past them inside the kernel: where a core is to spare,
-// the digest of an upload then costs the transfer nothing. Its thread begins with the first work.
+// A thread that reads spliced upload data again to digest it, beside the threads that store. With a spare
+// core, the digest then does not slow the transfer. The thread starts with the first task.
 class DigestWorker {
  public:
   DigestWorker() = default;
-  ~DigestWorker();  // what has not begun by then is dropped
+  ~DigestWorker();  // drops the tasks that have not begun
 
-  // Work that does not throw. Any thread. False when no thread can be had: the caller does it then.
+  // Adds a task, which must not throw. Any thread. False if no thread can be started: the caller then does
+  // the work.
   bool take(std::function<void()> work);
 
  private:

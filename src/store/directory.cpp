@@ -15,7 +15,7 @@
 namespace joust {
 namespace {
 
-// A directory by its handle only: neither read nor written, so a permission to pass through is enough.
+// A handle that can neither read nor write, so search permission is enough.
 constexpr int kHandle = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 // glibc has no wrapper for openat2.
@@ -23,7 +23,7 @@ int open_resolved(int directory, const char* name, int flags) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags);
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: something was renamed on the way, so the kernel cannot vouch for "beneath".
+  // EAGAIN: a rename during the lookup prevented the check for "beneath".
   for (int attempt = 0; attempt < 16; ++attempt) {
     const long fd = ::syscall(SYS_openat2, directory, name, &how, sizeof how);
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
@@ -64,7 +64,7 @@ std::expected<Fd, int> Directory::walk(std::string_view name, int flags) const {
 }
 
 std::expected<Fd, int> Directory::open_file(std::string_view name) const {
-  // Without O_NONBLOCK the open of a FIFO would wait for its other end.
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return fd;
   struct stat facts{};

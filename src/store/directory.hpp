@@ -9,29 +9,28 @@
 
 namespace joust {
 
-// How names are resolved beneath a directory: by one system call, or part by part where the kernel lacks it.
+// How names are resolved beneath a directory: by one system call, or part by part if the kernel lacks it.
 enum class Resolution : unsigned char { openat2, walk };
 
-// The directory a name lies in. Whoever holds it works in that very directory, whatever is put in its place
-// meanwhile.
+// The directory that contains a name. The handle refers to that directory even if another one takes its name.
 struct Parent {
-  Fd fd;             // a handle only: O_PATH
-  std::string last;  // the name's last part, there
+  Fd fd;             // a handle: O_PATH
+  std::string last;  // the name's last part, in that directory
 };
 
-// A directory nobody gets out of by a name: no symbolic link is followed, no ".." obeyed. Names are to have
+// A directory that confines all names: symbolic links are not followed, and ".." is refused. Names must have
 // passed objection_to() before. Errors are errnos. All methods: any thread.
 class Directory {
  public:
-  // Throws std::system_error when there is no such directory. Falls back to walking by itself.
+  // Throws std::system_error if there is no such directory. Uses `walk` if the kernel lacks openat2.
   explicit Directory(const std::string& path, Resolution resolution = Resolution::openat2);
 
-  // A regular file for reading; ENODEV when it is something else.
+  // Opens a regular file for reading; ENODEV for any other kind.
   std::expected<Fd, int> open_file(std::string_view name) const;
 
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
-  int descriptor() const { return root_.get(); }  // a handle only: O_PATH
+  int descriptor() const { return root_.get(); }  // a handle: O_PATH
 
  private:
   std::expected<Fd, int> open_beneath(std::string_view name, int flags) const;

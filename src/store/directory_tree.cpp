@@ -28,8 +28,8 @@ std::string unguessable_name() {
 
 class DirectoryTree::TemporaryFile : public NewFile {
  public:
-  TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
-                Existing existing, Parent parent)
+  TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name, Existing existing,
+                Parent parent)
       : directory_(directory),
         publishing_(publishing),
         name_(name),
@@ -40,7 +40,7 @@ class DirectoryTree::TemporaryFile : public NewFile {
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-  int create();  // an errno, or 0
+  int create();  // returns the errno, or 0
   std::expected<ReplacedBytes, int> publish() override;
   void abandon() override;
 
@@ -53,7 +53,7 @@ class DirectoryTree::TemporaryFile : public NewFile {
   const std::string name_;
   const Existing existing_;
   const Parent parent_;
-  std::string temporary_;  // empty: there is none
+  std::string temporary_;  // empty: no such file
 };
 
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name, Existing existing) {
@@ -69,8 +69,7 @@ int DirectoryTree::TemporaryFile::create() {
   const auto now = in_its_place();
   int error = now ? 0 : now.error();
   if (error == 0) {
-    fd_ = Fd(retry_interrupted(
-        [&] { return ::openat(parent_.fd.get(), temporary_.c_str(), kFresh, 0666); }));
+    fd_ = Fd(retry_interrupted([&] { return ::openat(parent_.fd.get(), temporary_.c_str(), kFresh, 0666); }));
     if (!fd_.is_open()) error = errno;
   }
   if (error != 0) temporary_.clear();
@@ -82,9 +81,9 @@ void DirectoryTree::TemporaryFile::abandon() {
   temporary_.clear();
 }
 
-// The size of the file that has the name now, where it may be replaced; or why it stands in the way.
+// The size of the existing file of that name, if it may be replaced; otherwise the errno.
 std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::in_its_place() const {
-  struct stat facts {};
+  struct stat facts{};
   if (::fstatat(parent_.fd.get(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
@@ -97,8 +96,7 @@ std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::in_its_place() c
 std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::publish() {
   const auto parent = directory_.open_parent(name_);
   if (!parent) return std::unexpected(parent.error());
-  struct stat held {
-  }, found{};
+  struct stat held{}, found{};
   if (::fstat(parent_.fd.get(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0)
     return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
@@ -117,7 +115,7 @@ int DirectoryTree::TemporaryFile::rename_into_place() const {
   const unsigned flags = existing_ == Existing::keep ? RENAME_NOREPLACE : 0;
   if (::renameat2(in, from, in, to, flags) == 0) return 0;
   if (flags == 0 || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
-  // The file system cannot rename without replacing; a second link never replaces.
+  // The file system has no RENAME_NOREPLACE; linkat() never replaces.
   if (::linkat(in, from, in, to, 0) != 0) return errno;
   ::unlinkat(in, from, 0);
   return 0;

@@ -9,11 +9,11 @@
 
 namespace joust {
 
-// The files below one directory. A file in the making lies beside the place where it shall be, under a name
-// nobody can guess.
+// The files below one directory. A file that is being written is in its destination's directory, under a
+// random name.
 class DirectoryTree : public FileTree {
  public:
-  // Throws std::system_error when there is no such directory.
+  // Throws std::system_error if there is no such directory.
   explicit DirectoryTree(const std::string& root, Resolution resolution = Resolution::openat2)
       : directory_(root, resolution) {}
 
@@ -22,15 +22,15 @@ class DirectoryTree : public FileTree {
   bool is_immutable() const override { return false; }
   Available available() const override { return available_space(directory_.descriptor(), UINT64_MAX); }
 
-  // Parents are never created. Nothing is ever published outside: publish() fails with ENOENT when the parent
-  // is no longer where it was.
+  // Directories are never created. publish() fails with ENOENT if the parent directory has been moved, so
+  // nothing is ever published outside.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
 
  private:
   class TemporaryFile;
 
   const Directory directory_;
-  std::mutex publishing_;  // what is counted off as replaced must be what was replaced
+  std::mutex publishing_;  // the file replaced must be the one whose size was counted
 };
 
 }  // namespace joust

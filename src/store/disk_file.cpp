@@ -55,7 +55,7 @@ std::expected<std::size_t, int> SourceFile::write_at(std::uint64_t /*offset*/, B
 }
 
 Bytes SourceFile::mapped(std::uint64_t offset, std::uint64_t size) const {
-  struct stat facts {};
+  struct stat facts{};
   if (mapping_.bytes().empty() || ::fstat(fd_.get(), &facts) != 0) return {};
   const std::uint64_t end = std::min<std::uint64_t>(mapping_.bytes().size(), facts.st_size);
   if (offset >= end) return {};
@@ -106,7 +106,7 @@ Fd generated_file(std::uint64_t size) {
     checked_number(ENOMEM, "{}", shortage(size, room));
   Fd fd(checked(::memfd_create("joust-sample", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create()"));
   checked(::ftruncate(fd.get(), static_cast<off_t>(size)), "ftruncate(memory, {})", size);
-  // A prime number of words, so that pages and frames that change places are found out.
+  // A prime number of words, so that exchanged pages and frames are detected.
   std::vector<std::uint64_t> block(65'521);
   std::uint64_t state = 0x9e3779b97f4a7c15U;
   for (std::uint64_t& word : block) {

@@ -10,17 +10,17 @@
 
 namespace joust {
 
-// How bytes get from a file to a socket: through a buffer of ours, from a mapping, or inside the kernel.
+// How a file's bytes get to a socket: through a buffer, from a mapping, or inside the kernel.
 enum class FileRead : std::uint8_t { read, mmap, sendfile };
-// And from a socket into a file.
+// How a socket's bytes get into a file.
 enum class FileWrite : std::uint8_t { write, splice, mmap };
 
-// Bytes that went the plain way, through a buffer of ours: shows what an engine made of a wish.
+// The bytes copied through a buffer: shows how far an engine used the wanted way.
 struct PlainBytes {
   std::atomic<std::uint64_t> read{0}, written{0};
 };
 
-// Memory that a file is mapped to. Empty when mapping was refused.
+// A file's mapping. Empty if mapping was refused.
 class Mapping {
  public:
   Mapping() = default;
@@ -36,12 +36,12 @@ class Mapping {
   std::size_t size_ = 0;
 };
 
-// A file that is read.
+// A file open for reading.
 //
-// By mmap: a mapping reaches beyond the end of a file that shrinks, and who touches a byte there is ended by
-// SIGBUS. So mapped() looks at the size first and shows nothing beyond it. The gap between that look and the
-// send remains, and is harmless where the kernel does the touching: send() then answers EFAULT, and we look
-// again. Only the `null` engine touches such bytes itself: do not shrink files under it.
+// With mmap: a mapping reaches beyond the end of a file that shrinks, and touching such a byte raises SIGBUS.
+// So mapped() checks the size first and returns nothing beyond it. The file may still shrink between the
+// check and the send. That is harmless if the kernel reads the bytes: send() then returns EFAULT, and the
+// size is checked again. Only the `null` engine reads such bytes itself: do not shrink files during its runs.
 class SourceFile : public File {
  public:
   // `plain` is borrowed; may be null.
@@ -58,17 +58,17 @@ class SourceFile : public File {
   Mapping mapping_;
 };
 
-// A file of a known size that is filled, and may be read again.
+// A file of known size that is being filled, and may be read again.
 class TargetFile : public File {
  public:
-  // With mmap the file has its size already, and room is made before it is written: touching a page that the
-  // disk has no room for ends the process.
+  // With mmap the file must have its size already. Room must be reserved before a write, because touching a
+  // page for which the disk has no room ends the process.
   TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
 
-  // Room on the disk for this part, where a mapping needs it; 0, or the errno.
+  // Reserves disk space for this part, if a mapping needs that; returns 0 or the errno.
   int make_room(std::uint64_t offset, std::uint64_t size);
 
  private:
@@ -79,7 +79,7 @@ class TargetFile : public File {
   Mapping mapping_;
 };
 
-// Takes everything and keeps nothing.
+// Discards everything.
 class NullFile : public File {
  public:
   explicit NullFile(FileWrite how);
@@ -91,12 +91,12 @@ class NullFile : public File {
   Fd fd_;  // /dev/null, for splice
 };
 
-// Takes room on the disk for a part of a file, and makes the file long enough. 0, or the errno: EOPNOTSUPP
-// where the file system cannot promise.
+// Reserves disk space for a part of a file, and makes the file long enough. Returns 0 or the errno:
+// EOPNOTSUPP if the file system cannot reserve.
 int reserve(int fd, std::uint64_t offset, std::uint64_t size);
 
-// A file without a name, in memory, of a pattern; it can neither grow nor shrink. Throws std::system_error,
-// also where less memory is available (available_memory()).
+// An anonymous file in memory, filled with a pattern; it can neither grow nor shrink. Throws
+// std::system_error, also if too little memory is available (available_memory()).
 Fd generated_file(std::uint64_t size);
 
 }  // namespace joust

@@ -12,14 +12,15 @@
 namespace joust {
 namespace {
 
-// Ranges nobody has joined up yet: a peer that sends every second byte alone is stopped here.
+// The limit of separate ranges, for peers that send every second byte alone.
 constexpr std::size_t kMostPieces = 4096;
 
-// A mapping takes address space for the whole file before a byte has come: a claim alone must not cost more.
+// A mapping takes address space for the whole file before any byte arrives, so an announced size alone is
+// limited.
 constexpr std::uint64_t kLargestMapped = 1ULL << 30;
 
-// The worker has to be woken, so it is called for no less than this; and where it gets no further, or has no
-// core to itself, whoever stores takes over again.
+// Waking the worker is worth it from this size on. If the worker falls too far behind, for example without a
+// core of its own, the storing thread digests again.
 constexpr std::uint64_t kWorkersPart = 1 << 20;
 constexpr std::uint64_t kMostBehind = 3 << 20;
 
@@ -27,12 +28,12 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
   return std::unexpected(FileRefusal{error, std::move(text)});
 }
 
-// Whether the file can be filled by a mapping. It then has its size, and no room on the disk yet.
+// True if the file can be filled by a mapping. The file then has its size, but no disk space yet.
 FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
   if (size > kLargestMapped) return false;
   if (retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) != 0)
     return refuse(error_of(errno));
-  // Without the promise of room a mapping could end the process.
+  // Without reserved space a mapping could end the process.
   const int error = reserve(fd, 0, std::min<std::uint64_t>(size, 1));
   if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM) return false;
   if (error != 0) return refuse(error_of(error));
@@ -90,7 +91,7 @@ void DiskUpload::give_back(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
   taken_.erase(range.offset, range.end());
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
-  // What comes next time may be other bytes than those that were seen.
+  // The range may be stored again with other bytes than those digested.
   if (range.offset < digest_.done()) digest_.forget();
 }
 
@@ -109,9 +110,9 @@ std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
   return stored_.end_of(offset);
 }
 
-// The digest keeps in step with what comes, while that is in the processor's cache, and is through soon after
-// the last byte. Each part pays for twice its size: that makes up for ranges that come before their turn, and
-// for parts that come while another thread is at it.
+// Digests data soon after it is stored, while it is in the processor's cache, so that the digest is complete
+// soon after the last byte. Each part digests up to twice its size, to catch up with ranges that arrived out
+// of order and with parts that arrived while another thread was digesting.
 void DiskUpload::stored(ByteRange part, Bytes seen) {
   {
     const std::lock_guard lock(mutex_);
@@ -126,10 +127,10 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
   digest_up_to(std::min(most, stored_from(digest_.done())));
 }
 
-// One slice; false when there was nothing to do.
+// Digests one slice; false if there was nothing to do.
 bool DiskUpload::digest_up_to(std::uint64_t end) {
   const std::uint64_t before = digest_.done();
-  // What cannot be read now cannot be read in the end either, and is told then.
+  // A read error recurs in check(), which reports it.
   static_cast<void>(digest_.advance(file_, end));
   return digest_.done() > before;
 }
@@ -143,7 +144,7 @@ bool DiskUpload::left_to_worker(std::uint64_t stored) {
   });
 }
 
-// With what is stored by now; in slices, because check() waits for the one under way, and then does the rest.
+// Digests all that is stored, in slices: check() waits for the current one, and then digests the rest.
 void DiskUpload::catch_up() {
   called_ = false;
   for (bool more = true; more && !over_;) {
@@ -173,7 +174,7 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
     published = place_->publish();
     if (published) share_->keep(*published);
   }
-  place_->abandon();  // what has no name by now gets none, whoever else may hold this
+  place_->abandon();  // removes an unpublished file, even if others still refer to this upload
   if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
   if (!published) return refuse(error_of(published.error()));
   return Check{size_, digest};

@@ -17,15 +17,15 @@
 
 namespace joust {
 
-// What a directory does with uploads.
+// The set-up of a directory's uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  Quota* quota = nullptr;          // borrowed, as are these:
+  Quota* quota = nullptr;  // borrowed, like the next two
   PlainBytes* plain = nullptr;
-  DigestWorker* worker = nullptr;  // for what never was in our memory; else whoever stores does its work
+  DigestWorker* worker = nullptr;  // for spliced data; without one the storing thread does its work
 };
 
-// An upload into a file in the making.
+// An upload into a new file.
 class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
  public:
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
@@ -40,13 +40,14 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
   FileAnswer<Check> check() override;
+  std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
 
-  // Whether the request may be about a range of this very upload.
+  // True if the request may concern a range of this upload.
   bool same(const UploadRequest& request) const;
-  PeerAddress peer() const { return peer_; }  // who has begun it
+  PeerAddress peer() const { return peer_; }  // the peer that began it
 
  private:
   std::uint64_t stored_from(std::uint64_t offset);
@@ -64,14 +65,14 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const std::unique_ptr<QuotaShare> share_;
   TargetFile file_;
   RangeSet taken_;
-  RangeSet stored_;                             // of what is taken
-  std::uint64_t there_ = 0;                     // bytes of ranges that are finished
-  std::atomic<bool> over_{false};               // all is there: being checked, published or refused
-  std::mutex digesting_;                        // before mutex_, where both are needed
-  FileDigest digest_;                           // under it, but for done()
-  std::atomic<std::uint64_t> stored_bytes_{0};  // also what came again
+  RangeSet stored_;                             // the part of taken_ that is stored
+  std::uint64_t there_ = 0;                     // bytes of finished ranges
+  std::atomic<bool> over_{false};               // complete: being checked, published or refused
+  std::mutex digesting_;                        // locked before mutex_, if both are needed
+  FileDigest digest_;                           // protected by digesting_, except done()
+  std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
   DigestWorker* const worker_;
-  std::atomic<bool> called_{false};  // and has not begun yet
+  std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
 };
 
 }  // namespace joust

@@ -7,7 +7,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kRead = 128 << 10;  // stays in a core's own cache
+constexpr std::size_t kRead = 128 << 10;  // fits into a core's own cache
 constexpr std::size_t kSlice = 4 << 20;   // about a millisecond
 
 }  // namespace

@@ -10,19 +10,19 @@
 
 namespace joust {
 
-// The digest of the first `size` bytes of a file, made in slices: a gigabyte takes a good part of a second,
-// and other sessions share the thread. Bytes that were in memory anyway need not be read again.
+// The digest of the first `size` bytes of a file, made in slices, because a gigabyte takes a good part of a
+// second and other sessions share the thread. Bytes that are in memory need not be read again.
 class FileDigest {
  public:
   explicit FileDigest(std::uint64_t size) : size_(size) {}
 
-  // Bytes of the file at `offset`; without effect unless they go on where the digest stands.
+  // Digests bytes of the file at `offset`; without effect unless they follow directly on those digested.
   void seen(std::uint64_t offset, Bytes bytes);
-  // They may be others now.
+  // Starts again, because the bytes may have changed.
   void forget();
-  // Reads one slice. True when through; the errno, or 0 for a file that is shorter than it should be.
+  // Reads one slice. True at the end; otherwise the errno, or 0 if the file is too short.
   std::expected<bool, int> advance(const File& file);
-  // The same, and no further than `end`.
+  // The same, but not beyond `end`.
   std::expected<bool, int> advance(const File& file, std::uint64_t end);
 
   std::uint64_t done() const { return done_; }  // bytes; any thread
@@ -34,7 +34,7 @@ class FileDigest {
   Digester digester_;
 };
 
-// Keeps of what is written to it, from front to back, nothing but the digest. One thread at a time.
+// A file that digests what is written from front to back, and discards it. One thread at a time.
 class DigestedFile : public File {
  public:
   explicit DigestedFile(std::uint64_t size) : digest_(size) {}

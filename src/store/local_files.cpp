@@ -22,11 +22,11 @@ std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
   return std::unexpected(FileRefusal{error_of(error), what + ": " + std::strerror(error)});
 }
 
-// O_NONBLOCK: a FIFO that nobody writes must not hold us up.
+// O_NONBLOCK: opening a FIFO without a writer must not block.
 Fd open_regular(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.is_open()) throw UnusableFile(path, std::strerror(errno));
-  struct stat facts {};
+  struct stat facts{};
   checked(::fstat(fd.get(), &facts), "fstat({})", path);
   if (!S_ISREG(facts.st_mode)) throw UnusableFile(path, "is no regular file");
   return fd;
@@ -55,7 +55,7 @@ class KeepingSink : public Sink {
   TargetFile file_;
 };
 
-// Has its name only when all of it is there and right.
+// The file gets its name only when it is complete and correct.
 class OutputSink : public KeepingSink {
  public:
   OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
@@ -79,7 +79,7 @@ LocalFiles::LocalFiles(const LocalFilesRules& rules) : rules_(rules) {
 
 void LocalFiles::open_output() {
   const std::filesystem::path path(rules_.output);
-  struct stat facts {};
+  struct stat facts{};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
     throw UnusableFile(rules_.output, "is there, and is no regular file");
   output_ = path.filename().string();
@@ -100,7 +100,7 @@ void LocalFiles::open_source() {
   for (auto through = digest.advance(once); !through || !*through; through = digest.advance(once))
     if (!through)
       throw UnusableFile(rules_.source, through.error() == 0 ? "became shorter while it was read"
-                                                          : std::strerror(through.error()));
+                                                             : std::strerror(through.error()));
   std::byte beyond{};
   if (once.read_at(size, {&beyond, 1}).value_or(0) > 0)
     throw UnusableFile(rules_.source, "holds more than its size says: it grows, or is none that is stored");
@@ -111,7 +111,7 @@ void LocalFiles::open_source() {
 FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
-    // Without the promise of room a mapping could end the process.
+    // Without reserved space a mapping could end the process.
     return rules_.write == FileWrite::mmap && reserve(fd, 0, size) != 0 ? FileWrite::write : rules_.write;
   };
   if (rules_.sink == SinkKind::memory) {

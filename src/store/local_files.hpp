@@ -17,22 +17,22 @@ enum class SinkKind : std::uint8_t { null, memory, file };
 struct LocalFilesRules {
   SinkKind sink = SinkKind::null;
   std::string output{};                  // the file's path, for SinkKind::file
-  std::string source{};                  // a local file's path; empty:
-  std::optional<std::uint64_t> bytes{};  // as many are generated
+  std::string source{};                  // a local file's path; if empty, the source is
+  std::optional<std::uint64_t> bytes{};  // a generated file of this size
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
 };
 
-// A file of this machine that is not what is needed.
+// A local file that cannot be used as asked.
 class UnusableFile : public std::runtime_error {
  public:
   UnusableFile(const std::string& path, const std::string& reason) : runtime_error(path + ": " + reason) {}
 };
 
-// The client's own machine: files, memory, or nowhere.
+// The client's files: on disk, in memory, or discarded.
 class LocalFiles : public TransferFiles {
  public:
-  // Opens the source and digests it. Throws UnusableFile, and std::system_error.
+  // Opens the source and digests it. Throws UnusableFile and std::system_error.
   explicit LocalFiles(const LocalFilesRules& rules);
 
   const OpenFile& source() const override { return source_; }
@@ -45,8 +45,8 @@ class LocalFiles : public TransferFiles {
 
   const LocalFilesRules rules_;
   PlainBytes plain_;
-  std::optional<DirectoryTree> into_;  // where the output lies
-  std::string output_;             // its name there
+  std::optional<DirectoryTree> into_;  // the output's directory
+  std::string output_;                 // the output's name in it
   OpenFile source_;
 };
 

@@ -36,16 +36,14 @@ class MemoryTree::MemoryFile : public NewFile {
       : tree_(tree), name_(name), existing_(existing), kept_(std::move(kept)) {
     fd_ = std::move(fd);
   }
-  std::expected<ReplacedBytes, int> publish() override {
-    return tree_.publish(name_, existing_, kept_);
-  }
+  std::expected<ReplacedBytes, int> publish() override { return tree_.publish(name_, existing_, kept_); }
   void abandon() override { kept_.close(); }
 
  private:
   MemoryTree& tree_;
   const std::string name_;
   const Existing existing_;
-  Fd kept_;  // whoever fills the file takes the other one away
+  Fd kept_;  // a duplicate, because the descriptor fd_ may be moved away
 };
 
 std::expected<Fd, int> MemoryTree::open(std::string_view name) const {
@@ -79,7 +77,7 @@ std::expected<ReplacedBytes, int> MemoryTree::publish(const std::string& name, E
     return std::nullopt;
   }
   if (existing == Existing::keep) return std::unexpected(EEXIST);
-  struct stat before {};
+  struct stat before{};
   if (::fstat(found->second.get(), &before) != 0) return std::unexpected(errno);
   found->second = std::move(fd);
   return static_cast<std::uint64_t>(before.st_size);

@@ -10,13 +10,12 @@
 
 namespace joust {
 
-// 1024, or a quarter of the descriptors that this process may have (RLIMIT_NOFILE) where that is less: the
-// others are for connections and for files in transfer.
+// 1024, or a quarter of this process's descriptors (RLIMIT_NOFILE) if that is less: the others are for
+// connections and transfers.
 std::size_t most_files_in_memory();
 
-// Files in memory that have no name in any file system: the kernel frees them when the process ends, even by
-// SIGKILL. There are no directories, so a name has one part. Each file keeps a descriptor, so their number is
-// limited.
+// Anonymous files in memory: the kernel frees them when the process ends, even by SIGKILL. There are no
+// directories, so a name has one part. Each file keeps a descriptor, so their number is limited.
 class MemoryTree : public FileTree {
  public:
   explicit MemoryTree(std::size_t most_files = most_files_in_memory()) : most_files_(most_files) {}
@@ -24,7 +23,7 @@ class MemoryTree : public FileTree {
   std::expected<Fd, int> open(std::string_view name) const override;
   bool is_immutable() const override { return true; }
   Available available() const override { return available_memory(); }
-  // ENOENT for a name of several parts, EMFILE when there are too many files.
+  // ENOENT for a name of several parts, EMFILE if there are too many files.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
 
  private:

@@ -7,8 +7,8 @@
 namespace joust {
 namespace {
 
-// The length of the UTF-8 sequence that begins here, or 0: no stray, overlong or cut sequences, no
-// surrogates, nothing beyond U+10FFFF (Unicode 15, table 3-7).
+// The length of the UTF-8 sequence that begins here, or 0 if it is invalid: stray, overlong or truncated, a
+// surrogate, or beyond U+10FFFF (Unicode 15, table 3-7).
 std::size_t sequence(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
   const std::uint8_t first = at(0);
@@ -32,7 +32,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// C0 and DEL, and the C1 controls as UTF-8 writes them: C2 80 to C2 9F.
+// C0, DEL, and the C1 controls in UTF-8: C2 80 to C2 9F.
 bool has_control(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<std::uint8_t>(text[i]);

@@ -9,14 +9,14 @@ namespace joust {
 inline constexpr std::size_t kLongestName = 1024;      // bytes
 inline constexpr std::size_t kLongestComponent = 255;  // bytes
 
-// Files in the making begin like this; no peer may name one.
+// The prefix of files that have no name yet; peers must not use it.
 inline constexpr std::string_view kTemporaryPrefix = ".joust-";
 
-// Why a name that came from a peer is refused; empty when it is fine. A pure function of the name: whether
-// there is such a file, and whether links lead out of the directory, is Directory's matter.
+// Why a name from a peer is refused; empty if it is valid. Depends on the name only: Directory checks whether
+// the file exists, and whether links lead out of the directory.
 std::string_view objection_to(std::string_view name);
 
-// "a/b/c" as its parts.
+// The parts of "a/b/c".
 std::vector<std::string_view> components(std::string_view name);
 
 }  // namespace joust

@@ -8,7 +8,7 @@
 namespace joust {
 namespace {
 
-// Ranges that were given back in the middle leave loose pieces: a peer that makes ever more is stopped here.
+// The limit of separate pieces, which ranges leave when they are given back out of order.
 constexpr std::size_t kMostPieces = 8192;
 
 std::unexpected<FileRefusal> refuse(std::uint64_t wanted, const Quota& quota) {
@@ -19,7 +19,7 @@ std::unexpected<FileRefusal> refuse(std::uint64_t wanted, const Quota& quota) {
 
 }  // namespace
 
-// Half of the largest number leaves room for sums.
+// Half of the largest number, so that sums do not overflow.
 Quota::Quota(std::uint64_t limit) : limit_(std::min<std::uint64_t>(limit, INT64_MAX / 2)) {}
 
 bool Quota::take(std::uint64_t bytes) {

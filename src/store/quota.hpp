@@ -11,16 +11,16 @@
 
 namespace joust {
 
-// What a file counts besides its bytes, for its name and facts: it limits how many empty files fit into a
+// Counted for each file beside its bytes, for its name and metadata: limits the number of empty files in a
 // quota.
 inline constexpr std::uint64_t kEntryBytes = 4096;
 
-// The bytes that all uploads together may add to what is stored. Any thread.
+// The number of bytes that all uploads together may add. Any thread.
 class Quota {
  public:
   explicit Quota(std::uint64_t limit);
 
-  // False, and nothing is taken, where so many are not left.
+  // False, without effect, if fewer bytes are left.
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) { used_ -= static_cast<std::int64_t>(bytes); }
 
@@ -29,22 +29,22 @@ class Quota {
 
  private:
   const std::uint64_t limit_;
-  std::atomic<std::int64_t> used_{0};  // below zero when large files were replaced by small ones
+  std::atomic<std::int64_t> used_{0};  // negative after large files were replaced by small ones
 };
 
-// What one upload takes of a quota, step by step as its bytes are announced. One thread at a time.
+// The part of a quota that one upload has taken, growing as its bytes are announced. One thread at a time.
 class QuotaShare {
  public:
-  // Takes the room of the entry. Refused, with the numbers, where a file of that size would not fit now.
+  // Takes kEntryBytes. Refuses, with the numbers, if a file of that size would not fit now.
   static FileAnswer<std::unique_ptr<QuotaShare>> begin(Quota& quota, std::uint64_t size);
-  ~QuotaShare();  // gives everything back unless it was kept
+  ~QuotaShare();  // gives everything back unless kept
   QuotaShare(const QuotaShare&) = delete;
   QuotaShare& operator=(const QuotaShare&) = delete;
 
-  // Room for these bytes of the file. A range that was given back and is brought again needs no further room:
-  // its bytes may lie on the disk still.
+  // Takes quota for these bytes of the file. A range that was given back and is sent again takes none,
+  // because its bytes may still be on the disk.
   FileAnswer<void> take(ByteRange part);
-  // The file stays. What it has replaced is counted off.
+  // The file stays. The size of the replaced file is given back.
   void keep(ReplacedBytes replaced);
 
  private:

@@ -7,16 +7,16 @@
 
 namespace joust {
 
-// Disjoint stretches of numbers; neighbours become one.
+// A set of disjoint ranges of numbers; adjacent ranges are merged.
 class RangeSet {
  public:
-  // False, and nothing changes, when some of [begin, end) is there already, or it is empty.
+  // False, without effect, if [begin, end) is empty or overlaps with the set.
   bool insert(std::uint64_t begin, std::uint64_t end);
-  // A stretch that was inserted, though it may have grown together with others since.
+  // Removes a range that was inserted, even if it has been merged since.
   void erase(std::uint64_t begin, std::uint64_t end);
-  // Where the stretch ends that `begin` is in; `begin` where it is in none.
+  // The end of the range that contains `begin`; `begin` if there is none.
   std::uint64_t end_of(std::uint64_t begin) const;
-  // How much of [begin, end) is in any stretch; and makes it one, whatever of it is there already.
+  // The number of elements of [begin, end) in the set; cover() adds the others.
   std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const;
   void cover(std::uint64_t begin, std::uint64_t end);
   std::size_t pieces() const { return ranges_.size(); }

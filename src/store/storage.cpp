@@ -27,10 +27,10 @@ FileError error_of(int error) {
     case ENOENT:
     case ENOTDIR:
       return FileError::not_found;
-    case ELOOP:  // a symbolic link on the way
-    case EXDEV:  // out of the directory
+    case ELOOP:  // a symbolic link in the path
+    case EXDEV:  // outside of the directory
     case EISDIR:
-    case ENXIO:  // a FIFO nobody reads, a socket
+    case ENXIO:  // a FIFO without a reader, or a socket
     case ENODEV:
       return FileError::not_a_file;
     case ENAMETOOLONG:

@@ -13,11 +13,11 @@
 #include "joust/file.hpp"
 #include "joust/service.hpp"
 
-// What sessions that carry files ask of the disk. Sessions know these interfaces only; src/store/ does the
-// work, and tests put something in its place.
+// The interfaces through which sessions use files. src/store/ implements them; tests use other
+// implementations.
 namespace joust {
 
-// What a peer may be told. The numbers are those on the wire (docs/file-protocol.md).
+// The errors sent to a peer, with their numbers on the wire (docs/file-protocol.md).
 enum class FileError : std::uint16_t {
   none = 0,
   not_found = 1,
@@ -40,17 +40,17 @@ enum class FileError : std::uint16_t {
 };
 
 std::string_view error_name(FileError error);
-FileError error_of(int error);  // an errno
+FileError error_of(int error);  // `error` is an errno
 
 struct FileRefusal {
   FileError error = FileError::none;
-  std::string text{};  // for people; tells nothing of the machine's own paths
+  std::string text{};  // for people; must not contain paths of the machine
 };
 
 template <typename T>
 using FileAnswer = std::expected<T, FileRefusal>;
 
-// Which bytes a name stands for: when any of these has changed, they may be others.
+// The identity of a file's bytes: they may have changed if any field has.
 struct FileVersion {
   std::uint64_t device = 0, inode = 0;
   std::uint64_t size = 0;                        // bytes
@@ -61,51 +61,52 @@ struct FileVersion {
 struct OpenFile {
   std::shared_ptr<File> file;
   FileVersion version{};           // when it was opened
-  std::optional<Digest> digest{};  // of the whole file, where it is known already
-  bool settled = false;            // every change from now on will show in the version
+  std::optional<Digest> digest{};  // of the whole file, if known
+  bool settled = false;            // every later change will change the version
 };
 
 struct UploadRequest {
   std::string_view name;
-  std::uint64_t size = 0;          // of the whole file, bytes
-  std::uint64_t id = 0;            // chosen by the client: the ranges of one upload have the same
-  std::optional<Digest> digest{};  // what the whole file must have
-  bool rehearsal = false;          // thrown away when it is complete
+  std::uint64_t size = 0;          // of the whole file, in bytes
+  std::uint64_t id = 0;            // chosen by the client; the same for all ranges of one upload
+  std::optional<Digest> digest{};  // expected of the whole file
+  bool rehearsal = false;          // discard the file when complete
   PeerAddress peer = PeerAddress::unknown;
 };
 
 struct ByteRange {
   std::uint64_t offset = 0;
-  std::uint64_t size = 0;  // offset + size is known not to wrap
+  std::uint64_t size = 0;  // offset + size does not overflow
   std::uint64_t end() const { return offset + size; }
 };
 
-// One upload in the making, whose ranges may come over several connections. It is abandoned, and nothing of
-// it remains, when the last reference goes before it has been published: whoever brings a range keeps it. All
+// An upload whose ranges may arrive over several connections. Each connection that sends a range keeps a
+// reference. When the last one is dropped before publication, the upload is removed without a trace. All
 // methods: any thread.
 class Upload {
  public:
   virtual ~Upload() = default;
-  // Reserves a range: nobody else gets a byte of it, until it is given back.
+  // Reserves a range exclusively until it is given back.
   virtual FileAnswer<void> take(ByteRange range) = 0;
   virtual void give_back(ByteRange range) = 0;
-  // Room for this part of a taken range, before bytes of it are stored.
+  // Reserves room for this part of a taken range, before its bytes are stored.
   virtual FileAnswer<void> make_room(ByteRange part) = 0;
-  // This part of a taken range is in the file now; after what came before it in that range. `seen` shows it
-  // where the engine had it in memory, and is empty where not.
+  // This part of a taken range has been stored, in order within the range. `seen` is a view of its bytes if
+  // the engine had them in memory, and otherwise empty.
   virtual void stored(ByteRange part, Bytes seen) = 0;
-  // The whole of a taken range is in the file. True when that was the last one missing: it is then for the
-  // caller to call check() until it is through.
+  // A taken range is completely stored. True if it was the last one missing: the caller must then call
+  // check() until it is complete.
   virtual bool finish(ByteRange range) = 0;
 
   struct Check {
     std::uint64_t checked = 0;       // bytes
-    std::optional<Digest> digest{};  // once through: the file has its name now
+    std::optional<Digest> digest{};  // once complete: the file has its name now
   };
-  // One slice of the digest, so that others get their turn; then publishes.
+  // Digests one slice, so that other work gets its turn, and publishes the file at the end.
   virtual FileAnswer<Check> check() = 0;
-  virtual bool over() const = 0;              // all ranges are there: nothing can be added
-  virtual std::uint64_t received() const = 0;  // bytes so far, those that came again included
+  virtual std::uint64_t left_to_check() const = 0;  // bytes that check() still has to read
+  virtual bool over() const = 0;                    // all ranges have been stored: none can be added
+  virtual std::uint64_t received() const = 0;       // bytes so far, repeated ones included
   virtual File& file() = 0;
 };
 
@@ -115,20 +116,20 @@ class Storage {
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
-  // The digest of the whole file. Without effect unless the file is settled.
+  // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
 };
 
-// Where the client side puts what it gets.
+// The destination of the client's downloads.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual File& file() = 0;
-  virtual bool keeps() const = 0;         // what is written can be read again
-  virtual FileAnswer<void> accept() = 0;  // it was right: a file gets its name
+  virtual bool keeps() const = 0;         // what was written can be read again
+  virtual FileAnswer<void> accept() = 0;  // the content is correct: a file gets its name
 };
 
-// What the client side sends from and stores into.
+// The client's sources and destinations.
 class TransferFiles {
  public:
   virtual ~TransferFiles() = default;

@@ -23,12 +23,12 @@ std::int64_t nanoseconds(const timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// The rest is for others.
+// The rest is left to others.
 std::uint64_t usual_quota(const Available& available) {
   return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
 }
 
-// By the clock from which file systems take their time stamps.
+// The clock of the file systems' time stamps.
 std::int64_t wall_clock_ns() {
   timespec now{};
   checked(::clock_gettime(CLOCK_REALTIME_COARSE, &now), "clock_gettime(CLOCK_REALTIME_COARSE)");
@@ -73,8 +73,8 @@ FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
   auto fd = files_->open(name);
   if (!fd) return refuse(error_of(fd.error()));
   OpenFile file{.file = nullptr, .version = version_of(fd->get())};
-  // The bytes are read after this look at the clock. Any later change gets other time stamps, provided that
-  // the clock is more than one step past the last change.
+  // The bytes are read after this clock reading. Any later change gets other time stamps if the clock is more
+  // than one step past the last change.
   const std::int64_t last_change_ns = std::max(file.version.modified_ns, file.version.changed_ns);
   file.settled = files_->is_immutable() || last_change_ns + rules_.timestamp_step.count() < wall_clock_ns();
   file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
@@ -97,7 +97,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   return begin(request);
 }
 
-// One address gets a share only, so that others find slots too.
+// The limit for one address leaves slots for others.
 FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
   std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
   std::size_t all = 0, of_peer = 0;
@@ -117,7 +117,7 @@ FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
 
 FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
   if (const auto slot = find_slot(request.peer); !slot) return std::unexpected(slot.error());
-  // A rehearsal is thrown away, so that nothing of that name is in its way.
+  // A rehearsal is discarded, so an existing file does not matter.
   const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
   auto place = files_->create(request.name, existing);
   if (!place) {

@@ -19,23 +19,23 @@ namespace joust {
 struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
-  std::size_t most_uploads = 256;                        // in the making
+  std::size_t most_uploads = 256;                        // open at once
   std::size_t most_uploads_per_peer = 256;               // of them, begun from one address
-  // Bytes that uploads may add. Nothing: nine tenths of what is free on the disk, or half of what is free in
-  // memory, when the storage is made.
+  // Bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the available memory,
+  // when the storage is made.
   std::optional<std::uint64_t> most_stored{};
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
-  // Two changes of a file within this time may leave the same time stamps; FAT counts in steps of 2 s.
+  // Two changes of a file within this time may get equal time stamps; FAT has steps of 2 s.
   Duration timestamp_step = std::chrono::seconds(3);
 };
 
-// The files of one tree, and files in memory beside them.
+// The files of one tree, and additional files in memory.
 class TreeStorage : public Storage {
  public:
   TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules);
 
-  // Offers a file of that name that nobody replaces, whose bytes never change; before the first use.
+  // Adds a file that cannot be replaced or changed. Call before the first use.
   void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
@@ -54,16 +54,16 @@ class TreeStorage : public Storage {
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
-  PlainBytes plain_;  // outlives the files: sessions do not outlive the service
+  PlainBytes plain_;  // outlives the files, because sessions do not outlive the service
   Quota quota_;       // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
-  DigestWorker worker_;  // ends first: what it has in hand may be the last to hold an upload
+  DigestWorker worker_;  // destroyed first: its task may hold the last reference to an upload
 };
 
-// Which bytes an open file holds. Throws std::system_error.
+// The version of an open file. Throws std::system_error.
 FileVersion version_of(int fd);
 
 }  // namespace joust

@@ -108,7 +108,7 @@ void Counterpart::accept_all() {
     Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!socket.is_open() && errno == EINVAL) return;
     if (!socket.is_open()) continue;
-    apply({}, socket.get());  // the pieces shall not wait for one another
+    apply({}, socket.get());  // NODELAY, so that the pieces are sent at once
     peers_.emplace_back([this, peer = Peer(std::move(socket))]() mutable { serve(peer); });
   }
 }
@@ -126,7 +126,7 @@ void Counterpart::serve(Peer& peer) const try {
     for (std::size_t at = 0; at < bytes.size(); at += 7) peer.send(std::string_view(bytes).substr(at, 7));
   }
 } catch (const std::exception&) {
-  // The dialling side is free to break off; what it counts tells whether that was right.
+  // The dialling side may close early; its own counts show whether that was correct.
 }
 
 }  // namespace joust::conformance

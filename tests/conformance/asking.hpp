@@ -12,13 +12,13 @@
 
 namespace joust::conformance {
 
-// What the sessions of an AskingService do.
+// The behaviour of an AskingService's sessions.
 struct Asking {
-  int requests = 1;                    // each, one after the other
-  std::optional<Duration> deadline{};  // for all of them, from on_open on
+  int requests = 1;                    // of each session, one after the other
+  std::optional<Duration> deadline{};  // for all requests, from on_open on
 };
 
-// The dialling side: sessions that send lines, expect them back, and count how that went.
+// The dialling side: sessions that send lines, compare the replies, and count the results.
 class AskingService : public Service {
  public:
   explicit AskingService(Asking how) : how_(how) {}
@@ -33,7 +33,7 @@ class AskingService : public Service {
   std::atomic<unsigned> cut_short{0};   // sessions whose peer finished before the last reply
   std::atomic<unsigned> failed{0};      // sessions told of a failure
   std::atomic<unsigned> timed_out{0};   // sessions told of their deadline
-  std::atomic<unsigned> told_early{0};  // of these, before it had passed
+  std::atomic<unsigned> told_early{0};  // of these, before the deadline
 
  private:
   Asking how_;
@@ -41,14 +41,14 @@ class AskingService : public Service {
   std::vector<Failure> refusals_;
 };
 
-// A plain server with a blocking thread per connection, to dial to.
+// A plain server to dial, with a blocking thread for each connection.
 class Counterpart {
  public:
   enum class Manner : std::uint8_t {
-    in_pieces,  // sends back what it gets, a few bytes at a time
-    silent,     // reads and never answers
-    resets,     // resets the connection on the first bytes
-    leaves,     // answers half of the first bytes and closes
+    in_pieces,  // sends the bytes back, a few at a time
+    silent,     // reads and never replies
+    resets,     // resets the connection after the first bytes
+    leaves,     // sends half of the first bytes back and closes
   };
   explicit Counterpart(Manner manner, std::string_view address = "127.0.0.1:0");
   ~Counterpart();
@@ -64,7 +64,7 @@ class Counterpart {
   Manner manner_;
   Fd listener_;
   Endpoint endpoint_;
-  std::vector<std::jthread> peers_;  // the acceptor's until it has ended
+  std::vector<std::jthread> peers_;  // used only by the acceptor until it has ended
   std::jthread acceptor_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A room on every engine: members come and go, die in the middle of a frame or never read, and the others
+// A room on every engine: members join and leave, fail in the middle of a frame or never read, and the others
 // get every message once and in order.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 class BroadcastOn : public EngineTest {};
 JOUST_EVERY_ENGINE(BroadcastOn, Role::serve);
 
-// Takes 2 s, and is the room's own doing.
+// Separate, because it takes 2 s and tests mostly the room.
 class EvictionOn : public EngineTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(EvictionOn, Role::serve);
 
@@ -37,7 +37,7 @@ std::unique_ptr<Service> room(const std::string& option = "flush", const std::st
 
 constexpr char kJoin = 1, kWelcome = 2, kMessage = 4;
 
-// A frame by hand, as the protocol's head comment describes it.
+// A frame as described at the top of protocols/broadcast/protocol.cpp.
 std::string frame(char kind, std::uint32_t member, std::uint64_t number, std::string_view payload = {}) {
   std::string text(17, '\0');
   auto* const bytes = reinterpret_cast<std::byte*>(text.data());
@@ -55,14 +55,14 @@ Peer join(const Server& server, std::uint32_t member, int buffers = 0) {
   return peer;
 }
 
-// Whether the room takes a member of that number.
+// True if the room accepts a member with that number.
 bool may_join(const Server& server, std::uint32_t member) {
   Peer peer(server.endpoint());
   peer.send(frame(kJoin, member, 0));
   return peer.receive(17).at(4) == kWelcome;
 }
 
-// A load in which every connection sends so many messages, and what came of it.
+// Runs a load in which every connection sends the plan's number of messages, and checks its result.
 void run_load(const Variant& variant, Server& server, const LoadPlan& plan) {
   LoadRun load(plan);
   const auto members = broadcast().make_client(standard_parameters(broadcast(), Role::dial), load);
@@ -91,11 +91,11 @@ TEST_P(BroadcastOn, EveryMemberGetsEveryMessage) {
   run_load(plain_epoll(), server, {.connections = 60, .messages = 20, .request_timeout = kPatience});
 }
 
-// The messages of a member that fails never come: nobody waits for them until the timeout.
+// The messages of a failed member never arrive: the others must not wait for them until the timeout.
 TEST_P(BroadcastOn, AMemberThatIsPutOutDoesNotTakeTheOthersAlong) {
   const auto service = room();
   Server server(GetParam(), *service);
-  const Peer impostor = join(server, 3);  // so that the load's number 3 is refused in the middle of it
+  const Peer impostor = join(server, 3);  // takes number 3, so that the room refuses the load's member 3
   LoadRun load({.connections = 10, .messages = 5, .request_timeout = kPatience});
   const auto members = broadcast().make_client(standard_parameters(broadcast(), Role::dial), load);
   Dialling dialling(plain_epoll(), *members, {server.endpoint()}, 10);
@@ -133,7 +133,7 @@ TEST_P(BroadcastOn, WhoLiesAboutItselfIsPutOut) {
   stranger.send(frame(kMessage, 7, 0, "not joined"));
   EXPECT_EQ(stranger.receive_to_end(), "");
   Peer second(server.endpoint());
-  second.send(frame(kJoin, 1, 0));  // there is one already
+  second.send(frame(kJoin, 1, 0));  // the number is taken
   EXPECT_EQ(second.receive_to_end().at(4), 3);
   EXPECT_FALSE(alice.hears_within(std::chrono::milliseconds(10)));
 }
@@ -152,7 +152,8 @@ TEST_P(BroadcastOn, PublisherThatDiesInMidFrameIsNotHeard) {
   EXPECT_EQ(listener.receive(23), frame(kMessage, 1, 0, "and on"));
 }
 
-// The room keeps 1 MiB for it, its socket buffers are small: it is put out, and nobody else notices.
+// The room keeps 1 MiB for the member, and its socket buffers are small: it is evicted without effect on the
+// others.
 TEST_P(EvictionOn, MemberThatNeverReadsIsEvicted) {
   const auto service = room("room-bytes", "1MiB");
   Server server(GetParam(), *service, {.socket = {.send_buffer = 16 << 10}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Many peers at once, more than there is room for, and the machine out of descriptors.
+// Many peers at once, more peers than the limit allows, and a process without free descriptors.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ void expect_echo(Peer& peer, std::string_view bytes) {
   EXPECT_EQ(peer.receive(bytes.size()), bytes);
 }
 
-// A connection begun with begin_connect, as an ordinary peer.
+// A Peer for a connect started by begin_connect.
 Peer await_connect(Fd socket) {
   pollfd connected{.fd = socket.get(), .events = POLLOUT, .revents = 0};
   if (::poll(&connected, 1, static_cast<int>(kPatience / std::chrono::milliseconds(1))) != 1)
@@ -38,7 +38,7 @@ Fd stream_socket(const Endpoint& to) {
   return Fd(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket()"));
 }
 
-// The trap: one wake-up for many in the accept queue, and no later one to come back for the rest.
+// The trap: one event for many peers in the accept queue, and no later event for those left there.
 TEST_P(Crowd, TwoHundredAtOnceWithoutALaterConnect) {
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo;
@@ -100,7 +100,7 @@ TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
   checks(Duty::shortage);
   EchoService echo;
   Server server(GetParam(), echo);
-  std::deque<Peer> each;  // one for each loop, so that all have begun
+  std::deque<Peer> each;  // one for each loop, so that all loops have started
   for (unsigned i = 0; i < GetParam().options.threads; ++i)
     expect_echo(each.emplace_back(server.endpoint()), "before");
   Peer& early = each.front();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The dialling role: every connection is either open and served to its end, or told of with its stage.
+// The dialling role: every connection is either open and served to its end, or reported as failed with its
+// stage.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -16,7 +17,7 @@ JOUST_EVERY_ENGINE(DialTo, Role::dial);
 
 using Manner = Counterpart::Manner;
 
-// A bound port that nobody listens on.
+// A bound port without a listener.
 class Refusing {
  public:
   Refusing() : socket_(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()")) {
@@ -119,7 +120,7 @@ TEST_P(DialTo, NobodyThere) {
   EXPECT_EQ(dialling.tally().opened, 0U);
 }
 
-// Dials that fail without a wait: nothing later comes to rouse the loop.
+// These dials fail without a wait, so no later event wakes the loop.
 TEST_P(DialTo, AUnixSocketThatIsNotThere) {
   Limits limits = brisk();
   limits.connect = kPatience * 2;
@@ -131,7 +132,7 @@ TEST_P(DialTo, AUnixSocketThatIsNotThere) {
   EXPECT_EQ(asking.refusals().front().error, ENOENT);
 }
 
-// Somebody is there, and has not come round to accepting yet.
+// The listener exists, but has not accepted yet.
 TEST_P(DialTo, AUnixSocketWhoseQueueIsFull) {
   checks(Duty::dialling);
   const Listener listener(endpoint_of(unix_address()), {.backlog = 1});
@@ -172,14 +173,14 @@ TEST_P(DialTo, AMachineThatDoesNotAnswer) {
   }
 }
 
-// A unix socket on which somebody listens and does not accept yet: its queue has room for one connection.
+// A listening unix socket that does not accept yet; its queue has room for one connection.
 class BusyUnixSocket {
  public:
   BusyUnixSocket()
       : endpoint_(endpoint_of(unix_address())), listener_(endpoint_, {.backlog = 0}), first_(endpoint_) {}
   const Endpoint& endpoint() const { return endpoint_; }
 
-  // Accepts everyone, and then answers each of `questions` with itself.
+  // Accepts all connections, and then replies to each of `questions` with the same bytes.
   void answer(unsigned questions) {
     std::vector<Peer> peers;
     const Time give_up = Clock::now() + kPatience;
@@ -231,7 +232,7 @@ TEST_P(DialTo, AUnixSocketThatStaysBusy) {
 TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
   checks(Duty::dialling);
   Limits limits = brisk();
-  limits.connect = std::chrono::milliseconds(500);  // the last endpoint has to answer within that
+  limits.connect = std::chrono::milliseconds(500);  // the last endpoint must accept within this time
   const Refusing refusing;
   const Unanswering unanswering;
   const Counterpart server(Manner::in_pieces);
@@ -243,7 +244,7 @@ TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
   EXPECT_EQ(dialling.tally().failures(), 0U);
 }
 
-// What the server cannot accept for want of descriptors, the deadline ends.
+// The server cannot accept these for lack of descriptors; the deadline ends them.
 TEST_P(DialTo, MoreThanThereAreDescriptors) {
   if (GetParam().options.threads > 1) GTEST_SKIP() << "a loop that begins when none are left cannot";
   const Counterpart server(Manner::in_pieces);

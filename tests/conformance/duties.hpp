@@ -8,8 +8,8 @@
 
 namespace joust::conformance {
 
-// The duties of an engine, as docs/howto/add-an-engine.md numbers and explains them. The comments of
-// src/engines/template.cpp and the faults of tests/mutants bear the same numbers.
+// The duties of an engine, with the numbers of docs/howto/add-an-engine.md. The comments of
+// src/engines/template.cpp and the faults of tests/mutants use the same numbers.
 enum class Duty : std::uint8_t {
   accept_quota = 1,
   every_address,
@@ -40,7 +40,7 @@ std::string_view name_of(Duty duty);
 // "duty 7 (send quota)"
 std::string describe(Duty duty);
 
-// The duty that the running test checks, for the message of a test that hangs; empty where there is none.
+// Sets the duty that the running test checks, for the message of a test that hangs; empty for none.
 void question(std::optional<Duty> duty);
 std::string duty_in_question();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// However a connection ends, what was asked before is answered, and nobody else notices.
+// However a connection ends, earlier requests are answered, and other connections are not affected.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -33,7 +33,7 @@ TEST_P(Ending, LastBytesTogetherWithTheEnd) {
     Server server(GetParam(), echo, {.address = address});
     for (int i = 0; i < 20; ++i) {
       Peer peer(server.endpoint());
-      // MSG_MORE holds the bytes back until the end goes with them, in one packet.
+      // MSG_MORE delays the bytes, so that they share a packet with the FIN.
       ASSERT_EQ(::send(peer.fd(), "last words\n", 11, MSG_MORE), 11);
       peer.finish();
       EXPECT_EQ(peer.receive_to_end(), "last words\n");
@@ -41,7 +41,7 @@ TEST_P(Ending, LastBytesTogetherWithTheEnd) {
   }
 }
 
-// Who closes a unix socket cannot be answered; what it has said counts all the same.
+// The peer has closed its unix socket and cannot get a reply; its last bytes must be read all the same.
 TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
   checks(Duty::order);
   constexpr std::size_t kBytes = 50'000;
@@ -103,7 +103,7 @@ TEST_P(Ending, ResetInMidFrame) {
   EXPECT_EQ(server.tally().failures(), kPeers);
 }
 
-// A reset that arrives while replies cannot be sent, and nothing is read.
+// A reset arrives while replies cannot be sent and nothing is read.
 TEST_P(Ending, ResetWithTheReplyQueueFull) {
   EchoService echo(Line{});
   Server server(GetParam(), echo, {.socket = {.send_buffer = 32 << 10, .receive_buffer = 32 << 10}});
@@ -115,7 +115,7 @@ TEST_P(Ending, ResetWithTheReplyQueueFull) {
   EXPECT_EQ(server.tally().failures(), 1U);
 }
 
-// Sending to a peer that has gone must cost that connection, not the process (SIGPIPE).
+// Sending to a peer that has closed must end only that connection, not the process (SIGPIPE).
 TEST_P(Ending, PeerThatLeavesWhileRepliesAreOnTheWay) {
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo(Line{});
@@ -131,7 +131,7 @@ TEST_P(Ending, PeerThatLeavesWhileRepliesAreOnTheWay) {
   }
 }
 
-// Closing with bytes unread makes TCP reset the connection and take the reply back.
+// Closing with unread bytes makes TCP send a reset, and the peer could lose the reply.
 TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
   checks(Duty::order);
   OneAnswerService once(Line{});
@@ -145,12 +145,12 @@ TEST_P(Ending, ReplyArrivesThoughThePeerSendsOn) {
   }
 }
 
-// While others are served on.
+// The other connections are served on.
 TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
   checks(Duty::nothing_left);
   EchoService echo(Line{});
   Server server(GetParam(), echo);
-  std::deque<Peer> each;  // one for each loop, so that all have begun
+  std::deque<Peer> each;  // one for each loop, so that all loops have started
   for (unsigned i = 0; i < GetParam().options.threads; ++i) {
     each.emplace_back(server.endpoint()).send("here\n");
     EXPECT_EQ(each.back().receive(5), "here\n");
@@ -163,7 +163,7 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
   EXPECT_EQ(bystander.receive(11), "still here\n");
 }
 
-// One who does not end after we did is not waited for beyond the linger limit.
+// A peer that does not end after our end of stream is waited for until the linger limit.
 TEST_P(Ending, PeerThatNeverEndsIsLeft) {
   checks(Duty::order);
   OneAnswerService once(Line{});
@@ -171,7 +171,7 @@ TEST_P(Ending, PeerThatNeverEndsIsLeft) {
   Peer peer(server.endpoint());
   peer.send("question\n");
   EXPECT_EQ(peer.receive_to_end(), "question\n");
-  // When the server has closed, bytes sent are answered with a reset.
+  // Bytes sent after the server has closed are answered by a reset.
   for (Time begun = Clock::now(); peer.try_send("x");) ASSERT_LT(Clock::now() - begun, kPatience);
   server.stop();
   EXPECT_EQ(server.tally().failures(), 0U);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where one thread serves many peers, each has its turn. The thread is held until all peers have something
-// for it; then the order in which it takes them tells how much one of them is given at a time.
+// Where one thread serves many peers, each has its turn. The thread is held until all peers have input for
+// it; then the order in which it serves them shows how much one peer gets at a time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ std::size_t count(const std::vector<Told>& all, What what) {
   return static_cast<std::size_t>(std::ranges::count(all, what, &Told::what));
 }
 
-// Engines look at their peers in any order: of one who joined before the busy peer and one who joined after
-// it, at least one comes later in a turn.
+// Engines serve peers in any order. Of one peer that joined before the busy one and one that joined after it,
+// at least one is served later in a turn.
 struct Crowd {
   explicit Crowd(ScriptedService& service, const Server& server)
       : early(service.join(server)),
@@ -72,7 +72,7 @@ TEST_P(Fairness, AFlooderIsReadFromUpToItsQuota) {
   for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
   service.let_go();
   for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
-  // Where the kernel fills buffers by itself, it has filled some of them before the quota can stop it.
+  // Where the kernel fills buffers itself, it fills some before the quota stops it.
   for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
     EXPECT_LE(bytes_of(Crowd::kBusy, service.told_before(modest)), kFlood / 3);
   EXPECT_EQ(crowd.busy.receive(1), "e");

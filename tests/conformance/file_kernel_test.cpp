@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files on every engine, moved by the kernel where the engine lets it: nothing of that may show but the
-// speed.
+// Files on every engine, moved by the kernel where the engine allows it: only the speed may differ.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -23,7 +22,7 @@ std::string words(const Service& service, const std::string& name) {
 
 class FileByKernelOn : public FileTest {
  protected:
-  // Asks for "sent", whose bytes are what pattern() gives.
+  // Requests "sent", whose bytes are those of pattern().
   static std::string request(std::uint64_t size) { return wire({1, file::Fragment{{0, size}, "sent"}}); }
   void make_sent(std::size_t size) const { std::ofstream(path("sent"), std::ios::binary) << pattern(size); }
 };
@@ -32,11 +31,11 @@ JOUST_EVERY_ENGINE(FileByKernelOn, Role::serve);
 class FileByKernelFrom : public FileTest {};
 JOUST_EVERY_ENGINE(FileByKernelFrom, Role::dial);
 
-// A disk that takes no more than `bytes` of a file, for as long as this lives.
+// During its lifetime no file can grow beyond `bytes`.
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t bytes) {
-    struct sigaction ignore {};
+    struct sigaction ignore{};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGXFSZ, &ignore, nullptr);
     ::getrlimit(RLIMIT_FSIZE, &before_);
@@ -92,7 +91,7 @@ TEST_P(FileByKernelOn, SendsToAReaderThatIsSlow) {
   Server server(GetParam(), *service);
   Peer slow(server.endpoint(), 16 << 10);
   slow.send(request(kSize));
-  carry(plain_epoll(), server, 1, 1, {{"name", "small"}});  // others do not wait for it
+  carry(plain_epoll(), server, 1, 1, {{"name", "small"}});  // other peers do not wait for it
   const std::size_t heads = wire({1, file::Facts{}}).size() + wire({1, file::Data{}}).size();
   std::string got;
   while (got.size() < heads + kSize) {
@@ -112,7 +111,7 @@ TEST_P(FileByKernelOn, TakesFilesThatComeInSmallPieces) {
   EXPECT_TRUE(text_of(path("new")) == text);
 }
 
-// What has left the socket when the disk refuses it has still been received: the frames go on.
+// Bytes spliced from the socket when the disk refuses them count as received: framing stays in step.
 TEST_P(FileByKernelOn, SurvivesADiskThatIsFullInTheMiddle) {
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files on every engine, with peers that are awkward, and disks that change under them.
+// Files on every engine, with misbehaving peers, and files that change during a transfer.
 #include <thread>
 
 #include "conformance/files.hpp"
@@ -69,7 +69,7 @@ TEST_P(FilePeerOn, KeepsNothingOfATruncatedUpload) {
     ended.peer().finish();
     EXPECT_EQ(ended.peer().receive_to_end(), "");
     reset.peer().reset();
-    carry(plain_epoll(), server, 1, 1, {{"name", "small"}});  // others are served meanwhile
+    carry(plain_epoll(), server, 1, 1, {{"name", "small"}});  // other peers are served meanwhile
     server.stop();
   }
   EXPECT_EQ(entries(), 3U);
@@ -111,7 +111,7 @@ TEST_P(FilePeerOn, CarriesTheRangesOfOneUploadOverSeveralConnections) {
   EXPECT_EQ(text_of(path("new")), "abcdef");
 }
 
-// It becomes shorter while it is sent: its reader hears of it, and others are served as before.
+// A file shrinks while it is sent: its reader gets an error, and other peers are served as before.
 TEST_P(FilePeerOn, SurvivesAFileThatShrinksWhileItIsSent) {
   for (const char* way : {"read", "mmap", "sendfile"}) {
     std::ofstream(path("shrinking"), std::ios::binary) << pattern(20'000'000);

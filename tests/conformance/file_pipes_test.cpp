@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The pipes that splice() needs, where the machine has few or small ones: uploads come out right all the
-// same, and the results say what became of splice.
+// The pipes of splice(), on a machine with few or small ones: uploads are correct all the same, and the
+// results report the method used.
 #include <algorithm>
 #include <cerrno>
 #include <thread>
@@ -16,7 +16,7 @@ class FilePipes : public FileTest {
  protected:
   std::unique_ptr<Service> serve_splicing() const { return serve({{"file-write", "splice"}}); }
 
-  // Uploads a file of its own, and expects it to come out right.
+  // Uploads a file and expects it to be stored correctly.
   void put(Server& server) {
     const std::string name = "new-" + std::to_string(++uploads_), text = pattern(3'000'000, uploads_);
     Asker asker(server);
@@ -112,7 +112,7 @@ TEST_P(FilePipes, AreNotHeldByUploadsThatStandStill) {
     const std::string name = "still-" + std::to_string(i);
     uploading.emplace_back(server).peer().send_and_see_read(upload(name, text, 100 + i).substr(0, 90'000));
   }
-  // A few wait for the next use.
+  // The pool keeps a few for reuse.
   EXPECT_LE(open_pipes(), before + 2 * 8);
   for (unsigned i = 0; i < 20; ++i) {
     uploading[i].say(upload("still-" + std::to_string(i), text, 100 + i).substr(90'000));

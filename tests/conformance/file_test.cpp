@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Files on every engine, fetched and brought whole and in ranges.
+// Files on every engine, downloaded and uploaded whole and in ranges.
 #include "conformance/files.hpp"
 
 namespace joust::conformance {

@@ -18,7 +18,7 @@
 #include "protocols/table.hpp"
 #include "temporary_folder.hpp"
 
-// What the suites about files share.
+// Shared code of the suites about files.
 namespace joust::conformance {
 
 namespace fs = std::filesystem;
@@ -45,7 +45,7 @@ inline std::string wire(const Message& message) {
   return std::string(as_text(encode(message)));
 }
 
-// A directory, served by the engine under test.
+// A directory served by the engine under test.
 class FileTest : public EngineTest {
  protected:
   void SetUp() override {
@@ -70,7 +70,7 @@ inline const Variant& plain_epoll() {
   return *std::ranges::find(all, "epoll", &Variant::name);
 }
 
-// A load against a server; every range of it must be verified.
+// Runs a load against a server and expects every range to be verified.
 inline void carry(const Variant& client, Server& server, std::size_t connections, std::uint64_t ranges,
                   const Options& options, std::uint64_t messages = 1) {
   LoadRun run({.connections = connections, .messages = messages, .request_timeout = kPatience});
@@ -84,7 +84,8 @@ inline void carry(const Variant& client, Server& server, std::size_t connections
   EXPECT_EQ(run.connections_failed(), 0U);
 }
 
-// What a peer says by hand, and hears. Each answer is one frame and, of data, its bytes.
+// A peer that sends requests by hand and reads the answers. Each answer is one frame and, for data, its
+// bytes.
 class Asker {
  public:
   explicit Asker(const Server& server) : peer_(server.endpoint()) {}

@@ -5,14 +5,14 @@
 
 namespace joust::conformance {
 
-// Holds a thread of the engine inside of a session until the test lets it go. Whatever happens meanwhile
-// comes to that thread at once, so a test can look at the order in which it takes its work. Neither side
+// Blocks a thread of the engine inside of a session until the test releases it. All input that arrives
+// meanwhile is ready at once, so a test can check the order in which the thread handles it. Neither side
 // waits longer than kPatience.
 class Gate {
  public:
-  void hold();        // the engine's thread
-  void await_held();  // the test; throws when no thread comes
-  void let_go();      // one thread: the one that is held, or the next one
+  void hold();        // called by the engine's thread
+  void await_held();  // called by the test; throws if no thread is held in time
+  void let_go();      // releases one thread: the one held, or the next one
 
  private:
   std::counting_semaphore<> held_{0};

@@ -60,7 +60,7 @@ class RoomSession : public Session {
   RoomService& room_;
   std::array<std::byte, sizeof(Remark)> held_{};
   std::size_t held_size_ = 0;
-  std::size_t sent_ = 0;  // bytes of the log
+  std::size_t sent_ = 0;  // bytes of the log that were sent
   bool finished_ = false;
 };
 

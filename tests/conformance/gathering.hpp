@@ -12,7 +12,7 @@
 
 namespace joust::conformance {
 
-// Says "go" to every session once as many as are expected have opened, as a load does.
+// Sends "go" to every session once the expected number has opened, as a load does.
 class GatheringService : public Service {
  public:
   explicit GatheringService(unsigned expected) : expected_(expected) {}
@@ -28,13 +28,14 @@ class GatheringService : public Service {
   Publications publications_;
 };
 
-// What one member says in the room.
+// One message of a member to the room.
 struct Remark {
   std::uint32_t speaker;
-  std::uint32_t number;  // 0, 1, 2 ... of that speaker
+  std::uint32_t number;  // 0, 1, 2 ... for each speaker
 };
 
-// A room: what one session gets, all get, itself included. The log holds as many remarks as it was made for.
+// A room: every session gets the input of all sessions, its own included. The log has a fixed capacity of
+// remarks.
 class RoomService : public Service {
  public:
   explicit RoomService(std::size_t capacity) : log_(capacity) {}

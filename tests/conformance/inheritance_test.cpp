@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Another process has copies of the descriptors, as a child has until it calls exec: a socket that was closed
-// here lives on there, and the kernel may go on to report it.
+// Another process has copies of the descriptors, as a child has until exec: a socket closed here stays open
+// there, and the kernel may continue to report it.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 class Inheriting : public EngineTest {};
 JOUST_EVERY_ENGINE(Inheriting, Role::serve);
 
-// Holds a copy of each descriptor that was open when it was made.
+// A process with copies of all descriptors open at its creation.
 class Heir {
  public:
   Heir() : process_(checked(::fork(), "fork()")) {

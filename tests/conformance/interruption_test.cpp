@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Signals a thousand times a second, which interrupt every call that waits, change nothing.
+// A thousand signals a second, which interrupt every blocking call, have no effect.
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
@@ -16,7 +16,7 @@
 namespace joust::conformance {
 namespace {
 
-// Keeps SIGALRM from this thread and those it starts meanwhile.
+// Blocks SIGALRM in this thread and in those it starts.
 class AlarmsBlocked {
  public:
   AlarmsBlocked() {
@@ -33,11 +33,11 @@ class AlarmsBlocked {
   sigset_t before_{};
 };
 
-// SIGALRM every millisecond, without SA_RESTART, to any thread that had begun before but this one.
+// SIGALRM every millisecond, without SA_RESTART, to all threads that existed before this one.
 class SignalStorm {
  public:
   SignalStorm() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) {};
     checked(::sigaction(SIGALRM, &action, &before_), "sigaction(SIGALRM)");
     const itimerval every{.it_interval = {0, 1000}, .it_value = {0, 1000}};
@@ -46,8 +46,8 @@ class SignalStorm {
   ~SignalStorm() {
     const itimerval never{};
     ::setitimer(ITIMER_REAL, &never, nullptr);
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;  // drops one that is still pending
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;  // discards a pending signal
     ::sigaction(SIGALRM, &ignore, nullptr);
     ::sigaction(SIGALRM, &before_, nullptr);
   }
@@ -56,7 +56,7 @@ class SignalStorm {
 
  private:
   AlarmsBlocked here_;
-  struct sigaction before_ {};
+  struct sigaction before_{};
 };
 
 class ServingInterrupted : public EngineTest {};
@@ -64,8 +64,9 @@ JOUST_EVERY_ENGINE(ServingInterrupted, Role::serve);
 
 TEST_P(ServingInterrupted, GivesTheSameAnswers) {
   EchoService echo;
-  Server server(GetParam(), echo,
-                {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});  // so that sends wait too
+  Server server(
+      GetParam(), echo,
+      {.socket = {.send_buffer = 16 << 10, .receive_buffer = 16 << 10}});  // so that sends block too
   const SignalStorm storm;
   const std::string message = pattern(200'000);
   const Time enough = Clock::now() + std::chrono::milliseconds(100);

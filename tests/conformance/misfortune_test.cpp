@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What befalls one connection costs that connection and no other: a session that throws, for want of memory
-// or because of a fault of its own.
+// A failure of one connection affects no other: a session that throws, for lack of memory or because of a
+// bug.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace {
 class Misfortune : public EngineTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(Misfortune, Role::serve);
 
-// Echoes lines, and throws at those it does not like.
+// Echoes lines, and throws for some of them.
 class FragileHandler : public Handler {
  public:
   bool on_message(Bytes message, Writer& replies) override {

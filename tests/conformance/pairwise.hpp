@@ -11,7 +11,7 @@ namespace joust::conformance {
 // One choice of each setting: row[setting] < choices[setting].
 using Row = std::vector<std::size_t>;
 
-// All rows there are, the first setting changing last.
+// All combinations, the first setting varying fastest.
 inline std::vector<Row> every_row(const std::vector<std::size_t>& choices) {
   std::vector<Row> rows{{}};
   for (const std::size_t count : choices) {
@@ -26,9 +26,9 @@ inline std::vector<Row> every_row(const std::vector<std::size_t>& choices) {
   return rows;
 }
 
-// Few rows in which each choice of a setting meets each choice of every other one. Faults that need two
-// settings to show are found by these; the row of all defaults (zeros) comes first. Greedy: each row is the
-// one that brings most pairs together that have not met yet.
+// A small set of rows in which each choice of a setting is combined with each choice of every other one. This
+// finds faults that need two settings. The row of all defaults (zeros) comes first. Greedy: each row is the
+// one with most new pairs.
 inline std::vector<Row> pairwise(const std::vector<std::size_t>& choices) {
   using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
   const auto pairs_of = [](const Row& row) {

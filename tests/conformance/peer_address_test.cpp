@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every engine tells the service which address a peer has.
+// Every engine passes a peer's address to the service.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -18,7 +18,7 @@ namespace {
 class PeerAddressOn : public EngineTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(PeerAddressOn, Role::serve);
 
-// Echoes, and notes where its peers come from.
+// Echoes, and records the addresses of its peers.
 class NotingService : public EchoService {
  public:
   std::unique_ptr<Session> open(const Opening& opening) override {
@@ -36,7 +36,7 @@ class NotingService : public EchoService {
   std::set<PeerAddress> addresses_;
 };
 
-// A connection that comes from `local`, an address of the loopback network.
+// A connection from `local`, an address of the loopback network.
 Peer connect_from(const char* local, const Endpoint& to) {
   Fd socket(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
   sockaddr_in address{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What one peer does or fails to do costs the others nothing, and the server no more than its limits.
+// A peer's behaviour costs other peers nothing, and the server no more than its limits.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -19,7 +19,7 @@ JOUST_EVERY_ENGINE(Pressure, Role::serve);
 
 constexpr std::size_t kMebi = 1 << 20;
 
-// Sends until the connection is gone, and tells how much was taken.
+// Sends until the connection is closed; returns the number of bytes sent.
 std::size_t push(Peer& peer, std::size_t most) {
   const std::string bytes = pattern(kMebi / 4);
   std::size_t taken = 0;
@@ -33,7 +33,8 @@ std::size_t push(Peer& peer, std::size_t most) {
   return taken;
 }
 
-// A session that wants nothing is not read for: at most one read is held for it, the rest waits at the peer.
+// A session that wants nothing is not read for: at most one read is held for it, and the rest stays with the
+// peer.
 TEST_P(Pressure, WhatIsNotWantedStaysAtThePeer) {
   checks(Duty::back_pressure);
   ScriptedService service;
@@ -51,7 +52,7 @@ TEST_P(Pressure, WhatIsNotWantedStaysAtThePeer) {
 
 TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {
   Limits limits = brisk();
-  limits.idle = std::chrono::seconds(1);  // longer than spinning threads keep the modest one waiting
+  limits.idle = std::chrono::seconds(1);  // longer than `modest` waits for spinning threads
   EchoService echo;
   Server server(GetParam(), echo,
                 {.limits = limits, .socket = {.send_buffer = 64 << 10, .receive_buffer = 64 << 10}});
@@ -67,14 +68,14 @@ TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {
   }
   EXPECT_LT(taken.get(), 8 * kMebi);
   if (!memory_is_instrumented()) {
-    EXPECT_LT(memory, memory_before + 24 * kMebi);  // and the buffers of the engine
+    EXPECT_LT(memory, memory_before + 24 * kMebi);  // plus the engine's buffers
   }
   modest.close();
   server.stop();
   EXPECT_EQ(server.tally().failures(Stage::timeout), 1U);
 }
 
-// The published programs with a thread for each client held 8 MiB of stack for it, and some of it resident.
+// A thread's stack of 8 MiB for each connection would be partly resident.
 TEST_P(Pressure, ConnectionCostsLittleMemory) {
   constexpr std::size_t kPeers = 200;
   EchoService echo;
@@ -86,7 +87,7 @@ TEST_P(Pressure, ConnectionCostsLittleMemory) {
     Peer& peer = peers.emplace_back(server.endpoint());
     peer.send("here");
     ASSERT_EQ(peer.receive(4), "here");
-    if (i == 9) before = resident_bytes();  // without what the first one has brought up
+    if (i == 9) before = resident_bytes();  // not counting what the first peers allocate
   }
   if (!memory_is_instrumented()) {
     EXPECT_LT(resident_bytes(), before + kPeers * (32U << 10));
@@ -110,7 +111,7 @@ TEST_P(Pressure, SlowReaderGetsEverything) {
   }
 }
 
-// Twenty who announce the largest frame and send a byte of it cost what they sent.
+// Twenty peers that announce the largest frame and send one byte of it take memory only for that byte.
 TEST_P(Pressure, AnnouncedBytesCostNothing) {
   EchoService echo(Length4{.largest = 16 * kMebi});
   Server server(GetParam(), echo);

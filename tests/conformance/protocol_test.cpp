@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Every protocol over every engine as server, with each engine as the client of its load: every reply is
-// there and right.
+// Every protocol on every server engine, with each client engine for its load: every reply arrives and is
+// correct.
 #include <gtest/gtest.h>
 
 #include "conformance/running.hpp"
@@ -39,7 +39,7 @@ void expect_complete(const LoadRun& load) {
   for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
 }
 
-// The plain form of each engine that dials.
+// The default variant of each engine that dials.
 std::vector<Variant> clients() {
   std::vector<Variant> all;
   for (Variant& variant : variants(Role::dial, Settings::defaults))

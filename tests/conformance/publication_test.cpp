@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes visible to all sessions reaches all of them, whichever loop or thread they are served by.
+// A publication reaches all sessions, on every loop and thread.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ TEST_P(Publishing, AllHearWhenTheLastHasCome) {
 constexpr std::uint32_t kMembers = 50;
 constexpr std::uint32_t kRemarksEach = 20;
 
-// Says its remarks one by one and listens to everybody's. Returns how many of each speaker it heard, as long
-// as they came in order.
+// Sends its remarks one by one and reads those of all members. Returns the number received from each member
+// in order.
 std::vector<std::uint32_t> take_part(Peer peer, std::uint32_t self) {
   for (std::uint32_t number = 0; number < kRemarksEach; ++number) {
     const Remark remark{self, number};
@@ -60,8 +60,8 @@ TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
   for (auto& member : members) EXPECT_EQ(member.get(), std::vector(kMembers, kRemarksEach));
 }
 
-// Twenty publish a letter in the same turn. To tell all of them as soon as one has would take twenty sends
-// for each.
+// Twenty sessions publish a letter in the same turn. Sending after each publication would take twenty sends
+// to each.
 TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
   checks(Duty::gathering);
   constexpr std::size_t kSpeakers = 20;
@@ -78,7 +78,7 @@ TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
   EXPECT_LE(std::ranges::count(service.told_since(), Told::What::sent, &Told::what), kSpeakers * 5 / 4);
 }
 
-// A publication that comes from outside the engine rouses a loop that is asleep.
+// A publication from outside the engine wakes a sleeping loop.
 TEST_P(Publishing, ReachesALoopThatSleeps) {
   checks(Duty::publications);
   RoomService room(5);
@@ -88,7 +88,7 @@ TEST_P(Publishing, ReachesALoopThatSleeps) {
   peer.send({reinterpret_cast<const char*>(&first), sizeof first});
   peer.receive(sizeof first);
   for (std::uint32_t number = 0; number < 4; ++number) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // meanwhile the loop falls asleep
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the loop falls asleep
     room.publish({7, number});
     Remark heard{};
     std::memcpy(&heard, peer.receive(sizeof heard).data(), sizeof heard);
@@ -97,7 +97,7 @@ TEST_P(Publishing, ReachesALoopThatSleeps) {
   }
 }
 
-// The slow one gets everything in the end, and holds nobody up.
+// The slow member gets all remarks in the end, and does not delay the others.
 TEST_P(Publishing, SlowMemberCatchesUp) {
   checks(Duty::publications);
   constexpr std::uint32_t kRemarks = 12'000;

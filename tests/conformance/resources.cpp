@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> open_descriptors() {
   std::vector<std::string> all;
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the descriptor of this very listing
+    std::error_code gone;  // the descriptor of the listing itself
     const fs::path what = fs::read_symlink(entry.path(), gone);
     if (!gone && !what.string().ends_with("/fd"))
       all.push_back(entry.path().filename().string() + " -> " + what.string());
@@ -47,7 +47,8 @@ bool has_children() {
 }  // namespace
 
 Resources Resources::now() {
-  // The thread sanitizer starts a thread of its own with the first: it is to be there from the beginning.
+  // The thread sanitizer starts a thread of its own with the first std::thread: it must exist before the
+  // first count.
   std::thread([] {}).join();
   return {open_descriptors(), running_threads(), has_children()};
 }

@@ -9,7 +9,7 @@
 
 namespace joust::conformance {
 
-// What a process holds that an engine could leave behind.
+// The resources of a process that an engine could leak.
 struct Resources {
   std::vector<std::string> descriptors;  // "7 -> socket:[4242]"
   std::size_t threads = 0;
@@ -17,15 +17,15 @@ struct Resources {
 
   static Resources now();
 
-  // How the process differs from this, in words; nothing as soon as it does not. A joined thread and a closed
-  // ring take the kernel a moment, which is waited for, up to kPatience.
+  // The differences from the current state, in words. Waits up to kPatience for them to disappear, because
+  // the kernel takes a moment to remove a joined thread or a closed ring.
   std::vector<std::string> not_back() const;
-  void expect_back() const;  // fails the test if it does
+  void expect_back() const;  // fails the test if there are differences
 };
 
-std::size_t resident_bytes();  // this process
+std::size_t resident_bytes();  // of this process
 
-// Whether memory is a sanitizer's to keep: resident_bytes() then says little about the program.
+// True with a sanitizer that manages memory itself: resident_bytes() then says little about the program.
 consteval bool memory_is_instrumented() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
@@ -34,7 +34,7 @@ consteval bool memory_is_instrumented() {
 #endif
 }
 
-// Lowers the number of descriptors the process may have, so that it can be brought to have none left.
+// Lowers the limit of descriptors, so that a test can use them up.
 class FewDescriptors {
  public:
   FewDescriptors();

@@ -14,14 +14,15 @@
 namespace joust::conformance {
 namespace {
 
-// The state of each thread of this process, and the function of the kernel in which it sleeps.
+// The state of each thread of this process, and the kernel function in which it sleeps.
 std::string states_of_threads() {
   std::string text;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string asleep_in, line;
     std::getline(std::ifstream(thread.path() / "wchan"), asleep_in);
     std::ifstream status(thread.path() / "status");
-    while (std::getline(status, line) && !line.starts_with("State:")) {}
+    while (std::getline(status, line) && !line.starts_with("State:")) {
+    }
     text += fmt::format("  thread {}: {} {}\n", thread.path().filename().string(), line, asleep_in);
   }
   return text;

@@ -16,10 +16,10 @@
 
 namespace joust::conformance {
 
-// Limits that end what has to end soon, and cut off nobody who is alive.
+// Short limits for endings, which still do not cut off a working peer.
 Limits brisk();
 
-// What a run works on: see Hosting.
+// The input of a run: see Hosting.
 struct Task {
   Service& service;
   std::span<Listener* const> listeners = {};
@@ -28,8 +28,8 @@ struct Task {
   Service* answering = nullptr;
 };
 
-// The run of an engine on a thread of its own. One that hangs ends the whole program, with its name: nothing
-// that comes after could be trusted.
+// An engine's run on its own thread. A run that hangs ends the whole program with a message, because later
+// results could not be trusted.
 class Run {
  public:
   Run(const Variant& variant, const Limits& limits, const Task& task);
@@ -40,7 +40,7 @@ class Run {
   Stop& stop() { return stop_; }
   Tally& tally() { return tally_; }
   bool over_within(Duration time);
-  void wait();  // for run() to return; throws what it threw
+  void wait();  // for the return of run(); throws its exception
 
  private:
   std::string name_;
@@ -58,20 +58,20 @@ struct Serving {
   SocketOptions socket{};
 };
 
-// A server that echoes answers this peer.
+// Expects an echo server to answer this peer.
 void expect_to_be_served(Peer& peer);
 
-// An engine that serves.
+// A serving engine.
 class Server {
  public:
   Server(const Variant& variant, Service& service, const Serving& how = {});
   Server(const Variant& variant, Service& service, const Serving& how, std::span<const Endpoint> endpoints);
 
-  const Endpoint& endpoint() const { return endpoint_; }  // the first
+  const Endpoint& endpoint() const { return endpoint_; }  // the first one
   const Listeners& listeners() const { return listeners_; }
   Tally& tally() { return run_.tally(); }
   Run& run() { return run_; }
-  void stop();  // once, and waits
+  void stop();  // stops and waits; call once
 
  private:
   Listeners listeners_;
@@ -79,7 +79,7 @@ class Server {
   Run run_;
 };
 
-// An engine that dials.
+// A dialling engine.
 class Dialling {
  public:
   Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
@@ -92,7 +92,7 @@ class Dialling {
   Run run_;
 };
 
-// An address of a unix socket that no other test uses.
+// The address of a unix socket that no other test uses.
 std::string unix_address();
 
 }  // namespace joust::conformance

@@ -59,10 +59,10 @@ class ScriptedSession : public Session {
     unsent_.front().remove_prefix(n);
     if (unsent_.front().empty()) unsent_.pop_front();
   }
-  void released(std::size_t /*n*/) override {}  // constants are shown
+  void released(std::size_t /*n*/) override {}  // output points to constants
 
  private:
-  // Nothing behind an 'n' is wanted.
+  // Input after an 'n' is not wanted.
   std::string_view wanted_of(std::string_view letters) const {
     if (want() == Want::nothing) return {};
     const std::size_t last = service_.all_want() ? std::string_view::npos : letters.find('n');
@@ -71,7 +71,7 @@ class ScriptedSession : public Session {
   std::string_view unheard() const {
     return std::string_view(kPublished).substr(heard_, service_.published() - heard_);
   }
-  // What has been published, and may be on its way already, goes before what is said from now on.
+  // Publications come first, because a part of them may already be consumed.
   void say(std::string_view text, std::size_t times = 1) {
     if (!unheard().empty()) heard_ += unsent_.emplace_back(unheard()).size();
     unsent_.insert(unsent_.end(), times, text);
@@ -105,7 +105,7 @@ class ScriptedSession : public Session {
   ScriptedService& service_;
   const unsigned number_;
   std::deque<std::string_view> unsent_;
-  std::size_t heard_ = 0;  // letters published that have been sent, or are in unsent_
+  std::size_t heard_ = 0;  // published letters that have been sent, or are in unsent_
   bool wants_nothing_ = false;
   bool keeps_on_ = false;
   bool finished_ = false;

@@ -15,25 +15,25 @@
 
 namespace joust::conformance {
 
-// What a session was told.
+// One call of a session.
 struct Told {
   enum class What : std::uint8_t { opened, bytes, sent, finished, drain, failure, mark };
   What what;
   unsigned session;
   std::size_t size;  // bytes
-  int thread;        // as the kernel numbers them
+  int thread;        // the kernel's thread id
 };
 
 std::size_t bytes_of(unsigned session, std::span<const Told> told);
 
-// Sessions that do what their peer says, letter by letter, and a common log of what they were told:
+// Sessions that obey the letters sent by their peer, and a common log of their calls:
 //
 //   e  sends the letter back
 //   .  does nothing
 //   h  holds the thread that reads it, see gate()
 //   n  wants nothing from now on, until want_again() is called
-//   s  sends small segments, kSegments of them
-//   k  does not end when it is told of a stop, but when its peer does
+//   s  sends kSegments small segments
+//   k  does not finish at a stop, but when its peer does
 //   p  publishes a letter: every session, this one too, sends "p"
 class ScriptedService : public Service {
  public:
@@ -43,16 +43,16 @@ class ScriptedService : public Service {
   std::unique_ptr<Session> open(const Opening& opening) override;
   Publications* publications() override { return &publications_; }
 
-  // A new peer whose session stands.
+  // A new peer whose session is open.
   Peer join(const Server& server);
-  unsigned sessions() const { return sessions_; }  // so far; the last one has the number below
+  unsigned sessions() const { return sessions_; }  // so far; the last one has the number below this
 
   Gate& gate() { return gate_; }
   void hold_next_opened() { hold_next_opened_ = true; }  // in its on_open
   bool holds_this() { return hold_next_opened_.exchange(false); }
-  // Lets go the thread that is held. told_before() counts from here.
+  // Releases the held thread. told_before() counts from here.
   void let_go();
-  // A publication, upon which all sessions want bytes again.
+  // Publishes; all sessions want bytes again.
   void want_again();
   bool all_want() const { return all_want_; }
   void publish();
@@ -61,14 +61,14 @@ class ScriptedService : public Service {
   void tell(Told::What what, unsigned session, std::size_t size = 0);
   std::vector<Told> log() const;
   std::size_t bytes_of(unsigned session) const { return conformance::bytes_of(session, log()); }
-  int thread_of(unsigned session) const;  // which told it something last
-  // What all were told since let_go(), and, of that, what came before the next bytes of `session`.
+  int thread_of(unsigned session) const;  // the thread of its last call
+  // The calls of all sessions since let_go(); of these, the ones before the next bytes of `session`.
   std::vector<Told> told_since() const;
   std::vector<Told> told_before(unsigned session) const;
-  // Both return once `session` was told that, and throw after kPatience.
+  // Both return after that call of `session`, and throw after kPatience.
   void await(Told::What what, unsigned session) const;
   void await_bytes(std::size_t bytes, unsigned session) const;
-  // Whether one thread told all sessions all there was.
+  // True if one thread made all calls of all sessions.
   bool on_one_thread() const;
 
  private:

@@ -11,7 +11,7 @@ class EchoService : public HandlerService {
   explicit EchoService(Framing framing = Raw{});
 };
 
-// Sends a message back and hangs up.
+// Sends one message back and ends the connection.
 class OneAnswerService : public HandlerService {
  public:
   explicit OneAnswerService(Framing framing);

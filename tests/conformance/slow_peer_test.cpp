@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Every engine ends a peer that its session finds too slow, and counts it.
+// Every engine ends a peer that is too slow for its session, and counts it.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -40,7 +40,7 @@ TEST_P(SlowPeerOn, IsEndedInTheMiddleOfAMessage) {
   EXPECT_EQ(server.tally().complaints(), expected);
 }
 
-// Its answer is far larger than what fits into the sockets.
+// The reply is far larger than the socket buffers.
 TEST_P(SlowPeerOn, IsEndedWhenItDoesNotReadItsReply) {
   HandlerService service = impatient();
   Server server(GetParam(), service, {.socket = {.send_buffer = 16 << 10}});

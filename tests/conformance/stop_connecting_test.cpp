@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stop while peers are just connecting: each of them is served, or refused.
+// A stop while peers connect: each of them is served or refused.
 #include <gtest/gtest.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ namespace {
 class StoppingWhileTheyConnect : public EngineTest {};
 JOUST_EVERY_ENGINE(StoppingWhileTheyConnect, Role::serve);
 
-// While others still come in, some in the accept queue and some on their way to another loop.
+// Peers are still connecting: some are in the accept queue, some on their way to another loop.
 TEST_P(StoppingWhileTheyConnect, EndsThoughTheyKeepTheirEndsOpen) {
   Limits limits = brisk();
   limits.drain = kPatience * 2;
@@ -33,12 +33,13 @@ TEST_P(StoppingWhileTheyConnect, EndsThoughTheyKeepTheirEndsOpen) {
     std::vector<Fd> connects;
     for (int peer = 0; peer < 20; ++peer) connects.push_back(begin_connect(server.endpoint()));
     server.run().stop().request();
-    // The peers' ends stay open: those accepted must be told of the stop, or all wait for the drain limit.
+    // The peers do not close: without being told of the stop, the accepted ones would last until the drain
+    // limit.
     server.run().wait();
   }
 }
 
-// Who is in the accept queue then is not served any more, and hears of it.
+// Peers in the accept queue are not served after a second stop, but reset.
 TEST_P(StoppingWhileTheyConnect, ASecondStopResetsWhoIsInTheQueue) {
   checks(Duty::queue_at_stop);
   Limits limits = brisk();
@@ -55,7 +56,7 @@ TEST_P(StoppingWhileTheyConnect, ASecondStopResetsWhoIsInTheQueue) {
   EXPECT_NE(queued.next(), Next::data);
 }
 
-// Has the first word, and nothing else to say.
+// Sends a greeting, and nothing else.
 class GreetingSession : public Session {
  public:
   void on_open(Time /*now*/) override { outbox_.append("hello"); }
@@ -79,8 +80,8 @@ class GreetingService : public Service {
   }
 };
 
-// Connects again and again until the listener is gone. A connect that is still waiting when the server has
-// stopped was never accepted: TCP repeats its SYN a second later.
+// Connects again and again until the listener is closed. A connect still waiting when the server has stopped
+// was never accepted, because TCP repeats its SYN a second later.
 std::vector<Peer> connect_to_the_last(const Endpoint& to, const std::atomic<bool>& stopped) {
   std::vector<Peer> peers;
   try {
@@ -98,8 +99,8 @@ std::vector<Peer> connect_to_the_last(const Endpoint& to, const std::atomic<bool
   }
 }
 
-// A reset that falls into connect() leaves nothing to read but an end; who was served and closed in order
-// still has a peer's address.
+// A reset during connect() leaves only an end of stream to read. A socket that was served and closed normally
+// still has a peer address.
 bool was_reset(Peer& peer) {
   const Next next = peer.next();
   sockaddr_storage address{};
@@ -108,8 +109,8 @@ bool was_reset(Peer& peer) {
   return next == Next::reset || (next == Next::end && named < 0);
 }
 
-// Who is still in the queue when the listener closes is reset. Whoever was accepted is greeted, also on the
-// way to another loop.
+// Peers still in the queue when the listener closes are reset. Accepted peers are greeted, also those on
+// their way to another loop.
 TEST_P(StoppingWhileTheyConnect, NobodyWhoWasAcceptedIsLost) {
   checks(Duty::stop);
   Limits limits = brisk();
@@ -119,7 +120,7 @@ TEST_P(StoppingWhileTheyConnect, NobodyWhoWasAcceptedIsLost) {
   if (variant.engine->several_loops) variant.options.threads = 3;
   for (int i = 0; i < 20; ++i) {
     GreetingService greeting;
-    // A short queue: all who are in it at the stop are served, and a thread for each takes its time.
+    // A short queue, because a stop serves all peers in it, and starting a thread for each takes time.
     Server server(variant, greeting, {.limits = limits, .socket = {.backlog = 64}});
     std::atomic<bool> stopped{false};
     std::vector<std::future<std::vector<Peer>>> connecting;
@@ -131,7 +132,7 @@ TEST_P(StoppingWhileTheyConnect, NobodyWhoWasAcceptedIsLost) {
     stopped = true;
     for (auto& peers : connecting) {
       for (Peer& peer : peers.get()) {
-        // The kernel may forget without a word whom it was about to queue; it resets them when they speak.
+        // The kernel may silently drop a peer that it was about to queue; it resets the peer when that sends.
         if (!peer.hears_within(std::chrono::milliseconds(100))) peer.send("?");
         if (was_reset(peer)) continue;
         EXPECT_EQ(peer.receive_to_end(), "hello");

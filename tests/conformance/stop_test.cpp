@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A stop answers what was asked before it, ends in time whatever the peers do, and leaves nothing behind.
+// A stop answers earlier requests, ends in time whatever the peers do, and leaks nothing.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -56,7 +56,7 @@ TEST_P(Stopping, AnswersWhatHasArrived) {
   }
 }
 
-// Who has connected before the stop is served, however few are accepted in one turn.
+// Peers that connected before the stop are served, even if few are accepted in one turn.
 TEST_P(Stopping, WhoIsInTheQueueIsServed) {
   checks(Duty::queue_at_stop);
   constexpr int kQueued = 40;
@@ -75,7 +75,7 @@ TEST_P(Stopping, WhoIsInTheQueueIsServed) {
   for (Peer& peer : queued) EXPECT_EQ(peer.receive_to_end(), "e");
 }
 
-// The stop is known, and the thread is held once more; what comes now has come before sessions are told.
+// The stop is known, and the thread is held again; input that arrives now arrives before sessions are told.
 TEST_P(Stopping, AnswersWhatArrivesUntilSessionsAreTold) {
   checks(Duty::stop);
   ScriptedService service;
@@ -157,7 +157,7 @@ TEST_P(Stopping, TheSecondStopEndsAtOnce) {
   server.stop();
 }
 
-// Floods until the connection is gone. Whatever came back must have been sent.
+// Sends until the connection is closed. All replies must match what was sent.
 void flood(Peer peer) {
   const std::string bytes = pattern(5000);
   std::string received;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// However a stream is cut on its way, every byte is answered, once and in order.
+// However a stream is cut, every byte is answered, once and in order.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -98,7 +98,7 @@ TEST_P(Stream, EveryCutOfAFrame) {
   }
 }
 
-// The trap of edge-triggered engines: what is left in the socket causes no further event.
+// The trap of edge-triggered engines: bytes left in the socket cause no further event.
 TEST_P(Stream, OneMebibyteThenSilence) {
   checks(Duty::order);
   for (const Framing& framing : {Framing{Raw{}}, Framing{Length4{.largest = kMebi}}}) {
@@ -115,9 +115,9 @@ TEST_P(Stream, OneMebibyteThenSilence) {
   }
 }
 
-// The session stops the engine from reading while nobody takes its replies; when they are taken, all goes on.
-// In large pieces: of many small ones that nobody reads Linux drops some for want of memory, and with them
-// what they say of the room for replies; then both ends of TCP wait for each other's timers.
+// The session stops the engine from reading while its replies are not read; after they are read, transfer
+// continues. Large pieces, because of many small unread ones Linux drops some for lack of memory, and with
+// them their window updates; then both ends of TCP wait for each other's timers.
 TEST_P(Stream, ReadsOnAfterTheReplyQueueWasFull) {
   checks(Duty::order);
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
@@ -158,7 +158,7 @@ TEST_P(Stream, OversizeFrameEndsTheConnectionOnly) {
     Peer good(server.endpoint());
     Peer bad(server.endpoint());
     const std::string whole = framed(framing, "0123456789");
-    expect_echo(bad, whole);  // as long as is allowed
+    expect_echo(bad, whole);  // of the largest size allowed
     bad.send(bytes);
     EXPECT_EQ(bad.next(), Next::end);
     expect_echo(good, whole);

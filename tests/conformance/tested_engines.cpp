@@ -5,7 +5,7 @@
 
 namespace joust::conformance {
 
-// Those of the table, and the one that every new engine starts from.
+// The engines of the table, and the template.
 std::vector<const Engine*> tested_engines() {
   std::vector<const Engine*> all(engines().begin(), engines().end());
   all.push_back(&template_engine());

@@ -7,7 +7,7 @@
 
 namespace joust::conformance {
 
-// The engines that the suite is run on. Each program that is linked from the suite defines it once.
+// The engines that the suite tests. Each program linked with the suite defines it once.
 std::vector<const Engine*> tested_engines();
 
 }  // namespace joust::conformance

@@ -17,7 +17,7 @@ std::string as_test_name(std::string text) {
   return text;
 }
 
-// A setting of an engine that has more than one choice, the default first.
+// A setting of an engine with more than one choice, the default first.
 struct Setting {
   std::string name;
   std::vector<std::string> choices;
@@ -55,8 +55,8 @@ Variant variant_of(const Engine& engine, const std::vector<Setting>& settings, c
   return variant;
 }
 
-// The engine as it comes, and with its settings in pairs. A sanitizer looks for faults of memory and order,
-// which the settings hardly change: there one further row, the most different one, is enough.
+// The engine with its defaults, and with pairwise settings. A sanitizer detects faults of memory and order,
+// which settings hardly affect: there one additional row, the most different one, is enough.
 std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   const std::vector<Setting> settings = settings_of(engine);
   std::vector<std::size_t> choices;

@@ -14,8 +14,8 @@
 
 namespace joust::conformance {
 
-// One engine with one setting of its knobs. Everything here is read from the engine's descriptor, so that an
-// engine in the table is in the suite.
+// One engine with one setting of its knobs. Everything is read from the engine's descriptor, so every engine
+// in the table is in the suite.
 struct Variant {
   const Engine* engine;
   EngineOptions options;
@@ -23,24 +23,23 @@ struct Variant {
 };
 std::ostream& operator<<(std::ostream& out, const Variant& variant);
 
-// Which settings of an engine a suite is run with: as it comes, where the suite looks at what engines share;
-// in pairs, where a setting changes the calls that the suite looks at (how a loop waits, reads, sends,
-// stops).
+// The settings of an engine that a suite uses: defaults, for code that engines share; pairwise, where
+// settings change the calls that the suite tests (how a loop waits, reads, sends, stops).
 enum class Settings : std::uint8_t { defaults, pairwise };
 
-// Each engine over real sockets in that role.
+// Each engine for that role, over real sockets.
 std::vector<Variant> variants(Role role, Settings which);
 
-// Engines whose client and server sessions meet in one process, likewise.
+// The engines without a transport, likewise.
 std::vector<Variant> variants_in_process();
 
-// A test that runs on every variant, and must leave descriptors, threads and children as it found them.
+// A test of every variant, which must leave descriptors, threads and children as it found them.
 class EngineTest : public testing::TestWithParam<Variant> {
  protected:
   void SetUp() override;
   void TearDown() override;
 
-  // The first line of a test: whatever fails in it names the duty that the engine does not fulfil.
+  // The first line of a test: its failures name this duty.
   void checks(Duty duty);
 
  private:
@@ -56,6 +55,6 @@ class EngineTest : public testing::TestWithParam<Variant> {
       testing::ValuesIn(joust::conformance::variants(role, joust::conformance::Settings::settings)), \
       [](const auto& tested) { return tested.param.name; })
 
-// A suite for every engine in that role, with its settings in pairs, or as it comes.
+// A suite for every engine of that role, with pairwise settings or defaults.
 #define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, role, pairwise)
 #define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, role, defaults)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The call in which an engine waits fails: nobody notices, and no core is burnt.
+// The call in which an engine waits fails: peers are not affected, and the engine does not spin.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -16,7 +16,7 @@ namespace {
 class WaitErrors : public SleepingTest {};
 JOUST_EVERY_ENGINE(WaitErrors, Role::serve);
 
-// Whichever of these calls the engine waits in.
+// Makes the engine's waiting calls fail.
 class FailingWaits {
  public:
   explicit FailingWaits(int error, std::uint64_t times = test::Failing::kAlways)
@@ -54,8 +54,8 @@ TEST_P(WaitErrors, SignalsAndShortagesPass) {
   }
 }
 
-// The peer's message rouses the engine from the wait it is in, if it is in one; all later ones fail. So the
-// answer may have to wait until waits work again.
+// The peer's message wakes the engine from its current wait, if any; all later waits fail. So the reply may
+// arrive only when waits work again.
 TEST_P(WaitErrors, AShortageThatLastsBurnsNoCore) {
   checks(Duty::wait_errors);
   ScriptedService service;

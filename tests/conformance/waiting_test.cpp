@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An engine that has nothing to do sleeps, whatever state its peers are in, and wakes up when it is needed.
+// An idle engine sleeps, whatever the state of its peers, and wakes up for work.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -69,7 +69,7 @@ TEST_P(Waiting, SleepsWhileAStopWaits) {
   server.run().wait();
 }
 
-// A peer that has closed its unix socket cannot hear any more, which some kernel interfaces repeat for ever.
+// A peer that has closed its unix socket is hung up, which some kernel interfaces report for ever.
 TEST_P(Waiting, SleepsBesideAPeerThatHasHungUp) {
   checks(Duty::hang_ups);
   ScriptedService service;
@@ -85,7 +85,7 @@ TEST_P(Waiting, SleepsBesideAPeerThatHasHungUp) {
   EXPECT_EQ(service.bytes_of(0), 4U) << "what came before the end";
 }
 
-// How often the thread has gone to sleep.
+// The number of times the thread has gone to sleep.
 unsigned long sleeps_of(int thread) {
   std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
   for (std::string line; std::getline(status, line);)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sessions inside other sessions, as encryption will need them, on every engine: loads whose start and rooms
-// whose messages are publications reach the inner session through the outer one.
+// Sessions inside other sessions, as TLS will need them, on every engine: publications (a load's start, a
+// room's messages) reach the inner session through the outer one.
 #include <gtest/gtest.h>
 
 #include "conformance/running.hpp"
@@ -66,10 +66,9 @@ TEST_P(WrappedDialling, SessionsHearOfPublications) {
 TEST_P(WrappedWithin, SessionsHearOfPublications) {
   for (const Protocol& protocol : wrappable()) {
     WrappedLoad wrapped{protocol};
-    conformance::Run run(GetParam(), brisk(),
-                         {.service = wrapped.client,
-                          .dials = wrapped.run.plan().connections,
-                          .answering = &wrapped.server});
+    conformance::Run run(
+        GetParam(), brisk(),
+        {.service = wrapped.client, .dials = wrapped.run.plan().connections, .answering = &wrapped.server});
     run.wait();
     wrapped.expect_complete();
   }

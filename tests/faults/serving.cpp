@@ -52,6 +52,9 @@ Outcome Serving::stop(const std::function<void()>& before_end) {
   }
   const Tally& tally = server_->tally();
   outcome_.counted = tally.failures();
+  const std::uint64_t connections = tally.opened + tally.unopened;
+  if (outcome_.counted > connections)
+    outcome_.faults.push_back(fmt::format("{} failures of {} connections", outcome_.counted, connections));
   if (service_.alive() != 0)
     outcome_.faults.push_back(fmt::format("{} sessions left alive", service_.alive()));
   for (std::string& fault : findings_.all()) outcome_.faults.push_back(std::move(fault));

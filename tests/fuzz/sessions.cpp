@@ -54,6 +54,7 @@ class MemoryUpload : public Upload {
     const bool through = *digest_.advance(file_);
     return Check{digest_.done(), through ? std::optional(digest_.value()) : std::nullopt};
   }
+  std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   std::uint64_t received() const override { return 0; }
   bool over() const override { return over_; }
   File& file() override { return file_; }

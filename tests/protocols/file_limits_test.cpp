@@ -79,5 +79,29 @@ TEST_F(FileLimits, RefuseAnUploadThatCannotFitBeforehand) {
             "1: error no space '11096 bytes are wanted, and 10000 of the server's 10000 are left'");
 }
 
+// The digest of an upload whose last bytes come first is made in the end.
+TEST_F(FileLimits, MakeChecksWaitForATurnUnlessLittleIsLeftToDo) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  storage({.most_uploads = 10});
+  std::vector<std::unique_ptr<ServerSession>> sessions;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+    sessions.push_back(std::make_unique<ServerSession>(server()));
+    for (const ByteRange range : {ByteRange{3 * kMiB, 2 * kMiB}, {1, 3 * kMiB - 1}, {0, 1}})
+      deliver(as_bytes(upload_head(name, 5 * kMiB, range) + data(std::string(range.size, 'x')) +
+                       end(range.size)),
+              *sessions.back(), Time{});
+  }
+  const auto due_now = [&] {
+    return std::ranges::count_if(sessions, [](const auto& each) { return each->deadline() == Time{}; });
+  };
+  EXPECT_EQ(due_now(), 4);
+  ServerSession in_order(server());
+  EXPECT_TRUE(std::get<Stored>(say(in_order, upload("new", "text")).messages.at(0).body).complete);
+  for (int slice = 0; slice < 2; ++slice)
+    for (const auto& session : sessions) session->on_deadline({});
+  for (const auto& session : sessions)
+    EXPECT_TRUE(std::get<Stored>(say(*session, "").messages.at(2).body).complete);
+}
+
 }  // namespace
 }  // namespace joust::file

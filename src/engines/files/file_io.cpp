@@ -15,19 +15,19 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kMostRead = 64 << 10;
-constexpr std::size_t kMostSent = 1 << 20;  // by one call: a reader that is fast keeps the thread no longer
+constexpr std::size_t kMostSent = 1 << 20;  // by one call, so that a fast reader delays others less
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-// The kernel has no such way for this file or socket, or a seccomp profile forbids it (EPERM), whatever is
-// tried again.
+// True for errors that a retry cannot change: the kernel has no such transfer for this file or socket, or a
+// seccomp profile forbids it (EPERM).
 bool cannot(int error) {
   return error == EINVAL || error == EPERM || error == ENOSYS || error == EOPNOTSUPP || error == EOVERFLOW;
 }
 
-// Makes a blocking socket one that does not block. Who sleeps in recv() on it meanwhile goes on sleeping.
+// Makes a blocking socket non-blocking for a while. A recv() that already sleeps on it goes on sleeping.
 class NonBlocking {
  public:
   explicit NonBlocking(int socket) : socket_(socket) { ::fcntl(socket, F_SETFL, O_NONBLOCK); }
@@ -48,7 +48,7 @@ std::optional<bool> send_file(int socket, StreamConnection& connection, const Fi
       retry_interrupted([&] { return ::sendfile(socket, source.file->descriptor(), &offset, most); });
   if (n > 0) {
     connection.sent(static_cast<std::size_t>(n), now);
-    return true;  // fewer than asked for says nothing of the socket: the file may be shorter
+    return true;  // a short count does not mean a full socket: the file may have shrunk
   }
   const int error = n < 0 ? errno : 0;
   if (would_block(error)) return false;
@@ -82,7 +82,7 @@ std::size_t FilePipe::wanted(const StreamConnection& connection) const {
 
 bool FilePipe::receive_ready(int socket, StreamConnection& connection, std::size_t most, Time now) {
   const auto filled = fill(socket, most);
-  if (!filled) return true;  // wanted() says 0 now
+  if (!filled) return true;  // from now on wanted() returns 0
   const int error = errno;
   if (*filled > 0)
     empty(connection, now);
@@ -96,11 +96,11 @@ bool FilePipe::receive_ready(int socket, StreamConnection& connection, std::size
 }
 
 std::optional<ssize_t> FilePipe::fill(int socket, std::size_t most) {
-  give_back();  // what an exception has left there
+  give_back();  // left in the pipe by an exception
   pipe_ = pool_.borrow();
   if (!pipe_) return std::nullopt;
-  const ssize_t n = ::splice(socket, nullptr, pipe_->into.get(), nullptr, std::min(most, pipe_->bytes),
-                             SPLICE_F_MOVE);
+  const ssize_t n =
+      ::splice(socket, nullptr, pipe_->into.get(), nullptr, std::min(most, pipe_->bytes), SPLICE_F_MOVE);
   const int error = errno;
   if (n > 0) held_ = static_cast<std::size_t>(n);
   if (n <= 0) give_back();
@@ -120,7 +120,7 @@ void FilePipe::empty(StreamConnection& connection, Time now) {
   give_back();
 }
 
-// False where the kernel has no way from the pipe into the file.
+// False if the kernel cannot splice from the pipe into the file.
 bool FilePipe::store(StreamConnection& connection, const FileRange& range, Time now) {
   auto offset = static_cast<off_t>(range.offset);
   const std::size_t most = std::min<std::uint64_t>(held_, range.size);
@@ -142,10 +142,10 @@ bool FilePipe::store(StreamConnection& connection, const FileRange& range, Time 
 void FilePipe::hand_on(StreamConnection& connection, Time now) {
   std::array<std::byte, kMostRead> buffer;
   const std::size_t most = std::min(held_, buffer.size());
-  const ssize_t n = checked(
-      retry_interrupted([&] { return ::read(pipe_->from.get(), buffer.data(), most); }), "read(pipe)");
+  const ssize_t n = checked(retry_interrupted([&] { return ::read(pipe_->from.get(), buffer.data(), most); }),
+                            "read(pipe)");
   held_ -= static_cast<std::size_t>(n);
-  // A connection that is over hears of nothing any more.
+  // a connection that has ended gets no more input
   if (!connection.ended()) connection.received(std::span(buffer).first(static_cast<std::size_t>(n)), now);
 }
 

@@ -10,10 +10,10 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostIdle = 8;  // kept for later
+constexpr std::size_t kMostIdle = 8;  // kept for reuse
 constexpr Duration kTryAgain = std::chrono::seconds(1);
 
-// What the pipe holds, after the most that the user may have has been asked for.
+// Asks for the largest pipe that the user may have, and returns its size.
 std::size_t widen(int pipe) {
   constexpr std::array kSizes{PipePool::kPipeBytes, PipePool::kPipeBytes / 4, PipePool::kLeastBytes};
   for (const std::size_t size : kSizes)

@@ -14,33 +14,33 @@
 
 namespace joust {
 
-// Pipes for splice(), shared by all threads of an engine: a thread has one only while bytes go through it,
-// and an idle connection has none. Made when they are wanted. All methods: any thread.
+// Pipes for splice(), shared by all threads of an engine. A thread borrows one only while bytes go through
+// it, so an idle connection has none. Pipes are made on demand. All methods: any thread.
 //
-// A pipe is worth its two system calls only if it holds much. How much it may hold is limited for each user
-// (fs.pipe-user-pages-soft, fs.pipe-max-size), and beyond that the kernel makes a small pipe without an
-// error. Such a pipe is not used, and the results say so.
+// A pipe is worth its two system calls only if it is large. The sizes are limited for each user
+// (fs.pipe-user-pages-soft, fs.pipe-max-size); beyond the limit the kernel makes a small pipe without an
+// error. Such a pipe is not used, and a note in the results says so.
 class PipePool {
  public:
   struct Pipe {
     Fd from, into;
-    std::size_t bytes = 0;  // that it holds
+    std::size_t bytes = 0;  // its capacity
   };
   static constexpr std::size_t kPipeBytes = 1 << 20;  // wanted
   static constexpr std::size_t kLeastBytes = 64 << 10;
-  static constexpr std::size_t kMostLent = 32;  // each can hold that much of the kernel's memory
+  static constexpr std::size_t kMostLent = 32;  // each may hold kPipeBytes of kernel memory
 
   explicit PipePool(Tally& tally);
 
-  // False for a while after there was no pipe to be had, and for good once refuse() has been called.
+  // False for a while after no pipe could be made, and for good after refuse().
   bool is_open() const;
 
-  // An empty pipe, if there is one to be had.
+  // An empty pipe, or nothing.
   std::optional<Pipe> borrow();
-  // The end of a loan. What is not empty is closed: no peer's bytes may get into another's file.
+  // Returns a pipe. One that is not empty is closed, so that no peer's bytes get into another peer's file.
   void give_back(Pipe pipe, bool is_empty);
 
-  // The kernel does not splice between the sockets and files of this run.
+  // The kernel cannot splice between the sockets and files of this run.
   void refuse();
 
  private:

@@ -12,22 +12,21 @@
 
 namespace joust {
 
-// Keeps an accept of one listener in flight. Far from the connection limit one goes on for all peers to come
-// (multishot). It takes what is in the queue at one go, whatever the limit; so near that, peers are accepted
-// one by one.
+// Keeps an accept of one listener in flight. Far from the connection limit it is a multishot accept, which
+// takes all peers in the queue, whatever the limit. Near the limit peers are accepted one by one.
 class alignas(16) UringAcceptor {
  public:
   UringAcceptor(Uring& ring, const Listener& listener) : ring_(ring), listener_(listener) {}
 
   bool in_flight() const { return in_flight_; }
-  void keep_on(std::size_t room);  // for that many connections, at least one
-  bool end();  // for good: cancels what is in flight; true when nothing is any more
+  void keep_on(std::size_t room);  // for `room` connections, at least one
+  bool end();                      // cancels the accept in flight for good; true when none is left
 
-  // What a completion of the accept has brought.
+  // The result of a completion of the accept.
   Accepted completed(const io_uring_cqe& cqe);
 
  private:
-  // Its last completion is still to come. Without effect while an accept is just being carried out.
+  // Its last completion is still to come. May have no effect while the accept is being executed.
   void cancel();
   std::uint64_t tag() const;
 
@@ -37,7 +36,7 @@ class alignas(16) UringAcceptor {
   bool goes_on_ = false;  // until cancelled
 };
 
-// Whose accept a completion with UringOp::accept belongs to.
+// The acceptor to which a completion with UringOp::accept belongs.
 UringAcceptor* acceptor_of(const io_uring_cqe& cqe);
 
 }  // namespace joust

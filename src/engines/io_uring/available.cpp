@@ -16,10 +16,10 @@
 namespace joust {
 namespace {
 
-// Rings of provided buffers and accepts that go on came with it.
+// The first Linux with rings of provided buffers and multishot accept.
 constexpr std::pair kNeeded{5, 19};
 
-// "5.10.0-28-amd64" is {5, 10}; {0, 0} where it begins otherwise.
+// "5.10.0-28-amd64" is {5, 10}; {0, 0} if it does not begin with two numbers.
 std::pair<int, int> version_of(std::string_view release) {
   std::pair<int, int> version{};
   const char* const end = release.data() + release.size();
@@ -47,8 +47,8 @@ std::string uring_refusal(int error, std::string_view release, int disabled) {
 
 std::string uring_unavailable() {
   std::string reason;
-  // On a thread of its own: when a ring has been closed, the kernel interrupts a system call of the thread
-  // that made it, and those with a time limit answer EINTR to that.
+  // On a thread of its own: after a ring has been closed, the kernel interrupts a system call of the thread
+  // that made it, and calls with a timeout then return EINTR.
   std::jthread([&reason] {
     try {
       const Uring probe(

@@ -59,7 +59,7 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
   if (op == UringOp::rest) resting = false;
   if (op == UringOp::hang_up) watching_ = false;
-  // An operation that is just being carried out is not found; if it goes on, it is cancelled again.
+  // An operation that is being executed is not found by the cancel; if it goes on, it is cancelled again.
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
 }
 
@@ -79,13 +79,13 @@ void UringPeer::watch_for_reset(Uring& ring) {
 void UringPeer::hung_up(int result, Time now) {
   if (result < 0 || !live()) return;
   has_hung_up_ = true;
-  // From a peer that is received from, what arrived before the reset comes first.
+  // While the peer is received from, bytes that arrived before the reset come first.
   if ((result & POLLERR) == 0 || connection->wants_input()) return;
   if (const int error = connect_result(socket.get()); error != 0)
     connection->failed({Stage::receive, error, {}}, now);
 }
 
-// The ring has no sendfile, only a splice that needs a pipe and is carried out by another thread.
+// io_uring has no sendfile, only a splice, which needs a pipe and runs on another thread.
 bool UringPeer::send_file(Uring& ring, Time now) {
   for (unsigned files = 0; files < kFilesPerTurn; ++files) {
     const auto source = connection->source();

@@ -12,74 +12,74 @@
 
 namespace joust {
 
-// What an operation in flight is. The first ones are a peer's, the others the loop's own.
+// The kind of an operation in flight. The first ones belong to a peer, the others to the loop.
 enum class UringOp : std::uint8_t {
   receive,
   send,
   connect,
   cancel,
-  rest,     // until the next turn
-  room,     // in the socket, for a file
-  hang_up,  // nothing else is in flight that would hear of it
+  rest,     // a no-op, for a peer that waits for the next turn
+  room,     // a poll for room in the socket, for a file
+  hang_up,  // a poll for a reset, when nothing else is in flight
   accept,
   inbox,
   stop,
-  mark,     // that the kernel has come so far
+  mark,  // a marker: earlier receives of the kernel's thread are complete
 };
 
-// A peer with operations in flight. The kernel has a hold on its memory and its socket until the last
-// completion of each has come; only then may it be destroyed.
+// A peer with operations in flight. The kernel uses its memory and its socket until the last completion of
+// each operation; only then may it be destroyed.
 struct alignas(16) UringPeer : LoopPeer {
   using LoopPeer::LoopPeer;
 
   io_uring_sqe* prepare(Uring& ring, UringOp op);
   void cancel(Uring& ring, UringOp op);
 
-  // Takes note of a completion, before anything else is done about it.
+  // Records a completion. Call it first.
   void completed(UringOp op, const io_uring_cqe& cqe);
 
   // The completion of a send.
   void sent(int result, Time now);
 
-  // A reset completes whatever is in flight. Where nothing is, because nothing is wanted, a poll for nothing
-  // hears of it, once: a hang-up lasts.
+  // A reset completes all operations in flight. When none is, because nothing is wanted, a poll without
+  // events detects the reset. Once only, because a hang-up lasts.
   void watch_for_reset(Uring& ring);
   void hung_up(int result, Time now);
 
-  // Where a file comes first in the output: sendfile() from here, as long as it goes, and then a wait for
-  // room in the socket. False when there is something else to send, or the plain way is left.
+  // When a file comes first in the output: sendfile() until the socket is full, then a poll for room. False
+  // if other output comes first, or if the file has to be read.
   bool send_file(Uring& ring, Time now);
 
-  // Bytes lie in the socket that the connection wants.
+  // True if the socket holds bytes that the connection wants.
   bool has_unread() const;
 
-  // For a peer that leaves: cancels what is in flight. True when nothing is. close() alone would neither
-  // cancel nor send the end of the stream while an operation holds the socket.
+  // For a peer that leaves: cancels the operations in flight. True when there are none. close() alone would
+  // neither cancel them nor send the end of the stream while an operation holds the socket.
   bool let_go(Uring& ring);
 
-  // Counts bytes by the turn in which they came.
+  // Counts received bytes for each turn.
   void count(std::size_t bytes, std::uint64_t turn);
   std::size_t received_in(std::uint64_t turn) const { return turn == turn_ ? received_ : 0; }
 
   bool receiving = false;         // a receive is in flight,
   bool stopping = false;          // and is being cancelled
-  bool resting = false;           // until the next turn, when a no-op brings it back
-  bool sending = false;           // a send is in flight: never two, or they could overtake one another
+  bool resting = false;           // until a no-op ends with the next turn
+  bool sending = false;           // a send is in flight: never two, because they could change places
   std::array<iovec, 8> pieces{};  // of the send in flight
   msghdr message{};
 
  private:
   unsigned in_flight_ = 0;
-  bool awaits_room_ = false;  // sending, but no more than that
+  bool awaits_room_ = false;  // `sending` is only a poll for room
   bool watching_ = false;     // for a reset
   bool has_hung_up_ = false;
   bool letting_go_ = false;
-  std::uint64_t turn_ = 0;    // in which it last received,
-  std::size_t received_ = 0;  // and how many bytes
+  std::uint64_t turn_ = 0;    // the turn of the last receive,
+  std::size_t received_ = 0;  // and its bytes
 };
 
-// What completions of an operation carry: the address of its owner, a peer or an acceptor (or none), and the
-// operation in its lowest bits, which their alignment leaves free.
+// The user data of an operation: the address of its owner (a peer, an acceptor or null), with the operation
+// in the lowest bits, which the owner's alignment leaves free.
 std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);

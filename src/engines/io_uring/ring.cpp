@@ -18,21 +18,21 @@
 namespace joust {
 namespace {
 
-// After this long without work the kernel's submitting thread sleeps, and has to be woken by a system call.
+// After this long without work the kernel's submitting thread sleeps, and a system call must wake it.
 constexpr unsigned kSubmitterIdle_ms = 2000;
 
-// Ending a run waits this long for the kernel to let go of everything; it takes microseconds.
+// How long the end of a run waits for the last completions; usually microseconds.
 constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
 
-// What the kernel refuses for a while it is asked again for so long.
+// How long a transient refusal of the kernel is retried.
 constexpr Duration kMakeRoomAtMost = std::chrono::seconds(1);
 
 constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
 
-// What liburing 2.3 does not know yet (linux/io_uring.h of Linux 6.12).
+// Definitions missing in liburing 2.3 (linux/io_uring.h of Linux 6.12).
 constexpr std::uint16_t kFilledBuffers = 2;  // IOU_PBUF_RING_INC
 constexpr unsigned kGoesOn = 1U << 4;        // IORING_CQE_F_BUF_MORE: the buffer is not full yet
-struct BufferRegistration {                  // io_uring_buf_reg, whose flags were padding once
+struct BufferRegistration {                  // io_uring_buf_reg, with flags in place of padding
   std::uint64_t ring_address;
   std::uint32_t entries;
   std::uint16_t group;
@@ -40,7 +40,7 @@ struct BufferRegistration {                  // io_uring_buf_reg, whose flags we
   std::array<std::uint64_t, 3> reserved;
 };
 
-// liburing 2.3 has io_uring_register_buf_ring only; the mapping is ours to make.
+// liburing 2.3 has io_uring_register_buf_ring, but does not map the memory.
 std::byte* map(std::size_t bytes) {
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -52,16 +52,16 @@ void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
 }
 
-// A refusal that may pass by itself, or when completions have been taken.
+// A refusal that may pass by itself, or after completions have been taken.
 bool is_passing(int result) {
   return result == -EINTR || result == -EAGAIN || result == -EBUSY;
 }
 
-// The flags to ask for, best first; each further set is what an older kernel has.
+// The sets of flags to try, best first; each further set is for an older kernel.
 std::array<unsigned, 3> flag_sets(const UringSetup& setup) {
-  // SUBMIT_ALL: one operation refused at submission does not keep back those behind it.
+  // SUBMIT_ALL: an operation refused at submission does not hold up the next ones.
   constexpr unsigned kAlways = IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL;
-  // With a submitting thread in the kernel there is no interrupting of ours to be avoided.
+  // With SQPOLL the loop's thread runs no completion work that could interrupt it.
   if (setup.kernel_submits) {
     constexpr unsigned kThread = kAlways | IORING_SETUP_SQPOLL;
     return {kThread | IORING_SETUP_SINGLE_ISSUER, kThread, IORING_SETUP_CQSIZE | IORING_SETUP_SQPOLL};
@@ -139,7 +139,7 @@ Uring::Uring(const UringSetup& setup) : setup_(setup) {
     io_uring_queue_exit(&ring_);
     throw;
   }
-  // Without it each enter looks the descriptor up and counts a reference.
+  // Otherwise each enter looks up the descriptor and counts a reference.
   if (io_uring_register_ring_fd(&ring_) < 0) missing_.emplace_back("registered ring descriptors");
 }
 
@@ -162,8 +162,8 @@ void Uring::set_up() {
     if (result != -EINVAL) break;
   }
   check_ring(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()");
-  // A kernel does not say whether it knows multishot receive, but what came with it in Linux 6.0 can be asked
-  // for.
+  // The kernel does not report multishot receive itself, but reports another operation that came with it in
+  // Linux 6.0.
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
   if (probe == nullptr || io_uring_opcode_supported(probe, IORING_OP_SEND_ZC) == 0) {
     setup_.multishot_receive = false;
@@ -184,8 +184,8 @@ io_uring_sqe* Uring::prepare(std::uint64_t tag) {
   return entry;
 }
 
-// Hands over what is prepared. The kernel may refuse for a while: a signal, no memory, or completions that
-// nobody has taken (io_uring_enter(2)).
+// Submits the prepared operations. The kernel may refuse for a while: a signal, no memory, or completions
+// that have not been taken (io_uring_enter(2)).
 void Uring::make_room(bool last_try) {
   int result = io_uring_submit(&ring_);
   if (result >= 0 && setup_.kernel_submits) result = io_uring_sqring_wait(&ring_);
@@ -214,19 +214,19 @@ void Uring::submit_and_wait(Duration most) {
     io_uring_cqe* first = nullptr;
     result = io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
   } else if (setup_.kernel_submits && (flags & IORING_SQ_CQ_OVERFLOW) == 0) {
-    result = io_uring_submit(&ring_);  // a system call only where the kernel's thread sleeps
+    result = io_uring_submit(&ring_);  // a system call only if the kernel's thread sleeps
   } else if (!setup_.watched || io_uring_sq_ready(&ring_) > 0 ||
              (flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0) {
     result = io_uring_submit_and_get_events(&ring_);
   }
-  // Nothing in time, a signal, or no memory just now: what was not submitted goes with the next enter.
+  // A timeout, a signal or no memory: operations not submitted now go with the next enter.
   if (result != -ETIME && !is_passing(result)) check_ring(result, "io_uring_enter()");
 }
 
 void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept try {
   const Time until = Clock::now() + kAbandonAtMost;
   while (in_flight_ > 0 && Clock::now() < until) {
-    // Again each time: what is just being carried out is not found.
+    // Repeated, because an operation that is being executed is not found.
     io_uring_prep_cancel64(prepare(kUntagged), 0, IORING_ASYNC_CANCEL_ANY);
     submit_and_wait(kAbandonAtMost);
     take_completions([&](const io_uring_cqe& cqe) {
@@ -234,7 +234,7 @@ void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noex
     });
   }
 } catch (const std::system_error&) {
-  // A destructor calls this. Closing the ring, which comes next, cancels too; only nobody waits for it.
+  // The destructor closes the ring next. That also cancels, but does not wait.
 }
 
 }  // namespace joust

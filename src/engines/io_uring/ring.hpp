@@ -21,40 +21,39 @@
 
 namespace joust {
 
-// How large one loop's ring is, and what it may use. Tests make it small, or leave out what an older kernel
-// lacks.
+// The size and features of one loop's ring. Tests make it small, or leave out features of newer kernels.
 struct UringSetup {
-  unsigned submissions = 1024;          // operations prepared between two enters; more cost an extra enter
+  unsigned submissions = 1024;          // operations between two enters; more cost an extra enter
   unsigned completions = 4096;          // beyond it the kernel keeps them in a list, and ends multishots
-  unsigned buffers = 256;               // provided for receiving; a power of two
-  std::size_t buffer_bytes = 16 << 10;  // the most one completion brings
-  unsigned filled_buffers = 16;         // instead, where they are filled up, Linux 6.12; 0: nowhere
+  unsigned buffers = 256;               // for receiving; a power of two
+  std::size_t buffer_bytes = 16 << 10;  // the most bytes of one completion
+  unsigned filled_buffers = 16;         // instead, if receives share buffers (Linux 6.12); 0: never
   std::size_t filled_bytes = 64 << 10;
   bool deferred_work = true;      // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
   bool multishot_receive = true;  // Linux 6.0
   bool kernel_submits = false;    // SQPOLL
-  bool watched = false;           // for a loop that spins: the kernel says in shared memory when to enter
+  bool watched = false;           // for a loop that spins: it enters only when shared memory demands it
 };
 
 #ifdef JOUST_HAVE_LIBURING
 
-// Memory the kernel picks from when something has arrived, so that ten thousand idle connections hold none.
-// Where it can (Linux 6.12) a receive goes on in the buffer in which the one before has ended: small messages
-// then lie close together, and buffers can be large enough for large ones. How far a buffer is filled shows
-// only in the order of the completions. So it is done without where that order is not certain: with receives
-// that complete in batches, and with a kernel thread that submits while we take completions.
+// Provided buffers: the kernel takes one when bytes arrive, so idle connections hold none. With incremental
+// consumption (Linux 6.12) a receive continues in the buffer of the one before: small messages are stored
+// close together, and buffers can be large enough for large messages. The fill level of a buffer follows only
+// from the order of completions, so this mode is off where that order is not certain: with multishot receives
+// that complete in batches, and with SQPOLL.
 class ProvidedBuffers {
  public:
   static constexpr unsigned short kGroup = 0;
 
-  // Throws std::system_error where the kernel refuses.
+  // Throws std::system_error if the kernel refuses.
   ProvidedBuffers(io_uring& ring, const UringSetup& setup);
   ~ProvidedBuffers();
   ProvidedBuffers(const ProvidedBuffers&) = delete;
   ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
 
-  Bytes chunk(const io_uring_cqe& cqe) const;  // what a receive has brought, until given back
-  void give_back(const io_uring_cqe& cqe);     // in order; the kernel sees it with the next publish()
+  Bytes chunk(const io_uring_cqe& cqe) const;  // the bytes of a receive, valid until given back
+  void give_back(const io_uring_cqe& cqe);     // in the order of completions; takes effect with publish()
   void publish();
 
  private:
@@ -63,38 +62,38 @@ class ProvidedBuffers {
   void add(unsigned id);
 
   unsigned count_ = 0;
-  std::size_t bytes_ = 0;  // of one
+  std::size_t bytes_ = 0;  // of one buffer
   std::size_t ring_bytes_;
   std::size_t all_bytes_;
-  std::vector<std::size_t> used_;  // of each, bytes that have been given back
+  std::vector<std::size_t> used_;  // for each buffer, the bytes given back so far
   std::byte* memory_;
   io_uring_buf_ring* ring_;
   int unpublished_ = 0;
 };
 
-// One io_uring with its provided buffers, made and used by one thread. It counts what is in flight, because
-// the kernel may touch the memory of an operation until its last completion has come.
+// One io_uring with its provided buffers, made and used by one thread. It counts the operations in flight,
+// because the kernel may access the memory of an operation until its last completion.
 class Uring {
  public:
-  // Throws std::system_error where the kernel refuses.
+  // Throws std::system_error if the kernel refuses.
   explicit Uring(const UringSetup& setup);
   ~Uring();
   Uring(const Uring&) = delete;
   Uring& operator=(const Uring&) = delete;
 
-  // An entry for one operation, to be filled in with io_uring_prep_*. Its completions carry `tag`; the last
-  // of them comes without IORING_CQE_F_MORE. Where the kernel takes no more until completions have been
-  // taken, they are set aside for take_completions().
+  // An entry for one operation, to be filled in by io_uring_prep_*. Its completions carry `tag`; the last one
+  // lacks IORING_CQE_F_MORE. If the kernel takes no more operations until completions are taken, these are
+  // set aside for take_completions().
   io_uring_sqe* prepare(std::uint64_t tag);
 
-  // A completion each time `fd` becomes readable, until one comes without IORING_CQE_F_MORE.
+  // Completes each time `fd` becomes readable, until a completion lacks IORING_CQE_F_MORE.
   void watch(int fd, std::uint64_t tag) { io_uring_prep_poll_multishot(prepare(tag), fd, POLLIN); }
 
-  // io_uring_enter: submits what was prepared and waits for a completion, for `most` at the longest. A
-  // watched ring does not enter for zero time where the kernel has nothing to do.
+  // io_uring_enter: submits the prepared operations and waits for a completion, at most for `most`. With
+  // `watched` and a wait of zero, the call is skipped if the kernel has nothing to do.
   void submit_and_wait(Duration most);
 
-  // The completions that have come, oldest first. Those that come meanwhile are left for the next time.
+  // Handles the completions that are there, oldest first. Later ones wait for the next call.
   template <typename Handle>
   void take_completions(Handle&& handle) {
     for (std::size_t ready = completions(); ready > 0; --ready) {
@@ -104,8 +103,8 @@ class Uring {
     }
   }
 
-  // Cancels what is in flight and takes completions until all has come to its end: the kernel refers to
-  // nothing of ours any more then. Gives up where the kernel refuses even that.
+  // Cancels the operations in flight and takes completions until none is left, so that the kernel uses no
+  // memory of ours any more. Gives up if the kernel refuses even that.
   void abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept;
 
   std::size_t completions() const { return aside_.size() + io_uring_cq_ready(&ring_); }
@@ -114,7 +113,7 @@ class Uring {
   bool has_overflowed() const { return overflowed_; }
   bool multishot_receive() const { return setup_.multishot_receive; }
   bool kernel_submits() const { return setup_.kernel_submits; }
-  const std::vector<std::string>& missing() const { return missing_; }  // what this kernel lacks, for people
+  const std::vector<std::string>& missing() const { return missing_; }  // kernel features, as text
   ProvidedBuffers& buffers() { return *buffers_; }
 
  private:
@@ -139,11 +138,11 @@ class Uring {
   std::optional<ProvidedBuffers> buffers_;
   std::size_t in_flight_ = 0;
   bool overflowed_ = false;
-  std::deque<io_uring_cqe> aside_;  // taken off the ring, not handled yet; oldest first
+  std::deque<io_uring_cqe> aside_;  // taken from the ring, not handled yet; oldest first
   std::vector<std::string> missing_;
 };
 
-// The io-uring engine with a set-up of one's own, for tests. What the options and limits say goes before it.
+// The io-uring engine with its own set-up, for tests. Options and limits take precedence over it.
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
 
 #endif

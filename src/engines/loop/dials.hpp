@@ -11,21 +11,21 @@
 
 namespace joust {
 
-// A connect under way: which of the target's endpoints is being tried, and until when.
+// A connect in progress: which of the target's endpoints is being tried, and until when.
 struct Dial {
   std::size_t endpoint = 0;
   Time give_up{};
   bool in_progress = false;  // not yet reported to Dials as succeeded or failed
-  bool again = false;        // connect() is to be called again: the endpoint's backlog was full
+  bool again = false;        // connect() must be called again: the endpoint's backlog was full
 };
 
-// The connections one loop has still to dial: how many may be in progress at once, and what to try next when
-// one fails. It makes no system call. One thread.
+// The connections that one loop still has to dial: limits the number in progress, and chooses the next
+// endpoint after a failure. It makes no system call. One thread.
 class Dials {
  public:
   Dials(const Hosting& hosting, std::size_t count) : hosting_(hosting), unstarted_(count) {}
 
-  // The next connect to start, unless enough are in progress or all have been started.
+  // The next connect to start; nothing if enough are in progress or all have been started.
   std::optional<Dial> start();  // in progress from here on
   void succeeded(Dial& dial);
 
@@ -47,7 +47,7 @@ class Dials {
   std::vector<Dial> retries_;
 };
 
-// The share of loop `index` of `loops` when `count` things are dealt out evenly.
+// The share of loop `index` when `count` items are divided evenly among `loops`.
 inline std::size_t share(std::size_t count, std::size_t loops, std::size_t index) {
   return count / loops + (index < count % loops ? 1 : 0);
 }

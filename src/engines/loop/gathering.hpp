@@ -9,11 +9,11 @@
 
 namespace joust {
 
-// How long to put off telling N sessions what was published. Waiting as long as the telling takes at most
-// doubles the time until the last one knows, and saves all the tellings that it makes one of.
+// How long to delay a broadcast of publications to N sessions. A delay of at most the broadcast's own sending
+// time at most doubles the latency of the last session, and combines several broadcasts into one.
 class Gathering {
  public:
-  // True while it pays to wait. `count`: of the publications, now.
+  // True while waiting pays. `count` is the current publication count.
   bool keep_on(Time now, std::uint64_t count, std::size_t sessions) {
     if (!std::exchange(under_way_, true)) began_ = heard_ = now;
     if (std::exchange(count_, count) != count) heard_ = now;
@@ -25,11 +25,11 @@ class Gathering {
 
  private:
   static constexpr Duration kTellOne = std::chrono::microseconds(1);  // about the cost of a send
-  static constexpr int kQuiet = 16;  // nothing for this part of it, and nothing more will come
+  static constexpr int kQuiet = 16;  // 1/16 of that without a publication ends the wait
 
   bool under_way_ = false;
   std::uint64_t count_ = 0;
-  Time began_{}, heard_{};  // when the count moved first, and last
+  Time began_{}, heard_{};  // the first and the last change of the count
 };
 
 }  // namespace joust

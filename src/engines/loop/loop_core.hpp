@@ -27,31 +27,30 @@
 
 namespace joust {
 
-// What every event loop knows of one peer. An engine derives its own from it, with what its kernel interface
-// needs. As a Place it stands in one queue of its loop at a time: among those to be served again in this turn
-// or the next, or, in the end, among those that leave.
+// The state of a peer that every event loop needs. An engine derives its own type and adds the state of its
+// kernel interface. As a Place, a peer is in one queue of its loop at a time: the peers to be served again in
+// this turn or the next, or those that leave.
 struct LoopPeer : Timed, Place {
   explicit LoopPeer(Fd&& owned) : socket(std::move(owned)) {}
 
   bool live() const { return connection && !connection->ended(); }
 
   Fd socket;
-  bool leaving = false;                        // the core's own: will be destroyed by the next sweep()
+  bool leaving = false;                        // for LoopCore: the next sweep() destroys the peer
   std::optional<StreamConnection> connection;  // none while connecting
-  std::size_t index = 0;                       // the core's own: the place in peers()
+  std::size_t index = 0;                       // for LoopCore: the position in peers()
   Dial dial;
 };
 
-// The bookkeeping of one event loop, whatever it waits with: who is connected, what is due when, what is
-// still to be dialled, whether a publication has to be passed on, how far a stop has come. It never waits,
-// reads or writes.
+// The bookkeeping of an event loop, for any kernel interface: peers, deadlines, pending dials, publications,
+// and the progress of a stop. It never waits, reads or writes.
 //
-// The life of a peer: admit() or start_dials() makes it; open() gives it its session; attend() calls the
-// engine's serve() whenever there may be something to do; leave(), and nothing else, ends it, and sweep(),
-// and nothing else, destroys it. That comes after the batch of events, so that no event left in the batch can
-// meet a descriptor that has been given out again. Whatever queue a peer stands in, it leaves by itself.
+// The life of a peer: admit() or start_dials() creates it; open() makes its session; attend() calls the
+// engine's serve() when there may be work; only leave() ends it, and only sweep() destroys it. sweep()
+// follows the batch of events, so that no event in the batch refers to a reused descriptor. A destroyed peer
+// removes itself from its queue.
 //
-// One peer's misfortune is its own: what serve() and its session throw costs that connection, and is counted.
+// An exception of serve() or of the session ends only that connection, and is counted.
 template <typename Peer>
 class LoopCore {
  public:
@@ -67,11 +66,11 @@ class LoopCore {
   }
 
  protected:
-  // The engine's part. Each may throw for reasons of that peer's alone.
+  // The engine's part. Each may throw for reasons that concern only that peer.
   virtual void connect(Peer& peer) = 0;  // begins a connect to endpoint_of(peer)
   virtual void serve(Peer& peer) = 0;    // the connection may have something to send, or want input
-  // sweep() is about to destroy the peer: false keeps it for the next sweep(), because the kernel is still at
-  // work for it. The last one of peers() then takes its place there.
+  // sweep() is about to destroy the peer. False delays that to the next sweep(), because the kernel still has
+  // operations in flight for the peer. After true, the last one of peers() takes its place there.
   virtual bool let_go(Peer& /*peer*/) { return true; }
 
   const Hosting& hosting() const { return hosting_; }
@@ -84,21 +83,21 @@ class LoopCore {
     patience_.found_work(now_);
     found_ = events;
   }
-  Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait says
+  Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
 
-  // All peers there are, connecting, open or leaving. admit() and start_dials() append.
+  // All peers: connecting, open or leaving. admit() and start_dials() append.
   const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
   void attend(Peer& peer);
   void leave(Peer& peer);
   void sweep();
-  // Calls step(), which may throw for reasons of that peer's alone.
+  // Calls step(), which may throw for reasons that concern only that peer.
   template <typename Step>
   void guarded(Peer& peer, Step&& step);
 
   // Role serve
   void admit(Fd socket);
   void admit_dealt();
-  std::span<Listener* const> listeners() const { return listeners_; }  // loop 0's, until the stop
+  std::span<Listener* const> listeners() const { return listeners_; }  // of loop 0, until the stop
   void accept_peers(const Listener& listener, int flags);
   void accepted(Fd socket);
   bool full() const { return room() == 0; }
@@ -135,15 +134,15 @@ class LoopCore {
   bool is_behind();
   std::optional<Time> due() const;
 
-  // The next turn's, for whoever is due at once: the queue of deadlines then comes to an end in each turn.
+  // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
-  // How soon a connect that met a full backlog is tried again.
+  // How soon a connect that met a full backlog is retried.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
   // A deadline that is overdue by more shows that the loop was kept off its CPU.
   static constexpr Duration kBehind = std::chrono::milliseconds(10);
-  // The most events that a peer is granted until deadlines are judged all the same.
+  // How many events per peer are read at most before overdue deadlines are judged.
   static constexpr std::size_t kEventsToCatchUp = 4;
-  // How often a stop looks whether there has been a second one.
+  // During a stop, how often the loop checks for a second stop.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 
   const Hosting& hosting_;
@@ -152,7 +151,7 @@ class LoopCore {
   const std::size_t index_;
   std::span<Listener* const> listeners_;
   Publications* const publications_;
-  std::uint64_t seen_ = 0;  // of publications_
+  std::uint64_t seen_ = 0;  // the publication count that the sessions know
   bool telling_ = false;
   Gathering gathering_;
   Patience patience_;

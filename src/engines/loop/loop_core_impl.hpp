@@ -23,7 +23,7 @@ LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, s
 template <typename Peer>
 LoopCore<Peer>::~LoopCore() {
   if (publications_ != nullptr) publications_->unsubscribe(inbox().waker());
-  // Where the end came at once: whoever waits in the accept queue would wait for ever.
+  // After an immediate end, peers in the accept queue would otherwise wait for ever.
   for (Listener* const listener : listeners_) listener->close();
 }
 
@@ -31,13 +31,13 @@ LoopCore<Peer>::~LoopCore() {
 
 template <typename Peer>
 Peer& LoopCore<Peer>::add(Fd socket) {
-  timers_.make_room(peers_.size() + 2);  // arming a deadline then never needs memory
+  timers_.make_room(peers_.size() + 2);  // arming a deadline then never allocates
   peers_.push_back(std::make_unique<Peer>(std::move(socket)));
   peers_.back()->index = peers_.size() - 1;
   return *peers_.back();
 }
 
-// The connection stands: from here on the session speaks.
+// The connection is established: makes its session.
 template <typename Peer>
 void LoopCore<Peer>::open(Peer& peer) {
   Opening opening;
@@ -46,7 +46,7 @@ void LoopCore<Peer>::open(Peer& peer) {
   else
     opening.peer = peer_of(peer.socket.get());
   peer.connection.emplace(hosting_.service.open(opening), hosting_.limits, hosting_.tally, now_);
-  if (drain_by_) peer.connection->drain(now_);  // it comes too late to be told with the others
+  if (drain_by_) peer.connection->drain(now_);  // a connection opened after the stop is drained at once
 }
 
 template <typename Peer>
@@ -58,7 +58,7 @@ void LoopCore<Peer>::attend(Peer& peer) {
   });
 }
 
-// After a peer has been served: it leaves if its connection is over, and is due again when that says.
+// After a peer has been served: it leaves if its connection has ended; otherwise its deadline is armed.
 template <typename Peer>
 void LoopCore<Peer>::settle(Peer& peer) {
   if (peer.connection->ended()) return leave(peer);
@@ -105,10 +105,10 @@ void LoopCore<Peer>::fail(Peer& peer, const Failure& failure) noexcept {
   try {
     if (peer.connection) return peer.connection->failed(failure, now_);
     if (peer.dial.in_progress) return dials_.failed(peer.dial, failure, now_);
-    hosting_.tally.failed(failure);
+    hosting_.tally.not_opened(failure);
     hosting_.service.not_opened(failure, now_);
   } catch (const std::exception&) {
-    // The session cannot even take this in. Its connection ends all the same, and has been counted.
+    // The session threw again. The connection ends all the same, and has been counted.
   }
 }
 
@@ -128,20 +128,20 @@ void LoopCore<Peer>::admit(Fd socket) {
   }
 }
 
-// Those another loop has accepted for this one.
+// Admits the connections that another loop has accepted for this one.
 template <typename Peer>
 void LoopCore<Peer>::admit_dealt() {
   for (Fd& socket : inbox().take()) admit(std::move(socket));
 }
 
-// There is not even memory to remember the peer by.
+// There is no memory for the peer's state.
 template <typename Peer>
 void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
   group_.open.fetch_sub(1);
-  hosting_.tally.failed(failure_of(error));
+  hosting_.tally.not_opened(failure_of(error));
 }
 
-// Accepts up to the turn's limit. Pauses where the machine or the connection limit is full.
+// Accepts up to the turn's limit. Pauses at a shortage of the machine or at the connection limit.
 template <typename Peer>
 void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
@@ -152,7 +152,7 @@ void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
   }
 }
 
-// Gives an accepted socket to the loop whose turn it is.
+// Passes an accepted socket to the next loop in turn.
 template <typename Peer>
 void LoopCore<Peer>::accepted(Fd socket) {
   try {
@@ -162,8 +162,8 @@ void LoopCore<Peer>::accepted(Fd socket) {
   }
 }
 
-// Returns the socket where it is this loop's turn, and after a stop, when the other loops should only finish
-// what they have.
+// Returns the socket if it is this loop's turn, or after a stop, when the other loops only finish their
+// peers.
 template <typename Peer>
 std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
   group_.open.fetch_add(1);
@@ -180,8 +180,7 @@ std::size_t LoopCore<Peer>::room() const {
   return hosting_.limits.connections - std::min(hosting_.limits.connections, open);
 }
 
-// Whoever waits in the accept queue stays there for a while; the engine must not ask for the listeners
-// meanwhile.
+// Peers stay in the accept queue for a while; the engine must not watch the listeners meanwhile.
 template <typename Peer>
 void LoopCore<Peer>::pause_accepting() {
   hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
@@ -190,7 +189,7 @@ void LoopCore<Peer>::pause_accepting() {
 
 // Role dial.
 
-// Makes sockets for the connects that may start now. Comes before the wait, when no event is at hand.
+// Makes sockets for the connects that may start now. Called before the wait, when no event is being handled.
 template <typename Peer>
 void LoopCore<Peer>::start_dials(int flags) {
   while (auto dial = dials_.start()) {
@@ -206,7 +205,7 @@ void LoopCore<Peer>::start_dials(int flags) {
     } catch (const std::bad_alloc& error) {
       dials_.failed(*dial, failure_of(error), now_);
     }
-    sweep();  // one that was refused at once gives its descriptor back to the next
+    sweep();  // closes the descriptor of a connect that was refused at once
   }
 }
 
@@ -220,8 +219,8 @@ Fd LoopCore<Peer>::socket_for(Dial dial, int flags) {
   }
 }
 
-// A connect has come to this errno, or 0. A full backlog of a unix socket (EAGAIN) is tried again until the
-// connect limit: TCP does as much by itself.
+// A connect has ended with this errno, or 0. A full backlog of a unix socket (EAGAIN) is retried until the
+// connect limit, as TCP does by itself.
 template <typename Peer>
 void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
   if (peer.leaving || peer.connection) return;

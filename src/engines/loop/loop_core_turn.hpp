@@ -6,10 +6,10 @@
 
 namespace joust {
 
-// When the loop must look again, whatever the kernel has to say.
+// When the loop must wake up even without an event.
 template <typename Peer>
 std::optional<Time> LoopCore<Peer>::due() const {
-  if (over()) return now_;  // the last dials have failed without the kernel having a say
+  if (over()) return now_;  // the last dials failed without an event
   if (gathering_.under_way()) return now_;
   auto next = timers_.next();
   if (next && *next <= now_ + kNextTurn) return now_;
@@ -54,9 +54,8 @@ void LoopCore<Peer>::on_due(Peer& peer) {
   if (std::exchange(peer.dial.again, false)) connect(peer);
 }
 
-// Something became visible to all sessions: each may have output now. To tell them costs a send each, so it
-// pays to wait for what else is just being published and to tell all at once; but never for longer than
-// the telling takes. A load starts without delay.
+// New output is available to all sessions. Sending it takes one send each, so a server waits for further
+// publications and sends them together, for at most the sending time. A load starts without delay.
 template <typename Peer>
 void LoopCore<Peer>::pass_publications() {
   if (publications_ == nullptr || publications_->count() == seen_) return;
@@ -72,14 +71,14 @@ void LoopCore<Peer>::pass_publications() {
   telling_ = false;
 }
 
-// All peers will be asked for output soon: until then nobody is sent a part of it.
+// All peers will be asked for output soon: until then no part of it is sent.
 template <typename Peer>
 bool LoopCore<Peer>::is_gathering() const {
   return publications_ != nullptr && hosting_.serves() && !telling_ && publications_->count() != seen_;
 }
 
-// A stop comes in two steps, because connections may be on their way from loop 0 to another. First loop 0
-// lets in whoever waits in the queue, ends accepting, and says so; only then may a loop take what is in its
+// A stop has two steps, because connections may be on their way from loop 0 to another loop. First loop 0
+// accepts the peers left in the queue, ends accepting, and tells the others; only then may a loop take its
 // inbox for the last time, and drain.
 template <typename Peer>
 void LoopCore<Peer>::end_accepting(int flags) {
@@ -92,7 +91,7 @@ void LoopCore<Peer>::end_accepting(int flags) {
   group_.end_dealing();
 }
 
-// What has arrived is answered before sessions are told of the stop.
+// Requests that have arrived are answered before sessions are told of the stop.
 template <typename Peer>
 void LoopCore<Peer>::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;

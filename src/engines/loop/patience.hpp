@@ -10,15 +10,15 @@
 
 namespace joust {
 
-// How long a loop's next wait may last, by the `wait` option. Waking a sleeping core costs several times what
-// a message costs on a virtual machine, so spinning answers faster, and burns the core for it.
+// The longest next wait that the `wait` option allows. On a virtual machine, waking a sleeping core costs
+// several times as much as a message, so spinning replies faster, at the cost of a busy core.
 class Patience {
  public:
   explicit Patience(Wait wait) : wait_(wait) {}
 
   void found_work(Time now) { last_work_ = now; }
 
-  // Zero to look and return at once; otherwise the time until `due`, or kForever.
+  // Zero: check and return at once; otherwise the time until `due`, or kForever.
   Duration next_wait(std::optional<Time> due, Time now) const {
     if (wait_ == Wait::spin || (wait_ == Wait::adaptive && now - last_work_ < kSpin)) return Duration::zero();
     return due ? std::max(Duration::zero(), Duration(*due - now)) : kForever;
@@ -27,7 +27,7 @@ class Patience {
   static constexpr Duration kForever = std::chrono::hours(1);
 
  private:
-  // About what it takes to put a core to sleep and wake it again; beyond it, sleeping is the better bargain.
+  // About the time in which a core falls asleep and wakes up again; longer waits should sleep.
   static constexpr Duration kSpin = std::chrono::microseconds(50);
 
   Wait wait_;

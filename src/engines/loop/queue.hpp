@@ -3,8 +3,8 @@
 
 namespace joust {
 
-// A place in a Queue, as a base class of whatever waits there. It leaves its queue when it is destroyed, so a
-// queue never holds an object that is gone. One thread.
+// The base class of an element of a Queue. Its destructor removes it from its queue, so a queue never holds a
+// destroyed object. One thread.
 class Place {
  public:
   Place() = default;
@@ -27,8 +27,8 @@ class Place {
   Place* next_ = this;
 };
 
-// First in, first out, and without allocation. An element stands in at most one queue: it leaves the one it
-// stands in when it joins another.
+// An intrusive queue, first in, first out. An element is in at most one queue: pushing it removes it from
+// another.
 template <typename Element>
 class Queue {
  public:

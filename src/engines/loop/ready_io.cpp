@@ -19,7 +19,7 @@ bool would_block(int error) {
 }
 
 ssize_t send_pieces(int socket, std::span<iovec> pieces) {
-  // send() where one piece is all there is: the kernel then has no message header to fetch and check.
+  // send() for a single piece: the kernel then has no message header to copy and check.
   if (pieces.size() == 1)
     return ::send(socket, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
   msghdr message{};
@@ -50,7 +50,7 @@ bool send_ready(int socket, StreamConnection& connection, Time now) {
     if (const auto done = send_file(socket, connection, *source, now)) return *done;
   std::array<iovec, kMostPieces> pieces;
   const std::size_t count = connection.output(pieces, now);
-  if (count == 0) return true;  // a file that failed left nothing to send
+  if (count == 0) return true;  // reading a file has failed, and there is no other output
   const ssize_t n = retry_interrupted([&] { return send_pieces(socket, std::span(pieces).first(count)); });
   if (n < 0) {
     if (would_block(errno)) return false;
@@ -58,11 +58,11 @@ bool send_ready(int socket, StreamConnection& connection, Time now) {
     return true;
   }
   connection.sent(static_cast<std::size_t>(n), now);
-  return true;  // fewer than offered say nothing of the socket: memory that maps a file may have ended
+  return true;  // a short count does not mean a full socket: a mapped file may have shrunk
 }
 
 void end_stream(int socket, StreamConnection& connection, Time now) {
-  // ENOTCONN: the peer has reset the connection meanwhile; reading will tell.
+  // ENOTCONN: the peer has reset the connection; the next read reports that.
   ::shutdown(socket, SHUT_WR);
   connection.shut_down(now);
 }

@@ -7,24 +7,24 @@
 #include "joust/time.hpp"
 #include "connection/stream_connection.hpp"
 
-// The read step and the write step of engines that are told when a socket is ready. Each makes one system
-// call on a non-blocking socket and reports to the connection what came of it.
+// The read and write steps of engines with a readiness interface. Each makes one system call on a
+// non-blocking socket and reports the result to the connection.
 namespace joust {
 
-// recv() into `buffer`. False when the socket is drained: nothing was there, or less than would have fitted,
-// so that another call could only answer EAGAIN. `end_is_near` says that the peer is known to have finished
-// or broken off: a short read then does not count as drained, because the end itself is still to be read.
+// recv() into `buffer`. False when the socket is drained: it was empty, or the read was short, so that
+// another call could only return EAGAIN. With `end_is_near`, the peer's end or an error is known to follow: a
+// short read then does not count as drained, because the end itself is still to be read.
 bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte> buffer, bool end_is_near,
                    Time now);
 
-// One send() of as much output as the socket takes, or sendfile() where a file comes first and says so. False
-// when the socket is full: it took nothing. To have taken less than there was does not say so.
+// One send() of as much output as the socket takes, or sendfile() if a file comes first and allows it. False
+// when the socket is full: it took nothing. A short send is not a sign of that.
 bool send_ready(int socket, StreamConnection& connection, Time now);
 
-// shutdown(SHUT_WR): the peer reads the end of our stream; we may go on reading.
+// shutdown(SHUT_WR): the peer reads our end of stream; reading goes on.
 void end_stream(int socket, StreamConnection& connection, Time now);
 
-// The outcome of a connect that was in progress: 0, or the errno it failed with.
+// The result of a connect in progress: 0, or the errno.
 int connect_result(int socket);
 
 }  // namespace joust

@@ -57,13 +57,12 @@ std::size_t ReadyLoop::woken(int result, const char* call) {
 
 void ReadyLoop::ready(Peer& peer, unsigned events) {
   if (peer.leaving) return;
-  if (!peer.connection)
-    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
+  if (!peer.connection) return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
   if ((events & kEnd) != 0) peer.end_is_near = true;
   if ((events & (POLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (POLLOUT | POLLHUP | POLLERR)) != 0) peer.writable = true;
-  // A reset is the end even of a peer nothing is wanted from now: neither recv nor send would be called to
-  // hear it. From others what arrived before the reset is read first, and then recv tells.
+  // While nothing is wanted from a peer, its reset is handled here, because neither recv nor send would be
+  // called. Otherwise bytes that arrived before the reset are read first, and recv reports the reset.
   if ((events & POLLERR) != 0 && !peer.connection->wants_input())
     guarded(peer, [&] {
       if (const int error = connect_result(peer.socket.get()); error != 0)
@@ -76,9 +75,8 @@ void ReadyLoop::ready_listener(const Listener& listener) {
   if (accepts()) accept_peers(listener, SOCK_NONBLOCK);
 }
 
-// Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up:
-// what was read in one go is answered with one send, and a peer that sends without end does not keep the
-// others waiting.
+// Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up.
+// The input of one turn is answered by one send, and a peer that sends without end does not delay the others.
 void ReadyLoop::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
@@ -95,7 +93,7 @@ void ReadyLoop::serve(Peer& peer) {
   if (!connection.ended()) watch(peer);
 }
 
-// False when the socket is drained. What belongs in a file may go there without us.
+// False when the socket is drained. Bytes for a file may be spliced.
 bool ReadyLoop::receive(Peer& peer) {
   const int socket = peer.socket.get();
   if (const std::size_t most = pipe_.wanted(*peer.connection); most > 0)
@@ -103,7 +101,7 @@ bool ReadyLoop::receive(Peer& peer) {
   return receive_ready(socket, *peer.connection, buffer_, peer.end_is_near, now());
 }
 
-// A reader that is as fast as a file is read must not keep the others waiting either.
+// The number of sends is limited too, because a reader may be as fast as a file is read.
 void ReadyLoop::flush(Peer& peer) {
   if (is_gathering()) return;
   unsigned sends = 0;
@@ -121,7 +119,7 @@ void ReadyLoop::put_off(Peer& peer) {
   if (!peer.leaving) unfinished_.push(peer);
 }
 
-// Those of the turns before; whoever is put off once more comes in the next turn.
+// The peers of earlier turns; those put off again come in the next turn.
 void ReadyLoop::resume_unfinished() {
   Queue<Peer> unfinished;
   unfinished.take_all(unfinished_);
@@ -141,7 +139,7 @@ void ReadyLoop::stop_by_and_by() {
   end_accepting(SOCK_NONBLOCK);
   if (!may_drain()) return;
   admit_dealt();
-  for (const auto& peer : peers()) peer->readable = true;  // to see what has arrived meanwhile
+  for (const auto& peer : peers()) peer->readable = true;  // to read what has arrived
   begin_drain();
 }
 

@@ -12,27 +12,27 @@
 
 namespace joust {
 
-// A peer of a loop that is told when sockets are ready. What the kernel has said is remembered until recv or
-// send has said otherwise, so that an engine whose kernel speaks only once loses nothing.
+// A peer of a loop with a readiness interface. A ready flag is kept until recv or send clears it, so that
+// edge-triggered engines lose no event.
 struct ReadyPeer : LoopPeer {
   using LoopPeer::LoopPeer;
   static constexpr unsigned kUnwatched = ~0U;
 
-  bool readable = false;        // recv has not come up short since the kernel said so
-  bool writable = true;         // send has not come up short
-  bool end_is_near = false;     // the peer's end or an error is waiting to be read
-  unsigned armed = kUnwatched;  // the engine's own: what the kernel has been asked for
+  bool readable = false;        // no recv has come up short since the kernel's report
+  bool writable = true;         // no send has found the socket full
+  bool end_is_near = false;     // the peer's end of stream or an error is still to be read
+  unsigned armed = kUnwatched;  // for the engine: the events watched
 };
 
-// The steps that follow when a socket is ready: shared by select, poll, epoll and kqueue. The engine asks the
-// kernel in its own way, and says here what came of it; here a ready peer is read from and written to, within
-// its quota. A turn of an engine's loop is:
+// The steps that follow when a socket is ready, shared by select, poll, epoll and kqueue. The engine waits in
+// its own way and reports the events here; ready peers are read from and written to within their quota. A
+// turn of an engine's loop is:
 //
 //     start_dials(); wait, then for what the kernel reports:
 //       ready(peer, events), ready_listener(listener), admit_dealt() (the inbox), request_stop() (the stop)
 //     finish_turn();
 //
-// Events are in the words of poll(2): POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR.
+// Events are those of poll(2): POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR.
 class ReadyLoop : public LoopCore<ReadyPeer> {
  public:
   using Peer = ReadyPeer;
@@ -40,22 +40,22 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
 
  protected:
-  // The engine's part: have the kernel report what interest() says, where that has changed. A peer is watched
-  // from its first serve() to its end; let_go() tells of the end.
+  // The engine's part: watch the events of interest(), if these have changed. A peer is watched from its
+  // first serve() to its end; let_go() reports the end.
   virtual void watch(Peer& peer) = 0;
 
-  // POLLIN, POLLOUT, both or neither. A peer without an interest still has its reset heard.
+  // POLLIN, POLLOUT, both or neither. A peer without an interest is still watched for a reset.
   unsigned interest(const Peer& peer) const;
-  // Whether there are peers waiting to be accepted for whom there is room.
+  // True if the listeners are to be watched: there is room for more connections.
   bool accepts() const { return !listeners().empty() && !accepting_paused(); }
-  // Whether the stop is still to be heard of. It stays readable for good.
+  // True until the stop has been handled. Its descriptor stays readable for good.
   bool awaits_stop() const { return !stopping_; }
 
   void start_dials();
   Duration next_wait() const;
-  // What a waiting call has returned: the number of descriptors that are ready. A signal counts as none, a
-  // shortage of the kernel as none after a pause; throws std::system_error, with the name of the call, for
-  // the rest. Takes the turn's time stamp.
+  // Evaluates the result of a waiting call and takes the turn's time stamp. Returns the number of ready
+  // descriptors: 0 after a signal, and 0 after a pause at a shortage of kernel memory. Throws
+  // std::system_error, with the name of the call, for any other error.
   std::size_t woken(int result, const char* call);
 
   void ready(Peer& peer, unsigned events);
@@ -75,7 +75,7 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   bool stopping_ = false;
   std::vector<std::byte> buffer_;
   FilePipe pipe_;
-  Queue<Peer> unfinished_;  // more to read or to send than one turn's quota
+  Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
 };
 
 }  // namespace joust

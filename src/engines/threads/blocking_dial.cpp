@@ -16,13 +16,13 @@
 namespace joust {
 namespace {
 
-// A connect that was interrupted, or timed out a little early, goes on where it is called again. A unix
-// socket's begins anew, and waits for room in the accept queue.
+// A connect that was interrupted, or timed out a little early, continues when called again. On a unix socket
+// it starts again, and waits for room in the accept queue.
 bool goes_on(int error, int family) {
   return error == EINTR || error == EINPROGRESS || error == EALREADY || is_full_backlog(error, family);
 }
 
-// 0, or the errno. On Linux the send timeout bounds connect too.
+// Returns 0 or the errno. On Linux the send timeout applies to connect too.
 int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, const Crew& crew) {
   const Time give_up = Clock::now() + hosting.limits.connect;
   while (!crew.draining()) {
@@ -38,7 +38,7 @@ int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, con
 }  // namespace
 
 void set_timeout(int socket, int option, Duration time) {
-  time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean for ever
+  time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean no timeout
   const timeval value{.tv_sec = time / std::chrono::seconds(1),
                       .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
   checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
@@ -62,7 +62,7 @@ Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
   if (connected.is_open()) {
     target.note_facts(connected.get());
   } else {
-    hosting.tally.failed(failure);
+    hosting.tally.not_opened(failure);
     hosting.service.not_opened(failure, Clock::now());
   }
   return connected;

@@ -7,11 +7,11 @@
 
 namespace joust {
 
-// A timeout of a socket that blocks: SO_RCVTIMEO or SO_SNDTIMEO.
+// Sets a timeout of a blocking socket: SO_RCVTIMEO or SO_SNDTIMEO.
 void set_timeout(int socket, int option, Duration time);
 
-// A socket, connected to the first of the target's endpoints that accepts; none, and counted, where no one
-// does, or where the crew is told to end meanwhile.
+// A socket connected to the first of the target's endpoints that accepts. An empty one if none does, which is
+// counted, or if the crew is told to end meanwhile.
 Fd dial_blocking(const Hosting& hosting, const Crew& crew);
 
 }  // namespace joust

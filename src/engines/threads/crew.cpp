@@ -15,7 +15,7 @@
 namespace joust {
 namespace {
 
-constexpr unsigned kSendsPerTurn = 16;  // so that a fast reader cannot keep a thread from listening
+constexpr unsigned kSendsPerTurn = 16;  // so that a fast reader does not keep a thread from reading
 constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -107,19 +107,19 @@ void Crew::run_thread(CrewPeer& peer) noexcept {
   waker_.wake();
 }
 
-// One peer's misfortune is its own: no memory for its session, a call that its socket refuses, an exception
-// of its session. Under the peer's lock; the owner then closes.
+// A failure that concerns only this peer: no memory for its session, a refused call on its socket, an
+// exception of its session. Called with the peer's lock held; the owner then closes.
 void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
   try {
     if (peer.connection) return peer.connection->failed(failure, Clock::now());
-    hosting_.tally.failed(failure);
+    hosting_.tally.not_opened(failure);
     hosting_.service.not_opened(failure, Clock::now());
   } catch (const std::exception&) {
-    // The session cannot even take this in. Its connection ends all the same, and has been counted.
+    // The session threw again. The connection ends all the same, and has been counted.
   }
 }
 
-// A signal is as good as an event: somebody wants this thread to look around.
+// A signal counts as an event: it may be a nudge.
 void Crew::wait_failed() const {
   const int error = errno;
   if (error == EINTR) return;
@@ -153,7 +153,7 @@ void Crew::join_ended() {
   while (ended != nullptr) {
     const auto self = ended->self;
     ended = ended->ended_before;
-    peers_.erase(self);  // its thread is joined by that
+    peers_.erase(self);  // joins its thread
   }
 }
 
@@ -161,7 +161,7 @@ void Crew::pass_publications() {
   if (!will_speak()) return;
   const std::uint64_t count = publications_->count();
   if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) {
-    ::sched_yield();  // to those who have something to publish
+    ::sched_yield();  // lets threads run that have something to publish
     return;
   }
   told_ = count;
@@ -169,15 +169,15 @@ void Crew::pass_publications() {
     if (!speak_for(peer)) nudge(peer);
 }
 
-// Sends what a publication has made visible. False when the owner must see to it.
+// Sends what has been published. False if the owner has to act.
 bool Crew::speak_for(CrewPeer& peer) noexcept {
   const std::unique_lock lock(peer.mutex, std::try_to_lock);
   if (!lock) return false;
-  if (!peer.connection) return true;  // not open yet, and will look then; or over
+  if (!peer.connection) return true;  // not open yet: the owner will catch up; or over
   try {
     peer.catch_up(publications_, now_);
-    if (peer.connection->source()) return false;  // sendfile() may wait: that is for the owner
-    // Where the socket is full, the owner knows and sends when there is room.
+    if (peer.connection->source()) return false;  // sendfile() may block: left to the owner
+    // If the socket is full, the owner already waits for room and will send.
     if ((peer.waits_for & POLLOUT) == 0) peer.flush(now_);
     const auto due = peer.connection->deadline();
     return !peer.connection->ended() && (peer.interest() & ~peer.waits_for) == 0 &&

@@ -12,10 +12,10 @@
 namespace joust {
 namespace {
 
-constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for the second stop
+constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for a second stop
 constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
 
-// A dial under way: however it ends, another one may start then.
+// A dial in progress. Its end, successful or not, allows another one to start.
 class Dialling {
  public:
   Dialling(std::atomic<std::size_t>& under_way, Crew& crew) : under_way_(under_way), crew_(crew) {}
@@ -42,12 +42,12 @@ Host::Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPee
   events_.reserve(kBeforeListeners + listeners_.size());
 }
 
-// Where an exception ends the run: whoever waits in the accept queue would wait for ever.
+// After an exception, peers in the accept queue would otherwise wait for ever.
 Host::~Host() {
   for (Listener* const listener : listeners_) listener->close();
 }
 
-// All that a thread does.
+// The work of a peer's thread.
 void Host::live(CrewPeer& peer) {
   if (!peer.socket.is_open()) {
     const Dialling dial(connecting_, crew_);
@@ -72,7 +72,7 @@ void Host::wait() {
   if (accept_again_) until = std::min(until, *accept_again_);
   if (const auto due = crew_.due()) until = std::min(until, *due);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
-  events_.clear();  // a negative descriptor is passed over
+  events_.clear();  // ppoll ignores negative descriptors
   events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
   events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
   for (const Listener* listener : listeners_)
@@ -87,12 +87,12 @@ void Host::accept_from_ready() {
     if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
 }
 
-// A peer is taken off the queue only when a thread waits for it. While the machine has none left, peers wait
-// in the queue as they do for want of descriptors.
+// A peer is accepted only when a thread waits for it. While no thread can be made, peers wait in the queue,
+// as they do when descriptors run out.
 void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
     const bool room = crew_.size() < hosting_.limits.connections && !crew_.prepare();
-    // The listener does not block: who has connected may be gone again. What accept4 gives here does.
+    // The listener is non-blocking, because a peer may leave before accept4. The accepted socket is blocking.
     Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
     if (accepted.outcome == AcceptOutcome::none) return;
     if (accepted.outcome == AcceptOutcome::busy) {
@@ -113,14 +113,14 @@ void Host::start_dials() {
   }
 }
 
-// A thread for a connection that cannot wait for one: false, and counted, when there is none.
+// Starts a thread for a connection that cannot wait for one. False, and counted, if there is none.
 bool Host::take_on(Fd socket) {
   const auto shortage = crew_.prepare();
   if (!shortage) {
     crew_.start(std::move(socket));
     return true;
   }
-  hosting_.tally.failed(*shortage);
+  hosting_.tally.not_opened(*shortage);
   hosting_.service.not_opened(*shortage, now_);
   return false;
 }

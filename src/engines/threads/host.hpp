@@ -17,10 +17,10 @@
 
 namespace joust {
 
-// The thread that runs the engine: it accepts or dials, and minds the threads of the connections.
+// The thread that runs the engine: it accepts or dials, and manages the threads of the connections.
 class Host {
  public:
-  // `hold` serves a peer whose socket is connected, on the peer's own thread, until the connection is over.
+  // `hold` serves a peer with a connected socket on the peer's own thread until the connection is over.
   Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold);
   ~Host();
   Host(const Host&) = delete;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The client side of broadcast: members that know of each other only how many there are, and how many
-// messages they have written together.
+// The client side of broadcast. Its members share only the number of members and the number of messages
+// published.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace joust::broadcast {
 namespace {
 
-// What the members of one load know of each other: counts over all of them.
+// The counts that the members of one load share.
 struct SharedCounts {
   explicit SharedCounts(LoadRun& load) : run(load), members(load.plan().connections) {}
 
@@ -23,9 +23,8 @@ struct SharedCounts {
   const std::size_t members;
   std::atomic<std::uint64_t> joined{0}, sending{0};  // members
   std::atomic<bool> broken{false};                   // a member has failed
-  std::atomic<std::uint64_t> published{0};           // messages written, and
-  std::atomic<std::uint64_t> received{0}, duplicated{0},
-      out_of_order{0};  // what came of them to all together
+  std::atomic<std::uint64_t> published{0};           // messages written; of all members together:
+  std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
 };
 
 class MemberExchange : public Exchange {
@@ -53,7 +52,7 @@ class MemberExchange : public Exchange {
     if (counts_->sending.fetch_sub(1) == 1) counts_->run.publications().announce();
   }
   void on_withdrawn(std::uint64_t requests) override { counts_->published.fetch_sub(requests); }
-  // What it has written may never have been sent: nobody can know for how many messages to wait.
+  // Its last messages may not have been sent, so the number of messages to wait for is unknown.
   void on_failure() override { counts_->broken = true; }
   bool complete() const override {
     if (counts_->sending.load() > 0) return false;
@@ -68,7 +67,7 @@ class MemberExchange : public Exchange {
   const std::shared_ptr<SharedCounts> counts_;
   const std::uint32_t member_;
   const std::shared_ptr<const Pattern> pattern_;
-  std::vector<std::uint32_t> next_;  // message expected of each member
+  std::vector<std::uint32_t> next_;  // the next message number expected from each member
   std::uint64_t received_ = 0;
   std::string_view complaint_ = "what came is not of this protocol";
 };

@@ -11,10 +11,10 @@ namespace joust::broadcast {
 
 std::vector<ProtocolOption> options();
 
-// The server's options as values.
+// The server's options, parsed.
 struct RoomRules {
-  bool each_alone = false;       // every message is sent to every member in a send of its own
-  std::uint64_t room_bytes = 0;  // kept for slow members
+  bool each_alone = false;        // each message is sent to each member in its own send
+  std::uint64_t room_bytes = 0;   // bytes of the log kept for slow members
   std::uint64_t member_rate = 0;  // bytes per second that a member may publish; 0: see RoomLog
   RateRules rates{};
 };

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// broadcast: a room. Who joins is welcomed, and from then on gets every message that anybody sends, its own
-// included, in the same order as everybody else.
+// broadcast: a room. A peer that joins is welcomed, and from then on gets every message of every member, its
+// own included, in the same order as all members.
 //
 //     member --> join --> welcome          once
 //     member --> message --> log --> all members, the sender included
 //
 // A frame is a length (4 bytes), a kind (1), the member's number (4), the number of the message among that
-// member's (8), and for messages the payload; numbers are big endian. The server passes frames on as they
-// came. Each client measures the round trip of its own messages, and checks all others: of every member each
-// message exactly once, in order, byte for byte.
+// member's (8), and for messages the payload; numbers are big endian. The server passes frames on unchanged.
+// Each client measures the round trip of its own messages, and checks all others: each message of every
+// member exactly once, in order, byte for byte.
 #include "protocols/broadcast/protocol.hpp"
 
 #include "protocols/broadcast/options.hpp"

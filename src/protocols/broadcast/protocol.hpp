@@ -8,7 +8,7 @@
 
 namespace joust::broadcast {
 
-// The two sides of the protocol. The server throws std::invalid_argument for options that do not fit.
+// Make the two sides of the protocol. make_server() throws std::invalid_argument for invalid options.
 std::unique_ptr<Service> make_server(const Parameters& parameters);
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run);
 

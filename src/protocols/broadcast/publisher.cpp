@@ -6,7 +6,7 @@
 namespace joust::broadcast {
 namespace {
 
-constexpr Duration kBurst = std::chrono::seconds(1);  // by the rate: so much may come at once
+constexpr Duration kBurst = std::chrono::seconds(1);  // of the rate, that may be published at once
 constexpr Duration kLookAgain = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -18,14 +18,14 @@ void Publisher::published(std::uint64_t bytes, Time now) {
   if (has_used_share()) held_until_ = std::max(held_until_.value_or(now), now + kLookAgain);
 }
 
-// The generic cell rate algorithm (ITU-T I.371): each byte moves a time on by what it takes at the rate.
+// The generic cell rate algorithm (ITU-T I.371): each byte advances a time by its duration at the rate.
 void Publisher::pay(std::uint64_t bytes, Time now) {
   const std::chrono::duration<double> cost(static_cast<double>(bytes) / static_cast<double>(rate_));
   paid_until_ = std::max(paid_until_, now) + std::chrono::duration_cast<Duration>(cost);
   if (paid_until_ > now + kBurst) held_until_ = paid_until_ - kBurst;
 }
 
-// A log that is crowded again, after it was not, gives new shares.
+// Each time the log becomes crowded there is a new share.
 void Publisher::use_share(std::uint64_t bytes) {
   const std::uint64_t time = log_.times_crowded();
   if (time != crowded_time_) used_ = 0;

@@ -9,11 +9,11 @@
 
 namespace joust::broadcast {
 
-// Holds back a member that writes faster than the room can bear: beyond the rate that a member may have, or
-// beyond its share while others are far behind. Who is held back is not read from; nothing is lost.
+// Limits a member that publishes too fast: to the member rate, and to its share while other members are far
+// behind. A member over the limit is not read from; nothing is lost.
 class Publisher {
  public:
-  // `rate`: bytes per second; 0: as many as the readers keep up with.
+  // `rate`: bytes per second; 0: limited by the readers only.
   Publisher(RoomLog& log, std::uint64_t rate) : log_(log), rate_(rate) {}
 
   void published(std::uint64_t bytes, Time now);
@@ -28,9 +28,9 @@ class Publisher {
 
   RoomLog& log_;
   const std::uint64_t rate_;
-  Time paid_until_{};               // by the rate
-  std::uint64_t used_ = 0;          // bytes of the share,
-  std::uint64_t crowded_time_ = 0;  // since the log has been crowded for this many times
+  Time paid_until_{};               // by the rate algorithm
+  std::uint64_t used_ = 0;          // bytes used of the share,
+  std::uint64_t crowded_time_ = 0;  // counted since the log became crowded for the nth time
   std::optional<Time> held_until_;
 };
 

@@ -13,12 +13,12 @@
 
 namespace joust::broadcast {
 
-// What the sessions of a server share: who is a member, and what has been said. Any thread.
+// The state that the sessions of a server share: the members, and the log. Any thread.
 class Room {
  public:
   explicit Room(const RoomRules& rules) : rules_(rules), log_(rules.room_bytes) {}
 
-  // False when somebody of that number is in the room, or the number is too large.
+  // False if the number is taken or too large.
   bool join(std::uint32_t member);
   void leave(std::uint32_t member);
   void append(Bytes frame, Time now);
@@ -34,7 +34,7 @@ class Room {
   RoomLog log_;
   Publications publications_;
   std::atomic<std::uint64_t> messages_{0};
-  std::atomic<std::uint64_t> too_slow_{0};  // members that were ended for it
+  std::atomic<std::uint64_t> too_slow_{0};  // members disconnected for being too slow
   std::mutex mutex_;
   std::set<std::uint32_t> members_;
 };

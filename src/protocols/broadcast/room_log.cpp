@@ -12,24 +12,24 @@ namespace {
 constexpr std::size_t kChunk = 256 << 10;
 static_assert(kChunk >= RoomLog::kLargest);
 
-// How long a reader that is far behind is waited for without it having read enough in that time.
+// How long a reader that is far behind may read less than kEnough without being given up.
 constexpr Duration kPatience = std::chrono::seconds(2);
-constexpr std::uint64_t kEnough = 32;  // of the limit: so much of it in that time
+constexpr std::uint64_t kEnough = 32;  // 1/32 of the limit: the bytes to be read in kPatience
 
-// All waiting in vain together is limited too, or members that come, never read and come back could hold up a
-// room for ever: to kPatience at once, and in the long run to this part of the time.
+// Waiting without success is also limited for the room, or members that join, never read and rejoin could
+// delay it for ever: to kPatience at a time, and in the long run to this part of the time.
 constexpr int kPartOfTheTime = 8;
 
 constexpr Duration kLookEvery = std::chrono::milliseconds(5);
 
 }  // namespace
 
-// Written once from the front to the back, by who holds the log's mutex. Readers see what `written` covers,
-// and `next` once `full` says so.
+// Written once from front to back, with the log's mutex held. Readers use the bytes below `written`, and
+// `next` once `full` is set.
 struct RoomLog::Chunk {
   explicit Chunk(std::uint64_t beginning) : start(beginning) {}
-  // One after the other: a chunk that took its successor along would recurse through the whole log. So only
-  // the first one to go lets go of the others; each of these leaves it the next one.
+  // Destroys the following chunks in a loop: if each destroyed its successor, the recursion would be as deep
+  // as the log. The first destructor runs the loop; the nested ones hand over their successor.
   ~Chunk() {
     thread_local std::shared_ptr<Chunk> rest;
     thread_local bool going = false;
@@ -42,7 +42,7 @@ struct RoomLog::Chunk {
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;
 
-  const std::uint64_t start;  // of the log
+  const std::uint64_t start;  // position in the log
   std::atomic<std::size_t> written{0};
   std::atomic<bool> full{false};
   std::shared_ptr<Chunk> next;
@@ -75,8 +75,8 @@ void RoomLog::look(Time now) {
   if (now >= looked_ + kLookEvery) look_locked(now);
 }
 
-// Looks at all members, but only when the log has grown by as much as one of them may then be too far behind,
-// or when somebody waits for them.
+// Checks all readers. Called only when the log has grown enough for one of them to have fallen too far
+// behind, or while a writer waits.
 void RoomLog::look_locked(Time now) {
   const std::uint64_t half = limit_ / 2;
   const std::uint64_t far = crowded() ? limit_ / 4 : half;
@@ -98,7 +98,7 @@ void RoomLog::look_locked(Time now) {
       reader->behind_since_.reset();
       continue;
     }
-    if (reader->has_read(oldest, limit_ / kEnough, now)) credit_ = kPatience;  // it was worth waiting
+    if (reader->has_read(oldest, limit_ / kEnough, now)) credit_ = kPatience;  // the wait was successful
     if (now < *reader->behind_since_ + kPatience) is_crowded = true;
   }
   is_crowded = is_crowded && credit_ > Duration::zero();
@@ -108,7 +108,7 @@ void RoomLog::look_locked(Time now) {
   crowded_.store(is_crowded, std::memory_order_relaxed);
 }
 
-// Whether a reader that is far behind has read enough since it fell behind, or since it last had.
+// True if a reader that is far behind has read enough since it fell behind, or since the last time.
 bool RoomLog::Reader::has_read(std::uint64_t oldest, std::uint64_t least, Time now) {
   const bool enough = behind_since_ && oldest - then_oldest_ >= least;
   if (!behind_since_ || enough) {
@@ -134,7 +134,7 @@ std::size_t RoomLog::Reader::segments(std::span<Segment> into) const {
   std::size_t filled = 0;
   std::size_t from = consumed_.at;
   for (const Chunk* chunk = consumed_.chunk.get(); filled < into.size(); chunk = chunk->next.get()) {
-    const bool full = chunk->full.load(std::memory_order_acquire);  // first: `written` is then the last
+    const bool full = chunk->full.load(std::memory_order_acquire);  // first: `written` is then final
     std::size_t to = chunk->written.load(std::memory_order_acquire);
     if (end_) to = std::min<std::uint64_t>(to, *end_ - std::min(*end_, chunk->start));
     if (to > from) into[filled++].bytes = {chunk->bytes.get() + from, to - from};
@@ -155,7 +155,7 @@ void RoomLog::Reader::Place::move(std::size_t n) {
     at += std::min(left, n);
     if (n <= left) return;
     n -= left;
-    chunk = std::shared_ptr(chunk->next);  // there is one: more has been shown
+    chunk = std::shared_ptr(chunk->next);  // exists, because later bytes have been shown
     at = 0;
   }
 }

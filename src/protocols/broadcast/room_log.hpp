@@ -15,19 +15,19 @@
 
 namespace joust::broadcast {
 
-// All messages of a room, one behind the other, and for every member a place in them. A message is appended
-// once, however many will read it; what a member has not got yet is one stretch of memory, however many
-// messages that is. So N members who write to all N cost N appends and N sends, not N squared.
+// All messages of a room in one log, with a cursor for each member. A message is appended once for all
+// readers, and a member's unread messages are one contiguous range. So N members who write to all N cost N
+// appends and N sends, not N squared.
 //
-// The log lies in chunks that belong to whoever still has to read them: the first one goes when the slowest
-// member has left it. Who falls behind by more than the limit is given up, so that one member that never
-// reads cannot fill the memory for all.
+// The log consists of chunks, which are shared by the readers: a chunk is freed when the slowest member has
+// left it. A member that falls behind by more than the limit is given up, so a member that never reads cannot
+// use up the memory.
 //
-// A member that writes faster than others read must not have them given up. When a reader is half the limit
-// behind, the log is crowded: each writer may append no more than its share then, and waits. That lasts until
-// all readers are less than a quarter behind. Who waits for readers has to be sure that they read: a reader
-// that takes less than 1/64 of the limit a second is not waited for, and is given up at the limit. Waiting
-// in vain is limited for the whole room, whoever comes and goes.
+// A member that writes faster than others read must not cause them to be given up. When a reader is half the
+// limit behind, the log is crowded: each writer may append one more share, and then waits. This ends when all
+// readers are less than a quarter behind. A reader that takes less than 1/64 of the limit per second is not
+// waited for, and is given up at the limit. The time spent waiting without success is limited for the whole
+// room.
 class RoomLog {
   struct Chunk;
 
@@ -37,19 +37,19 @@ class RoomLog {
   RoomLog(const RoomLog&) = delete;
   RoomLog& operator=(const RoomLog&) = delete;
 
-  // Any thread. A message is never cut in two by the end of a chunk; it must not be larger than kLargest.
+  // Any thread. A message is never split between chunks, and must not be larger than kLargest.
   static constexpr std::size_t kLargest = 128 << 10;
   void append(Bytes message, Time now);
 
-  // For those who append. share() is in bytes, for each of them and for as long as the log is crowded.
-  // look() finds out whether it still is; it costs little to be called often.
+  // For writers. share() is in bytes for each writer, for as long as the log is crowded. look() checks
+  // whether it still is; it may be called often.
   bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
   std::uint64_t times_crowded() const { return times_crowded_.load(std::memory_order_relaxed); }
   std::uint64_t share() const { return share_.load(std::memory_order_relaxed); }
   void look(Time now);
 
-  // A member's place, at first the end of the log: it reads what is appended from then on. Touched by one
-  // thread at a time, beside append(). Goes before the log does.
+  // A member's cursor. It starts at the end of the log. One thread at a time, concurrently with append().
+  // Must be destroyed before the log.
   class Reader {
    public:
     explicit Reader(RoomLog& log);
@@ -57,13 +57,13 @@ class RoomLog {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // The contract of Session::output, consumed and released, for what the log holds beyond this place.
+    // As Session::output, consumed and released, for the log after this cursor.
     std::size_t segments(std::span<Segment> into) const;
     void consumed(std::size_t n);
     void released(std::size_t n);
 
-    bool caught_up() const;  // nothing is left to be consumed
-    void stop_here();        // what is appended later is not for this member
+    bool caught_up() const;  // true if all has been consumed
+    void stop_here();        // later messages are not for this member
     bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
    private:
@@ -79,12 +79,12 @@ class RoomLog {
     Place consumed_;
     bool has_read(std::uint64_t oldest, std::uint64_t least, Time now);
 
-    // The log's, under its mutex, while this reader is far behind:
-    std::optional<Time> behind_since_;  // or since it was last seen to read enough,
-    std::uint64_t then_oldest_ = 0;     // and what was the oldest then
+    // Protected by the log's mutex; set while this reader is far behind:
+    std::optional<Time> behind_since_;  // since then, or since it last read enough,
+    std::uint64_t then_oldest_ = 0;     // and its oldest byte at that time
 
-    std::optional<std::uint64_t> end_;   // in bytes of the log
-    std::atomic<std::uint64_t> oldest_;  // the first byte kept for this member, likewise
+    std::optional<std::uint64_t> end_;   // position in the log
+    std::atomic<std::uint64_t> oldest_;  // position of the first byte kept for this member
     std::atomic<bool> given_up_{false};
   };
 
@@ -97,9 +97,9 @@ class RoomLog {
   std::mutex mutex_;
   std::shared_ptr<Chunk> last_;
   std::uint64_t end_ = 0;     // bytes appended so far
-  std::uint64_t look_again_;  // when the log has grown to this, somebody may have fallen behind
+  std::uint64_t look_again_;  // size of the log at which a reader may have fallen behind
   Time looked_{};
-  Duration credit_;  // for how long readers may still be waited for in vain
+  Duration credit_;  // how long readers may still be waited for without success
   std::vector<Reader*> readers_;
   std::atomic<bool> crowded_{false};
   std::atomic<std::uint64_t> times_crowded_{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The server side of broadcast: one room, and a session for everybody who connects.
+// The server side of broadcast: one room, and a session for each connection.
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/server_session.hpp"
 

@@ -98,7 +98,7 @@ std::size_t ServerSession::output(std::span<Segment> into) const {
   return filled;
 }
 
-// The bytes left of the frame the log continues with.
+// The unsent bytes of the log's first frame.
 std::size_t ServerSession::first_frame() const {
   if (frame_left_ > 0) return frame_left_;
   Segment next;

@@ -15,8 +15,8 @@
 
 namespace joust::broadcast {
 
-// A connection to the room: a member from its join on. What it sends is appended to the room's log, and what
-// it gets is read from there at its own pace.
+// A connection to the room; a member once it has joined. Its messages are appended to the room's log, and its
+// output is read from the log at its own pace.
 class ServerSession : public Session {
  public:
   explicit ServerSession(Room& room)
@@ -57,16 +57,16 @@ class ServerSession : public Session {
 
   Room& room_;
   Deframer deframer_{kFraming};
-  Outbox outbox_;               // what is for this member alone; it goes before the room's
-  std::size_t unreleased_ = 0;  // bytes of the outbox that were consumed
+  Outbox outbox_;               // for this member alone; sent before the log
+  std::size_t unreleased_ = 0;  // consumed bytes of the outbox
   std::optional<RoomLog::Reader> reader_;
-  std::size_t frame_left_ = 0;  // of the frame being sent, where each goes alone
+  std::size_t frame_left_ = 0;  // unsent bytes of the current frame, if each is sent alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;
   std::optional<Time> join_by_;
-  LeastRate incoming_rate_;  // of a frame that has begun
-  LeastRate outgoing_rate_;  // of what waits to be read
+  LeastRate incoming_rate_;  // of an incomplete frame
+  LeastRate outgoing_rate_;  // of unread output
   std::string complaint_;
   bool broken_ = false;
   bool gives_up_ = false;

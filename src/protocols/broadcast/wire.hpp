@@ -11,7 +11,7 @@
 #include "joust/handler.hpp"
 #include "protocols/broadcast/room_log.hpp"
 
-// What both sides of the broadcast protocol know of its frames.
+// The frames of the broadcast protocol, for both sides.
 namespace joust::broadcast {
 
 enum class Kind : std::uint8_t { join = 1, welcome = 2, refused = 3, message = 4 };
@@ -31,7 +31,7 @@ struct Frame {
   Bytes payload;
 };
 
-// Nothing for what is too short to be a frame.
+// Nothing if the message is too short for a frame.
 inline std::optional<Frame> parse(Bytes message) {
   if (message.size() < kHeadBytes) return std::nullopt;
   return Frame{.kind = static_cast<Kind>(message[0]),

@@ -52,7 +52,7 @@ class FileClient : public Service {
 std::vector<ResultGroup> FileClient::results() const {
   if (transfers_.options().operation == Operation::info) return described();
   const auto opens = run_.opens(), closes = run_.closes();
-  // A load that fails ends before its window would.
+  // A load that fails ends before its window closes.
   const double seconds =
       opens && closes ? std::chrono::duration<double>(std::min(*closes, Clock::now()) - *opens).count() : 0;
   const auto bytes = static_cast<double>(transfers_.bytes.load());
@@ -67,7 +67,7 @@ std::vector<ResultGroup> FileClient::results() const {
             {"way", way()}}}};
 }
 
-// What the queries were about.
+// The queried file.
 std::vector<ResultGroup> FileClient::described() const {
   const Facts* const facts = transfers_.facts();
   if (facts == nullptr) return {};
@@ -84,7 +84,7 @@ std::string FileClient::way() const {
   if (transfers_.options().operation == Operation::put)
     return way_used(parameters_.option("file-read"), "read", plain.read > 0);
   const std::string& wish = parameters_.option("file-write");
-  // What arrives in one piece with the head before it is always written.
+  // Bytes that arrive together with the head before them are always written.
   return way_used(wish, "write", wish == "splice" ? !transfers_.moved_by_kernel : plain.written > 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the client side makes of the server's frames.
+// How the client side handles the server's frames.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace joust::file {
 namespace {
 
-// A server's words go to a person's terminal: no control characters.
+// The server's text goes to a terminal: control characters are replaced.
 std::string harmless(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
@@ -50,7 +50,7 @@ std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
     taken += step->taken;
     if (step->message) take(*step->message, now);
   }
-  phases_.moved(0, taken, now);  // what is left comes again
+  phases_.moved(0, taken, now);  // bytes not taken are offered again
   proceed(now);
   return failed_ ? chunk.size() : taken;
 }
@@ -107,7 +107,7 @@ void ClientSession::on_answer(const Data& data, Time now) {
 void ClientSession::on_answer(const End& end, Time now) {
   if (!found_ || left_.size > 0 || end.size != task_.range.size)
     return fail(Stage::verify, 0, "the answer ends too early", now);
-  if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes were counted as they came
+  if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes were counted on arrival
   check_digest(refetched_->value(), now);
 }
 
@@ -126,8 +126,8 @@ void ClientSession::on_answer(const Stored& stored, Time now) {
   answered(task_.range.size, now);
 }
 
-// Bytes of files that moved in the timed window, whatever range they are of: a range that the warm-up began
-// moves in the window too.
+// Counts the bytes of files in the timed window, for all ranges: those begun in the warm-up move in the
+// window too.
 void ClientSession::count(std::uint64_t bytes, Time now) {
   if (phases_.in_window(now)) transfers_.bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
@@ -136,7 +136,7 @@ void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
   count(bytes_moved, now);
   if (task_.recorded) ++group_.done;
   phases_.verified(now);
-  next_begin_ = std::max(next_begin_, now);  // the schedule slips: no burst makes up for it
+  next_begin_ = std::max(next_begin_, now);  // later requests are moved back; no burst makes up for it
 }
 
 }  // namespace joust::file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a connection of a load ends: when it has done its part, and when the load is stopped.
+// How a connection of a load ends: when its part is done, or when the load is stopped.
 #include <utility>
 
 #include "protocols/file/client_session.hpp"
@@ -12,7 +12,7 @@ constexpr Duration kLookForClose = std::chrono::milliseconds(5);
 
 }  // namespace
 
-// The connection has done its part. The last one of a group sees whether all that came is right.
+// The connection has done its part. The last one of a group verifies the file.
 void ClientSession::finish_load(Time now) {
   if (verifying_) return verify(now);
   const bool last = leave_group();
@@ -24,7 +24,7 @@ void ClientSession::finish_load(Time now) {
   if (last && puts && transfers_.run().plan().messages && group_.stored < group_.done / transfers_.segments())
     return fail(Stage::verify, 0, "the server has every range, and has not said that the file is complete",
                 now);
-  // The server keeps what has come of an upload for as long as somebody who brought some of it is there.
+  // The server keeps an incomplete upload only while a connection that sent a range of it is open.
   waiting_ = puts && group_.members > 0;
   next_look_ = now + kLookForClose;
   finished_ = !waiting_;
@@ -36,7 +36,7 @@ bool ClientSession::worth_verifying() const {
          facts != nullptr && facts->digest && transfers_.complete(group_);
 }
 
-// After the window, so that the digest costs no engine anything.
+// After the window, so that digesting does not affect the measurement.
 void ClientSession::verify(Time now) {
   const auto closes = transfers_.run().closes();
   if (!closes || now < *closes) {
@@ -83,7 +83,7 @@ void ClientSession::on_drain(Time now) {
   proceed(now);
 }
 
-// A server that has not got all of an upload keeps nothing of it.
+// The server discards an incomplete upload.
 void ClientSession::break_off() {
   failed_ = finished_ = true;
   group_.failed = true;

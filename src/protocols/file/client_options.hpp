@@ -8,7 +8,7 @@
 
 namespace joust::file {
 
-// What the options of a load ask for. Both throw std::invalid_argument for options that do not fit.
+// The options of a load, parsed. Both throw std::invalid_argument for invalid options.
 TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan);
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
                                   const LoadPlan& plan);

@@ -17,7 +17,7 @@ bool LoadPhases::in_window(Time now) const {
   return plan_.messages || (closes && now < *closes);
 }
 
-// Through every phase that `now` has reached, one after the other.
+// Passes through every phase that `now` has reached.
 void LoadPhases::advance(Time now) {
   if (phase_ == Phase::waiting && run_.start())
     phase_ = plan_.warmup == Duration{} ? Phase::measuring : Phase::warming;
@@ -78,7 +78,7 @@ void LoadPhases::moved(std::uint64_t sent, std::uint64_t received, Time now) {
 std::optional<Time> LoadPhases::deadline() const {
   switch (phase_) {
     case Phase::waiting:
-      return run_.start();  // as soon as that is known
+      return run_.start();  // at once when it is known
     case Phase::warming:
       return *run_.start() + plan_.warmup;
     case Phase::ready:

@@ -8,8 +8,8 @@
 
 namespace joust::file {
 
-// How far one connection has come in its load: connecting, warm-up, timed window, the end. One request at a
-// time is outstanding; it is recorded here.
+// The phase of one connection in its load: connecting, warm-up, timed window, the end. Records the one
+// outstanding request.
 class LoadPhases {
  public:
   explicit LoadPhases(LoadRun& run) : run_(run), plan_(run.plan()) {}
@@ -30,8 +30,8 @@ class LoadPhases {
   void advance(Time now);  // first in every input
   void began(Time now, Time intended);
   void verified(Time now);                        // the request outstanding
-  void leave_window(Time now);                    // there is nothing more to be requested
-  void failed(const Failure& failure, Time now);  // the connection; once
+  void leave_window(Time now);                    // there are no more requests
+  void failed(const Failure& failure, Time now);  // the connection has failed; at most once
   bool in_window(Time now) const;
   void moved(std::uint64_t sent, std::uint64_t received, Time now);  // bytes
   std::optional<Time> deadline() const;                              // for advance()
@@ -40,7 +40,7 @@ class LoadPhases {
   LoadRun& run_;
   const LoadPlan& plan_;
   Phase phase_ = Phase::connecting;
-  std::optional<Time> intended_;  // when the request outstanding was meant to go out
+  std::optional<Time> intended_;  // the intended send of the outstanding request
   bool answered_ = false;         // in the window
   bool left_ = false;             // the window
 };

@@ -23,7 +23,7 @@ bool ClientSession::leave_group() {
   return std::exchange(in_group_, false) && --group_.members == 0;
 }
 
-// The first connection asks about the file; the others need no more than its answer.
+// The first connection queries the file; the others use its answer.
 void ClientSession::on_open(Time now) {
   now_ = now;
   if (connection_ != 0 || transfers_.facts() != nullptr) return phases_.opened(now);
@@ -54,7 +54,7 @@ void ClientSession::begin(const RangeTask& task, Time now) {
   if (transfers_.facts() == nullptr)
     return fail(Stage::verify, 0, "the server has said nothing of '" + options.name + "'", now);
   task_ = task;
-  // Who is late by the schedule, because the loop was, counts that as latency.
+  // A request that the loop sends late counts the delay as latency.
   const Duration interval = transfers_.run().plan().interval;
   Time due = interval == Duration{} || next_begin_ == Time{} ? now : next_begin_;
   if (task.recorded) due = std::max(due, *transfers_.run().opens());
@@ -116,8 +116,7 @@ void ClientSession::consumed(std::size_t n) {
   if (!failed_) send_more();
 }
 
-// The frame that was announced cannot be filled: the connection ends here, and the server throws away what it
-// has of the upload.
+// The announced frame cannot be completed: the connection ends here, and the server discards the upload.
 void ClientSession::on_source_failed(int error, Time now) {
   fail(Stage::send, error, error == 0 ? "the file has become shorter" : "reading the file", now);
 }

@@ -14,7 +14,7 @@
 
 namespace joust::file {
 
-// One connection of a load: carries ranges of transfers, or asks queries, one after the other.
+// One connection of a load: transfers ranges or sends queries, one after the other.
 class ClientSession : public Session, private SessionFiles {
  public:
   ClientSession(Transfers& transfers, std::uint64_t connection);
@@ -50,7 +50,7 @@ class ClientSession : public Session, private SessionFiles {
   void start_download(File& into, ByteRange range, Time now);
   void start_upload(const RangeTask& task, Time now);
   void send_more();
-  void await_answer(Time now);  // a request has gone out: its answer is waited for
+  void await_answer(Time now);  // a request has been sent
 
   void take(const Message& message, Time now);
   void on_answer(const Facts& facts, Time now);
@@ -68,7 +68,7 @@ class ClientSession : public Session, private SessionFiles {
   void fail(const Failure& failure, Time now);
   std::string words_of(const FileRefusal& refusal) const;
   void break_off();
-  bool leave_group();  // true: the last one
+  bool leave_group();  // true for the last member
 
   Transfers& transfers_;
   ConnectionGroup& group_;
@@ -78,23 +78,23 @@ class ClientSession : public Session, private SessionFiles {
   Outgoing outgoing_;
   std::uint32_t request_ = 0;
   std::uint64_t requests_ = 0;   // fragments and uploads
-  RangeTask task_{};                  // in hand
-  ByteRange left_{};             // of it: to be sent, or to come
-  bool sending_ = false;         // its end has not been written
+  RangeTask task_{};             // current
+  ByteRange left_{};             // of the task: not sent, or not received yet
+  bool sending_ = false;         // its end frame has not been written
   bool found_ = false;           // the server has begun to answer
-  File* sink_ = nullptr;         // where the answer's bytes belong
-  std::uint64_t data_left_ = 0;  // of the data frame that is being read
-  bool greeting_ = false;        // the query before the start is under way
-  bool verifying_ = false;       // after the window
-  bool waiting_ = false;         // for the rest of the group
-  bool refetching_ = false;      // what was not kept is fetched again, to be digested
+  File* sink_ = nullptr;         // the destination of the answer's bytes
+  std::uint64_t data_left_ = 0;  // not received yet of the current data frame
+  bool greeting_ = false;        // the query before the start is outstanding
+  bool verifying_ = false;       // digesting, after the window
+  bool waiting_ = false;         // for the other members of the group
+  bool refetching_ = false;      // fetches again, to digest, bytes that were not kept
   std::optional<FileDigest> digest_;
   std::unique_ptr<DigestedFile> refetched_;
   bool in_group_ = true;
   bool stopped_ = false;  // by the user
   bool failed_ = false;
   bool finished_ = false;
-  bool moved_ = false;  // bytes have gone out since the last look at the time
+  bool moved_ = false;  // bytes have been sent since the last check
   Time last_progress_{};
   Time next_begin_{};  // by the interval
   Time next_look_{};   // while verifying

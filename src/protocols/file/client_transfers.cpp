@@ -12,7 +12,7 @@ std::uint64_t random_number() {
   return std::uint64_t{random()} << 32 | random();
 }
 
-// Range number `i` when `size` bytes are cut into `count`: as even as can be.
+// Range number `i` of `count` ranges of `size` bytes, divided as evenly as possible.
 ByteRange cut(std::uint64_t size, std::uint64_t count, std::uint64_t i) {
   const std::uint64_t each = size / count, larger = size % count;
   return {.offset = each * i + std::min(i, larger), .size = each + (i < larger ? 1 : 0)};
@@ -37,7 +37,7 @@ void Transfers::set_facts(const Facts& facts) {
   facts_known_.store(true, std::memory_order_release);
 }
 
-// A file has no more ranges than bytes, but one.
+// At most one range for each byte, and at least one.
 std::uint64_t Transfers::segments() const {
   return std::clamp<std::uint64_t>(facts_.size, 1, options_.segments);
 }

@@ -16,7 +16,7 @@ inline constexpr auto kSampleBytes = "64KiB";
 
 std::vector<ProtocolOption> options();
 
-// Options as values. Throw std::invalid_argument.
+// Parse options. Throw std::invalid_argument.
 std::uint64_t bytes_of(const Parameters& parameters, const std::string& option);
 std::optional<std::uint64_t> bytes_if_given(const Parameters& parameters, const std::string& option);
 std::uint64_t count_of(const Parameters& parameters, const std::string& option);
@@ -24,7 +24,7 @@ bool is_yes(const Parameters& parameters, const std::string& option);
 FileRead file_read(const Parameters& parameters);
 FileWrite file_write(const Parameters& parameters);
 
-// What became of a wish, for the results: "sendfile", or "read (not sendfile: the engine cannot)".
+// The method used, for the results: "sendfile", or "read (not sendfile: the engine cannot)".
 std::string way_used(const std::string& wish, const std::string& plain, bool went_plain);
 
 }  // namespace joust::file

@@ -53,7 +53,7 @@ bool Outgoing::source_failed(const FileRefusal& refusal) {
   Piece error = piece_of({request, Error{refusal}});
   error.answer = answer;
 
-  failed.size = failed.consumed;  // what has gone may still be referred to
+  failed.size = failed.consumed;  // its consumed bytes may still be in use
   const auto behind = pieces_.begin() + static_cast<std::ptrdiff_t>(first_) + (failed.size > 0 ? 1 : 0);
   first_ = static_cast<std::size_t>(behind - pieces_.begin());
   const auto others = std::find_if(behind, pieces_.end(), [&](const Piece& p) { return p.answer != answer; });

@@ -12,30 +12,31 @@
 
 namespace joust::file {
 
-// What a session has to send: messages, and stretches of files between them. Keeps a file until nobody refers
-// to its bytes any more.
+// A session's output: messages, and ranges of files between them. Keeps a file until its last byte is
+// released.
 class Outgoing {
  public:
   void message(const Message& message);
-  // What follows answers another request.
+  // The next messages answer another request.
   void next_answer() { ++answer_; }
-  // A data frame: its head, and that range of the file, at most kLargestData bytes.
+  // A data frame: its head, and the range of the file, at most kLargestData bytes.
   void data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
 
-  // Data frames of the range as far as there is room; returns what is left of it.
+  // Appends data frames of the range while there is room; returns the rest of the range.
   ByteRange data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
-  // Frames are made as they go out, so that a large file costs no more memory than a small one.
+  // Frames are made as they are sent, so that a large file takes no more memory than a small one.
   bool has_room() const { return waiting_ < 2 * kLargestData; }
 
-  // The file that the output begins with has failed. The frame was announced, so what is missing of it is
-  // sent as zeros; then the answer ends with this error in place of what would follow of it. True when that
-  // is the last answer here, so that nothing may be added to it.
+  // The first file in the output has failed. Its frame was announced, so the missing bytes are sent as zeros;
+  // then this error ends the answer and replaces its remaining frames. True if that is the last answer here,
+  // so that nothing may be added to it.
   bool source_failed(const FileRefusal& refusal);
 
-  std::uint64_t waiting() const { return waiting_; }  // bytes not consumed yet
-  std::size_t files() const { return files_; }        // pieces of files that are not released yet
+  std::uint64_t waiting() const { return waiting_; }                             // bytes not consumed yet
+  std::uint64_t cost() const { return waiting_ + pieces_.size() * kPieceCost; }  // with overhead
+  std::size_t files() const { return files_; }                                   // unreleased ranges of files
 
-  // The contract of Session::output, consumed and released.
+  // As Session::output, consumed and released.
   std::size_t segments(std::span<Segment> into) const;
   void consumed(std::size_t n);
   void released(std::size_t n);
@@ -43,7 +44,7 @@ class Outgoing {
  private:
   struct Piece {
     std::vector<std::byte> bytes{};
-    std::shared_ptr<File> file{};  // where there are no bytes; neither: zeros
+    std::shared_ptr<File> file{};  // used if there are no bytes; neither: zeros
     std::uint64_t offset = 0;      // in the file
     std::uint64_t size = 0;
     std::uint64_t consumed = 0;
@@ -53,11 +54,12 @@ class Outgoing {
 
     Segment rest() const;
   };
+  static constexpr std::uint64_t kPieceCost = sizeof(Piece) + 32;  // with what the allocator adds
   void add(Piece piece);
   static Piece piece_of(const Message& message);
 
   std::deque<Piece> pieces_;
-  std::size_t first_ = 0;  // of pieces_ that is not wholly consumed
+  std::size_t first_ = 0;  // of pieces_, the first that is not fully consumed
   std::uint64_t waiting_ = 0;
   std::size_t files_ = 0;
   std::uint64_t answer_ = 0;

@@ -3,11 +3,11 @@
 // file: files of one directory, whole or in ranges, over one binary protocol (docs/file-protocol.md).
 //
 //     query --> facts                                  size, time, digest
-//     fragment --> facts, data ..., end                a range is fetched
-//     upload, data ..., end --> stored                 a range is brought
+//     fragment --> facts, data ..., end                a range is downloaded
+//     upload, data ..., end --> stored                 a range is uploaded
 //
-// A server works beneath --root and nowhere else. Without --root it keeps files in memory, which the kernel
-// frees when the process ends, and offers a sample. A client cuts each transfer into --segments ranges.
+// A server accesses files below --root only. Without --root it keeps files in memory, which the kernel frees
+// when the process ends, and offers a sample. A client divides each transfer into --segments ranges.
 #include "protocols/file/protocol.hpp"
 
 #include "protocols/file/client_options.hpp"

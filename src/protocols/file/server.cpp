@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The server side of file: a directory, and what its sessions share.
+// The server side of file: a directory, and the shared state of its sessions.
 #include <fmt/format.h>
 
 #include <optional>
@@ -19,7 +19,7 @@
 namespace joust::file {
 namespace {
 
-// A file in memory that is offered.
+// A file in memory, offered for download.
 struct Sample {
   std::string name;
   Fd contents;
@@ -79,7 +79,7 @@ class FileServer : public Service {
 
 std::vector<ResultGroup> FileServer::results() const {
   const PlainBytes& plain = storage_.plain_bytes();
-  // What arrives in one piece with the head before it is always written.
+  // Bytes that arrive together with the head before them are always written.
   const bool written = file_write(parameters_) == FileWrite::splice
                            ? plain.written > 0 && plain.written >= server_.bytes_stored
                            : plain.written > 0;

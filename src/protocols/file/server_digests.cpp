@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What takes the server more than a moment: digests of whole files, made in slices by deadlines.
+// The server's long tasks: digests of whole files, made in slices by deadlines.
 #include <utility>
 
 #include "protocols/file/server_session.hpp"
@@ -8,7 +8,8 @@
 namespace joust::file {
 namespace {
 
-constexpr unsigned kMostDigests = 4;  // made at a time: each costs its loop a millisecond a turn
+constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
+constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading fewer takes less time than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
@@ -19,7 +20,7 @@ FileRefusal lost_source(int error) {
   return {error_of(error), "the file cannot be read"};
 }
 
-// Queries for digests wait for their turn, or a thousand of them would hold up everybody on their loop.
+// Digests of long files wait for a slot, because many digests would delay all peers of their loop.
 bool ServerSession::has_turn() {
   if (has_turn_) return true;
   unsigned others = server_.digests.load();
@@ -49,7 +50,12 @@ void ServerSession::digest_slice(Time now) {
   answered();
 }
 
+// Most of an upload was digested on arrival, unless its last ranges arrived first.
 void ServerSession::check_slice(Time now) {
+  if (upload_->left_to_check() > kWithoutTurn) {
+    due_ = has_turn() ? now : now + kLookForTurn;
+    if (!has_turn_) return still_working(0, now);
+  }
   const auto check = upload_->check();
   if (!check) {
     refuse(check.error());
@@ -60,7 +66,7 @@ void ServerSession::check_slice(Time now) {
   answered();
 }
 
-// A file takes its time; silence would look like a server that has died.
+// A digest takes time; silence would look like a dead server.
 void ServerSession::still_working(std::uint64_t done, Time now) {
   if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
   said_working_ = now;

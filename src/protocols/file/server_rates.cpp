@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Peers that send or read so slowly that they only hold a connection, an upload or an open file.
+// Peers too slow for the connection, upload or open file that they hold.
 #include <algorithm>
 
 #include "protocols/file/server_session.hpp"
@@ -15,8 +15,8 @@ void ServerSession::watch_rates(Time now) {
   for (BegunUpload& begun : begun_) begun.growth.expect(!over_, waited_for, now);
 }
 
-// An upload counts as slow by what all its connections bring together: one of them may have brought its range
-// and wait for the others.
+// The rate of an upload is that of all its connections together: one of them may have sent its range, and
+// wait for the others.
 void ServerSession::check_rates(Time now) {
   if (outgoing_rate_.missed(now)) {
     gives_up_ = true;
@@ -34,7 +34,7 @@ void ServerSession::check_rates(Time now) {
   if (stuck) end_slow_peer("an incomplete upload grows " + begun_.front().growth.complaint());
 }
 
-// What the peer holds is free at once, whether it hears the error or not.
+// The peer's resources are freed at once, even if it never reads the error.
 void ServerSession::end_slow_peer(const std::string& what) {
   ++server_.too_slow;
   const bool in_hand = state_ == State::receiving || state_ == State::discarding;

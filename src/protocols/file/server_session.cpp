@@ -7,9 +7,9 @@
 namespace joust::file {
 namespace {
 
-// Bytes that wait for a peer that does not read, before it is not read either.
+// Memory for unread answers in bytes, beyond which the peer is not read from.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostFiles = 2;  // of answers that a peer has not read yet: each keeps a file open
+constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file open
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
@@ -34,7 +34,7 @@ Want ServerSession::want() const {
   if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
     return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  const bool unread = outgoing_.waiting() > kMostAnswers || outgoing_.files() >= kMostFiles;
+  const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
 }
 
@@ -135,14 +135,14 @@ void ServerSession::consumed(std::size_t n) {
 
 void ServerSession::on_source_failed(int error, Time now) {
   ++server_.refused;
-  // A short file has been handed out to its end already, and its request is no longer the one in hand.
+  // All frames of a short file may be queued already; then its request is no longer the current one.
   const bool latest = outgoing_.source_failed(lost_source(error));
   if (latest && state_ == State::sending) answered();
   conclude();
   watch_rates(now);
 }
 
-// Of an upload more may follow: it is discarded.
+// More data of a refused upload may follow: it is discarded.
 void ServerSession::refuse(const FileRefusal& refusal) {
   ++server_.refused;
   outgoing_.message({request_, Error{refusal}});
@@ -168,7 +168,7 @@ void ServerSession::answered() {
 
 void ServerSession::conclude() {
   forget_complete_uploads();
-  // An upload that others are still bringing is kept by those who have brought some of it.
+  // The session keeps an upload that other connections are still sending, if it sent a range of it.
   const bool had_all =
       server_.requests_per_connection > 0 && requests_ >= server_.requests_per_connection && begun_.empty();
   if (state_ == State::idle && (ending_ || had_all)) over_ = true;

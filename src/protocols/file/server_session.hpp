@@ -16,25 +16,25 @@
 
 namespace joust::file {
 
-// What the sessions of a server share.
+// The state that the sessions of a server share.
 struct ServerState {
   Storage& storage;
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
   RateRules rates{};
 
-  std::atomic<unsigned> digests{0};  // being made now, for queries
+  std::atomic<unsigned> digests{0};  // being made now, for queries and checks
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
-  std::atomic<std::uint64_t> abandoned{0};  // begun, and not brought to their end
-  std::atomic<std::uint64_t> too_slow{0};   // connections ended for being slower than the rates allow
+  std::atomic<std::uint64_t> abandoned{0};  // begun and not completed
+  std::atomic<std::uint64_t> too_slow{0};   // connections ended for a rate below the least
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_stored{0}, bytes_digested{0};  // of files
 };
 
-// Of a read that failed; 0: the file has ended early.
+// The refusal for a failed read; 0: the file has shrunk.
 FileRefusal lost_source(int error);
 
-// A peer that asks for files and brings some. Requests are answered one after the other, in order; while one
-// is being answered nothing is read but what belongs to it.
+// A peer that downloads and uploads files. Requests are answered one after the other, in order; during an
+// answer only input that belongs to it is read.
 class ServerSession : public Session, private SessionFiles {
  public:
   explicit ServerSession(ServerState& server, PeerAddress peer = PeerAddress::unknown);
@@ -64,12 +64,12 @@ class ServerSession : public Session, private SessionFiles {
   void on_source_failed(int error, Time now) override;
 
   enum class State : std::uint8_t {
-    idle,        // a request may come
+    idle,        // ready for a request
     sending,     // a fragment
     receiving,   // an upload's range
-    discarding,  // the rest of one that was refused
+    discarding,  // the rest of a refused upload
     digesting,   // a file, for a query
-    checking,    // an upload that is all there
+    checking,    // a complete upload
   };
 
   void take(const Message& message, Time now);
@@ -89,17 +89,17 @@ class ServerSession : public Session, private SessionFiles {
   void abandon_upload();
   FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRange& upload);
   void forget_complete_uploads();
-  void answered();  // the request in hand
+  void answered();  // the current request
   void conclude();
   void watch_rates(Time now);  // the last step of each input
   void check_rates(Time now);
   void end_slow_peer(const std::string& what);
 
-  // An upload with ranges from here, which this session keeps until it is complete.
+  // An upload with ranges from this connection. The session keeps it until it is complete.
   struct BegunUpload {
     std::shared_ptr<Upload> upload;
-    LeastRate growth;            // by all who bring ranges of it
-    std::uint64_t received = 0;  // bytes, when growth was last looked at
+    LeastRate growth;            // of all connections that send ranges of it
+    std::uint64_t received = 0;  // bytes, when growth was last updated
   };
 
   ServerState& server_;
@@ -107,24 +107,24 @@ class ServerSession : public Session, private SessionFiles {
   Decoder decoder_;
   Outgoing outgoing_;
   State state_ = State::idle;
-  std::uint32_t request_ = 0;  // in hand
+  std::uint32_t request_ = 0;  // of the current request
   std::uint64_t requests_ = 0;
   OpenFile source_;                 // being sent or digested
-  ByteRange left_{};                // of source_, to be sent; of the upload's range, to come
-  ByteRange range_{};               // as asked for
+  ByteRange left_{};                // of source_, not sent yet; or of the upload's range, not received yet
+  ByteRange range_{};               // as requested
   std::shared_ptr<Upload> upload_;  // being received or checked
   std::vector<BegunUpload> begun_;
-  std::uint64_t data_left_ = 0;  // of the data frame that is being read
+  std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   std::optional<FileDigest> digest_;
-  bool has_turn_ = false;  // to digest
-  Time due_{};             // digesting or checking: at once, or for the next look
-  Time said_working_{};    // and told the peer
-  bool ending_ = false;    // the peer has finished, or a stop: nothing new is begun
+  bool has_turn_ = false;  // for a digest
+  Time due_{};             // digesting or checking: the time of the next slice, or check
+  Time said_working_{};    // the last time the peer was told
+  bool ending_ = false;    // the peer has finished, or a stop: no new requests
   bool over_ = false;
   bool gives_up_ = false;
   std::string complaint_;
-  LeastRate incoming_rate_;  // of what the peer has begun to send
-  LeastRate outgoing_rate_;  // of answers that wait to be read
+  LeastRate incoming_rate_;  // of an incomplete request
+  LeastRate outgoing_rate_;  // of unread answers
 };
 
 }  // namespace joust::file

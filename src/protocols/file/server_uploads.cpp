@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the server takes uploads.
+// How the server receives uploads.
 #include <algorithm>
 #include <utility>
 
@@ -30,7 +30,7 @@ void ServerSession::begin(const UploadRange& upload) {
   state_ = State::receiving;
 }
 
-// Room is made frame by frame: a file that is only announced takes none.
+// Room is reserved for each frame: an announced file alone takes none.
 void ServerSession::begin(const Data& data) {
   if (state_ == State::receiving) {
     if (data.size > left_.size)
@@ -44,20 +44,20 @@ void ServerSession::forget_complete_uploads() {
   std::erase_if(begun_, [](const BegunUpload& begun) { return begun.upload->over(); });
 }
 
-// What this peer has begun is kept until it is complete, or the connection ends.
+// An upload begun by this peer is kept until it is complete, or the connection ends.
 FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
   forget_complete_uploads();
   auto found = server_.storage.upload({.name = upload.name,
-                                     .size = upload.file_size,
-                                     .id = upload.id,
-                                     .digest = upload.digest,
-                                     .rehearsal = upload.rehearsal,
-                                     .peer = peer_});
+                                       .size = upload.file_size,
+                                       .id = upload.id,
+                                       .digest = upload.digest,
+                                       .rehearsal = upload.rehearsal,
+                                       .peer = peer_});
   if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
   if (begun_.size() >= kMostBegun)
     return std::unexpected(
         FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
-  // Its growth is the matter of several connections: as much time for it as for readers.
+  // Several connections contribute to its growth, so it gets as much time as readers do.
   begun_.push_back({*found, LeastRate(server_.rates.outgoing), (*found)->received()});
   return found;
 }
@@ -89,7 +89,7 @@ void ServerSession::end_upload(const End& end, Time now) {
   if (upload_->finish(range_)) {
     state_ = State::checking;
     due_ = said_working_ = now;
-    check_slice(now);  // where the bytes were seen as they came, that is all
+    check_slice(now);  // if the bytes were digested on arrival, this is all
     return;
   }
   outgoing_.message({request_, Stored{range_, false, std::nullopt}});

@@ -12,7 +12,7 @@
 #include "joust/bytes.hpp"
 #include "store/storage.hpp"
 
-// The frames of the file protocol, byte by byte as in docs/file-protocol.md: what both sides know of them.
+// The frames of the file protocol (docs/file-protocol.md), for both sides.
 namespace joust::file {
 
 inline constexpr std::uint8_t kVersion = 1;
@@ -37,7 +37,7 @@ struct Head {
   Kind kind{};
   std::uint16_t flags = 0;
   std::uint32_t request = 0;  // chosen by the client; every answer repeats it
-  std::uint32_t size = 0;     // of the body, bytes
+  std::uint32_t size = 0;     // bytes of the body
 };
 
 // The bodies.
@@ -64,7 +64,7 @@ struct Facts {
 };
 struct Stored {
   ByteRange range{};
-  bool complete = false;           // the file has its name now
+  bool complete = false;           // the file has its name
   std::optional<Digest> digest{};  // of the file, once complete
 };
 struct Working {
@@ -75,7 +75,7 @@ struct Data {
 };
 struct End {
   std::uint64_t size = 0;          // bytes of all data frames of the request
-  std::optional<Digest> digest{};  // of those bytes, where it is known
+  std::optional<Digest> digest{};  // of those bytes, if known
 };
 struct Error {
   FileRefusal refusal{};
@@ -87,19 +87,18 @@ struct Message {
   Body body{};
 };
 
-// A message with its head. Of Data only the head.
+// A message with its head. For Data only the head.
 std::vector<std::byte> encode(const Message& message);
 
-// Cuts a stream into messages. Holds at most one head and one body, and no more of it than has come. After a
-// data message the caller takes that many bytes itself before it asks again.
+// Cuts a stream into messages. Stores at most one head and one body, and only bytes that have arrived. After
+// a data message the caller itself takes that many bytes before the next call.
 class Decoder {
  public:
   struct Step {
     std::size_t taken = 0;             // bytes of `chunk`
     std::optional<Message> message{};  // nothing: more bytes are needed
   };
-  // An error is a violation; the stream cannot be followed any further. `request` of the error is 0 where
-  // that is not known.
+  // A protocol error; the stream cannot be read any further. `request` of the error is 0 if unknown.
   struct Violation {
     std::uint32_t request = 0;
     FileRefusal refusal{};
@@ -110,7 +109,7 @@ class Decoder {
   std::size_t held_bytes() const { return held_.capacity(); }
 
  private:
-  std::vector<std::byte> held_;  // of a message that has not come whole
+  std::vector<std::byte> held_;  // of an incomplete message
 };
 
 }  // namespace joust::file

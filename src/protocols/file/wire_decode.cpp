@@ -8,8 +8,8 @@
 namespace joust::file {
 namespace {
 
-// Takes fields from a body. What is missing makes it bad, and is read as 0; what follows the last known field
-// is from a later version, and ignored.
+// Reads fields from a body. A missing field makes the body invalid, and is read as 0. Bytes after the last
+// known field are from a later version, and ignored.
 class Fields {
  public:
   Fields(Bytes body, std::uint16_t flags) : rest_(body), flags_(flags) {}
@@ -67,7 +67,7 @@ Error error_from(Fields& fields) {
   return error;
 }
 
-// The braces of a list are evaluated from left to right: the order of the fields.
+// The braces of a list are evaluated from left to right, in the order of the fields.
 std::optional<Body> body_of(const Head& head, Fields& fields) {
   switch (head.kind) {
     case Kind::query:
@@ -102,7 +102,7 @@ Head head_of(Bytes bytes) {
           .size = read_big_endian<std::uint32_t>(&bytes[8])};
 }
 
-// Before anything is held for the body.
+// Checked before the body is stored.
 std::string_view objection_to(const Head& head) {
   const std::size_t largest = head.kind == Kind::data ? kLargestData : kLargestBody;
   return head.size > largest ? "the frame is too large" : "";

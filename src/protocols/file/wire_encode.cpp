@@ -8,9 +8,9 @@
 namespace joust::file {
 namespace {
 
-constexpr std::size_t kLongestText = 255;  // bytes of an error's words
+constexpr std::size_t kLongestText = 255;  // bytes of an error's text
 
-// Appends fields behind a head that is completed at the end.
+// Appends fields to a head, whose size is filled in at the end.
 class Frame {
  public:
   Frame(Kind kind, std::uint32_t request) : bytes_(kHeadBytes) {

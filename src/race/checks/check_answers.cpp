@@ -22,7 +22,7 @@ struct Faults {
   }
 };
 
-// Over all trials, also those of a disturbed attempt: a wrong byte is wrong on a busy machine too.
+// Counts all trials, including disturbed attempts, because a wrong byte is wrong on a busy machine too.
 Faults faults_of(const Entry& entry) {
   Faults faults;
   for (const Trial& trial : entry.trials) {
@@ -61,8 +61,8 @@ std::string describe(const Faults& faults, std::size_t trials) {
   return join(parts);
 }
 
-// The connections that had no reply in the timed window: no failure while the request timeout is longer than
-// the window, but whom it serves instead is served faster for it.
+// The connections without a reply in the timed window. That is no failure if the request timeout is longer
+// than the window, but the server was faster for the others.
 struct Silence {
   std::uint64_t silent = 0, connections = 0, oldest_open_ns = 0;
   double served() const {
@@ -70,7 +70,7 @@ struct Silence {
   }
 };
 
-// Of the trial that served the smallest share.
+// The trial with the smallest share of connections served.
 Silence silence_of(const Entry& entry) {
   Silence worst;
   for (const Trial* trial : usable_trials(entry)) {
@@ -94,7 +94,7 @@ std::string describe(const Silence& silence) {
   return text;
 }
 
-// With long pauses between messages not every connection has one in the window.
+// False if the interval is too long for every connection to send in the window.
 bool all_ask_in_window(const LoadPlan& load) {
   return !load.duration || 2 * load.interval <= *load.duration;
 }

@@ -9,14 +9,13 @@
 namespace joust::race {
 namespace {
 
-// Half a message more or less is a message on its way; what may be missing at the end of a timed run is what
-// was.
+// The difference may be the bytes of messages in flight, because a timed run may end before these arrive.
 bool agree(std::uint64_t here, std::uint64_t there, double slack) {
   const double difference = static_cast<double>(here) - static_cast<double>(there);
   return std::abs(difference) <= slack;
 }
 
-// What is wrong with the books of one trial; empty when they balance.
+// The first count of a trial that does not balance, in words; empty if all do.
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
   if (load.sent != load.verified + load.failed + load.in_flight)

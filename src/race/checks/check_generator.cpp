@@ -10,12 +10,12 @@
 namespace joust::race {
 namespace {
 
-// Of all the time of the CPUs a side may use; above 1 is impossible but for rounding.
+// Shares of the CPU time that each side could use; above 1 only by rounding.
 struct Load {
   double client = 0, server = 0;
 };
 
-// How many CPUs a side can use: those it was pinned to, else one for each thread it was given.
+// The number of CPUs that a side can use: those it is pinned to, otherwise one for each thread.
 double cpus_of(const std::string& pinned, std::uint64_t threads) {
   const std::size_t count = cpus_in(pinned).size();
   return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
@@ -25,7 +25,7 @@ double cpu_s(const Usage& usage) {
   return usage.user_s + usage.system_s;
 }
 
-// The mean over trials. Stolen time is not there to be used, so it does not count as idle.
+// The mean over trials. Stolen time is not usable, so it does not count as idle.
 Load load_of(const RaceResult& race, const Entry& entry) {
   Load sum;
   double trials = 0;
@@ -49,7 +49,7 @@ const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
   return nullptr;
 }
 
-// What an interval between messages allows at most, whatever the server does.
+// The highest rate that an interval between messages allows.
 double schedule_ceiling(const LoadPlan& load) {
   if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
@@ -67,7 +67,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   const double schedule = schedule_ceiling(one.plan.load);
   if (ceiling == nullptr && one.no_ceiling.empty())
     findings.warn("{}: the generator's ceiling was not measured", name);
-  // The ceiling has one thread, so it says nothing of a client that has several.
+  // the ceiling is measured with one thread: it does not apply to clients with several
   const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
   const double measured =
       known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();

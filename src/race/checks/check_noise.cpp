@@ -16,9 +16,9 @@
 namespace joust::race {
 namespace {
 
-// Less likely than this by chance, and an effect is believed.
+// An effect is accepted if its probability by chance is below this.
 constexpr double kChance = 0.01;
-// Of two rounds any order could be chance: shuffling them has too few outcomes.
+// The order of two rounds proves nothing: shuffling them has too few outcomes.
 constexpr std::size_t kRoundsThatShowOrder = 3;
 
 std::vector<stats::Observation> observations_of(const CaseResult& one) {
@@ -38,7 +38,7 @@ double half_width(const Estimate& ratio) {
   return ratio.interval.width() / 2 / ratio.median;
 }
 
-// Whether the race's own processes may run on one CPU, and take its time from each other.
+// Warns if processes of the race may run on the same CPU and take time from each other.
 void check_apart(const CpuPlan& plan, Findings& findings) {
   if (plan.server.empty() || plan.client.empty()) return;  // not recorded
   if (plan.server == "any" || plan.client == "any") {
@@ -54,8 +54,8 @@ void check_apart(const CpuPlan& plan, Findings& findings) {
     findings.warn("server and client share CPU {}: each takes time from the other", join(shared, ","));
 }
 
-// A thread of the kernel that polls wants a CPU of its own beside each loop. Which one it runs on otherwise
-// depends on the kernel: one of its owner's, or any.
+// Warns if a polling kernel thread has no CPU of its own beside its loop. The kernel decides where it runs
+// otherwise: on one of its owner's CPUs, or on any.
 void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& findings) {
   const auto look = [&](const char* side, bool polled, std::uint64_t loops, const std::string& list) {
     const std::size_t cpus = cpus_in(list).size();

@@ -10,13 +10,13 @@
 namespace joust::race {
 namespace {
 
-// Builds whose speed means something. An empty type is CMake's unoptimized default.
+// True for builds whose speed is meaningful. An empty type is CMake's unoptimized default.
 bool optimized(const BuildInfo& build) {
   return build.type == "Release" || build.type == "RelWithDebInfo" || build.type == "MinSizeRel";
 }
 
 void check_build(const BuildInfo& build, std::set<std::string>& told, Findings& findings) {
-  if (build == BuildInfo{}) return;  // an external server does not say how it was built
+  if (build == BuildInfo{}) return;  // an external server does not report its build
   if (!build.sanitizers.empty() && told.insert("sanitizers").second)
     findings.refuse("built with sanitizers ({}), which slow some engines more than others", build.sanitizers);
   if (!optimized(build) && told.insert("type").second)
@@ -31,7 +31,7 @@ std::string settings_text(const Settings& settings) {
   return parts.empty() ? "nothing" : join(parts);
 }
 
-// Whether the child ran what it was asked to run. What it was not asked it may report as it likes.
+// Compares the child's report with what was asked. Values that were not asked for may be anything.
 void check_side(const std::string& name, const char* side, const EngineChoice& asked,
                 const std::string& engine, const Settings& knobs, std::uint64_t threads,
                 const std::string& wait, Findings& findings) {
@@ -49,7 +49,7 @@ void check_side(const std::string& name, const char* side, const EngineChoice& a
     findings.warn("{}: its {} waited by {} where {} was asked for", name, side, wait, asked.wait);
 }
 
-// An engine without the kernel features it is built on runs, but not as itself.
+// Bars an engine that ran without the kernel features it is built on.
 void check_missing(const std::string& name, const Contestant& who, const Trial& trial, Findings& findings) {
   for (const std::string& feature : trial.server.missing)
     findings.bar(name, fmt::format("{} ran without {}", who.server.engine, feature));
@@ -57,7 +57,7 @@ void check_missing(const std::string& name, const Contestant& who, const Trial& 
     findings.bar(name, fmt::format("its client {} ran without {}", who.client.engine, feature));
 }
 
-// The options of one side over all contestants, option by option. Trials of one contestant may differ too.
+// Compares the options of one side over all trials of all contestants.
 class Options {
  public:
   void add(const std::string& contestant, const Settings& socket) {
@@ -85,7 +85,7 @@ class Options {
   std::map<std::string, std::map<std::string, std::set<std::string>>> seen_;
 };
 
-// What was asked for and the kernel did not grant, to all alike.
+// Warns of options that the kernel did not grant to any contestant.
 void check_wishes(const char* side, const SocketPlan& wanted, const Settings& granted, Findings& findings) {
   const auto compare = [&](const char* option, const std::string& wish, const char* who) {
     const auto found = granted.find(option);
@@ -93,7 +93,7 @@ void check_wishes(const char* side, const SocketPlan& wanted, const Settings& gr
       findings.warn("the {} {} is {} where {} asked for {}", side, option, found->second, who, wish);
   };
   if (wanted.nodelay) compare("nodelay", *wanted.nodelay ? "true" : "false", "the scenario");
-  // Also joust's own wish: a machine that has no cubic races with something else.
+  // joust's default is compared too: a machine without cubic uses another algorithm.
   compare("congestion", wanted.congestion.value_or(SocketOptions{}.congestion),
           wanted.congestion ? "the scenario" : "joust");
 }

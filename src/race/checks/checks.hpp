@@ -3,19 +3,18 @@
 
 #include "race/result.hpp"
 
-// The honesty checks: small pure functions over what was recorded. Each looks at one case of a race. Those
-// that may keep contestants from being ranked come first (entry_checks); the others judge the figures that
-// are left.
+// The checks of a race: small pure functions of the recorded data. Each checks one case. The checks that may
+// bar contestants from the ranking come first (entry_checks); the others judge the remaining figures.
 namespace joust::race {
 
-// The figures that decide, in one place.
+// All thresholds. The number of the check is in the comment.
 inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
 inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
-inline constexpr double kClearlyIdle = 0.90;  // 1: below this share of its CPU a server waits for its client
-inline constexpr double kServed = 0.90;  // 3: of the connections; below it a server starves some for others
-inline constexpr double kLeastDifference = 0.02;   // 9: never call less than this a difference
-inline constexpr double kCoarse = 0.10;            // 4, 5, 8, 9: more than this hides what people race for
-inline constexpr std::uint64_t kEnoughRounds = 6;  // 8: five can hold the truth 94 % of the time at most
+inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
+inline constexpr double kServed = 0.90;       // 3: least share of connections served
+inline constexpr double kLeastDifference = 0.02;   // 9: the least difference that may count
+inline constexpr double kCoarse = 0.10;            // 4, 5, 8, 9: above this, noise hides relevant differences
+inline constexpr std::uint64_t kEnoughRounds = 6;  // 8: with five rounds the confidence is at most 94 %
 inline constexpr double kStealWorthAWord = 0.01;   // 7
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
@@ -29,7 +28,7 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one);        
 CheckResult check_environment(const RaceResult& race, const CaseResult& one);   // 11
 CheckResult check_books(const RaceResult& race, const CaseResult& one);         // 12
 
-// Runs them all in the order that lets one build on another, and ranks the contestants by what they found.
+// Runs all checks in their order, which lets one use another's result, and then ranks the contestants.
 void run_checks(RaceResult& race, CaseResult& one);
 
 }  // namespace joust::race

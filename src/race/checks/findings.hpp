@@ -12,12 +12,12 @@
 
 namespace joust::race {
 
-// Collects what a check finds, in sentences. The verdict is that of the worst finding.
+// Collects the findings of a check as sentences. The verdict is that of the worst finding.
 class Findings {
  public:
   Findings(int id, std::string title) { result_.id = id, result_.title = std::move(title); }
 
-  // Part of the detail, whatever the verdict.
+  // Adds to the detail, without changing the verdict.
   template <typename... Args>
   void say(fmt::format_string<Args...> text, Args&&... args) {
     sentences_.push_back(fmt::format(text, std::forward<Args>(args)...));
@@ -27,14 +27,14 @@ class Findings {
     say(text, std::forward<Args>(args)...);
     if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
   }
-  // This contestant is not ranked, for this reason; `entry` is the name of the entry that showed it.
+  // Excludes this contestant from the ranking, for this reason; `entry` is the name of the entry at fault.
   void bar(const std::string& contestant, const std::string& reason) { bar(contestant, reason, contestant); }
   void bar(const std::string& contestant, const std::string& reason, const std::string& entry) {
     result_.bars.emplace(contestant, reason);
     say("{}: {}", entry, reason);
     result_.verdict = Verdict::refuse;
   }
-  // The whole measurement is invalid.
+  // Invalidates the whole measurement.
   template <typename... Args>
   void refuse(fmt::format_string<Args...> text, Args&&... args) {
     say(text, std::forward<Args>(args)...);
@@ -60,7 +60,7 @@ inline std::string percent(double fraction, int decimals = 0) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
 }
 
-// The contestants that have something to show. Neither the reference's second entry nor ceilings.
+// The contestants with trials, without the reference's second entry and the ceilings.
 inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   std::vector<const Entry*> all;
   for (const Entry& entry : one.entries)
@@ -68,7 +68,7 @@ inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   return all;
 }
 
-// The same with the reference's second entry: its faults are those of whom it repeats.
+// The same with the reference's second entry, whose faults are charged to the contestant it repeats.
 inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   std::vector<const Entry*> all = contestants_of(one);
   for (const Entry& entry : one.entries)
@@ -76,20 +76,20 @@ inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   return all;
 }
 
-// Whether any contestant has a trial that a check could look at.
+// True if any contestant has a trial to check.
 inline bool anything_measured(const CaseResult& one) {
   for (const Entry* entry : contestants_of(one))
     if (!usable_trials(*entry).empty()) return true;
   return false;
 }
 
-// Instead of a PASS over nothing.
+// The result of a check without data, in place of PASS.
 inline CheckResult nothing_to_check(Findings findings) {
   findings.warn("nothing to check: no contestant has a usable trial");
   return findings.take();
 }
 
-// Who is charged with what an entry did.
+// The contestant that is charged with an entry's faults.
 inline const std::string& answerable(const Entry& entry) {
   return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
 }

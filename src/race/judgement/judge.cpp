@@ -9,7 +9,7 @@
 namespace joust::race {
 namespace {
 
-// Takes barred contestants out of the ranking, each with the first reason found.
+// Excludes barred contestants from the ranking, each with the first reason.
 void apply_bars(CaseResult& one) {
   for (const CheckResult& check : one.checks)
     for (Entry& entry : one.entries) {
@@ -23,7 +23,7 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-// What the reference's second entry shows about the noise; infinite when it shows nothing.
+// The least difference that counts, from the noise of the reference's second entry; infinite without one.
 double least_difference(const RaceResult& race, const CaseResult& one) {
   const Entry* reference = find_entry(one, one.reference);
   const Entry* again = second_entry(one);
@@ -67,7 +67,7 @@ bool nobody_is_sound(const CaseResult& one) {
 void run_checks(RaceResult& race, CaseResult& one) {
   one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
                 check_books(race, one)};
-  // Errors explain more than the ceiling does: their reason comes first.
+  // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
   one.least_difference = least_difference(race, one);

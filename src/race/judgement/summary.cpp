@@ -22,7 +22,7 @@ std::optional<double> median_of(const std::vector<const Trial*>& trials, const F
   return stats::median(values);
 }
 
-// A figure of a usage for each verified message.
+// A figure of the CPU usage, divided by the number of verified messages.
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
     const auto messages = static_cast<double>(trial.load->verified);
@@ -36,7 +36,7 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
-// The samples of all trials together: a median of percentiles is the percentile of nothing.
+// Percentiles of all trials' samples together, because a median of percentiles is not a percentile.
 Latency merged_latency(const std::vector<const Trial*>& trials) {
   static constexpr std::tuple<const char*, double, std::optional<double> Latency::*> kPercentiles[] = {
       {"p50", 0.5, &Latency::p50},
@@ -61,9 +61,9 @@ Latency merged_latency(const std::vector<const Trial*>& trials) {
   return latency;
 }
 
-// For trials that do not give their samples.
+// For trials without samples.
 Latency median_latency(const std::vector<const Trial*>& trials) {
-  const auto median = [&](std::optional<double> Latency::*figure) {
+  const auto median = [&](std::optional<double> Latency::* figure) {
     return median_of(trials, [=](const Trial& trial) { return trial.load->latency_ns.*figure; });
   };
   return {.mean = median(&Latency::mean),
@@ -79,11 +79,11 @@ Latency latency_of(const std::vector<const Trial*>& trials) {
   Latency latency = mergeable ? merged_latency(trials) : median_latency(trials);
   for (const Trial* trial : trials) {
     latency.samples += trial->load->latency_ns.samples;
-    // Of the worst, the worst: a median of maxima would hide the one that hurt.
+    // the largest of all trials: a median of maxima would hide the worst latency
     if (trial->load->latency_ns.max)
       latency.max = std::max(latency.max.value_or(0), *trial->load->latency_ns.max);
   }
-  // A bucket's highest value may be above the greatest there was.
+  // A bucket's highest value may exceed the maximum.
   for (const auto figure : {&Latency::p50, &Latency::p90, &Latency::p99, &Latency::p999})
     if (latency.merged && latency.max && latency.*figure)
       latency.*figure = std::min(latency.*figure, latency.max);

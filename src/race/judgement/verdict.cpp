@@ -18,7 +18,7 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
-// Tie groups are made around their leaders, so two of different groups may still tie with one another.
+// Tie groups are formed around their leaders, so members of different groups may still tie.
 std::string against_reference(const Entry& entry, const CaseResult& one) {
   const Estimate& ratio = *entry.summary.ratio;
   const std::string& name = entry.contestant.name;
@@ -32,7 +32,7 @@ std::string against_reference(const Entry& entry, const CaseResult& one) {
   return fmt::format("{} is {} {} ({})", name, times, one.reference, interval);
 }
 
-// The ranked ones, the fastest first.
+// Ranked contestants, the fastest first.
 std::vector<const Entry*> ranking(const CaseResult& one) {
   std::vector<const Entry*> ranked;
   for (const Entry* entry : contestants_of(one))

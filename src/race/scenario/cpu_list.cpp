@@ -17,13 +17,13 @@ std::string range_text(std::span<const int> cpus) {
   return cpus.empty() ? "any" : format_cpus(cpus);
 }
 
-std::uint64_t most_threads(const Scenario& scenario, EngineChoice Contestant::*side) {
+std::uint64_t most_threads(const Scenario& scenario, EngineChoice Contestant::* side) {
   std::uint64_t most = 1;
   for (const Contestant& contestant : scenario.contestants) most = std::max(most, (contestant.*side).threads);
   return most;
 }
 
-// `allowed` without the CPUs that the list of the other side names.
+// `allowed` without the CPUs in the other side's list.
 std::vector<int> without(std::span<const int> allowed, const std::string& list) {
   std::vector<int> rest(allowed.begin(), allowed.end());
   if (const auto taken = list.empty() || list == "any" ? std::vector<int>{} : parse_cpus(list, allowed))

@@ -10,15 +10,15 @@
 
 namespace joust::race {
 
-// The CPUs that a list ("0", "0-1,3") names; none for "any" and the empty list. The list is a right one of a
-// machine: see check_cpus_exist().
+// The CPUs in a list ("0", "0-1,3"); none for "any" and the empty list. The list must be valid: see
+// check_cpus_exist().
 std::set<int> cpus_in(const std::string& list);
 
-// What is wrong with CPUs that were asked for and are not among `allowed`.
+// The error message if CPUs in the plan are not in `allowed`.
 std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed);
 
-// Where the children run. What the scenario leaves open: as many CPUs as the contestants have threads, server
-// and client apart, where there are enough; "any" for both where there is one CPU only.
+// The CPUs of the children. If the scenario does not set them: as many CPUs as the contestants have threads,
+// separate for server and client, if there are enough; "any" for both if there is only one CPU.
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const int> allowed);
 
 }  // namespace joust::race

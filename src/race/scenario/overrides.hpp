@@ -5,10 +5,10 @@
 
 namespace joust::race {
 
-// What the flags of `joust race` say. They describe a race of their own, or change one read from a file: what
-// is given here replaces what is there, in every case of it.
+// The flags of `joust race`. They describe a race of their own, or replace values of a race read from a file,
+// in all of its cases.
 struct Overrides {
-  std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; every pair of them races
+  std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; all pairs race
   std::optional<std::string> protocol{};
   Settings options{};  // of the protocol
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
@@ -21,7 +21,7 @@ struct Overrides {
   bool quick = false;
 };
 
-// A race with nothing in it but defaults: the first protocol, for a second.
+// A race of defaults: the first protocol, for a second.
 Scenario empty_scenario(const Catalogue& catalogue);
 
 // The error says what is wrong and what is allowed.

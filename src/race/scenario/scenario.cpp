@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
 
-// The threads and CPUs a plan may name; far above any machine, and far below an overflow.
+// The most threads and CPUs that a plan may name: far above any machine, far below an overflow.
 constexpr std::uint64_t kMostThreads = 1024;
 
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
@@ -36,7 +36,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Names that are taken twice make a table nobody can read, and a reference that could be either.
+// Names must be unique, for the tables and for the reference.
 std::optional<std::string> check_names(const Scenario& scenario) {
   std::set<std::string> names;
   for (const Contestant& contestant : scenario.contestants)
@@ -57,7 +57,7 @@ std::optional<std::string> check_reference(const Scenario& scenario) {
                      scenario.reference, names);
 }
 
-// A trial that is killed before its load can be over measures nothing.
+// The timeout of a trial must not end before its load does.
 std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
   if (!limits.trial_timeout) return std::nullopt;
   using Seconds = std::chrono::duration<double>;
@@ -123,7 +123,7 @@ bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
   });
 }
 
-// What a contestant says of the protocol has to fit every case.
+// Checks a contestant's protocol options against every case.
 std::optional<std::string> check_options(const Case& one, const EngineChoice& choice, Role role,
                                          const Catalogue& catalogue) {
   for (const auto& [name, value] : choice.options) {

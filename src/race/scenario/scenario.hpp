@@ -12,13 +12,13 @@
 #include "joust/time.hpp"
 #include "race/scenario/catalogue.hpp"
 
-// What is to be raced: the struct behind a scenario file and behind the flags of `joust race`.
+// A race to be run, from a scenario file or from the flags of `joust race`.
 namespace joust::race {
 
-// Knobs as they are handed to the children: name to value.
+// Knobs for the children: name to value.
 using Settings = std::map<std::string, std::string>;
 
-// What the client side does. Either `messages` (each connection's) or `duration` ends it.
+// The client's load. It ends after `messages` (of each connection) or after `duration`.
 struct LoadPlan {
   std::uint64_t connections = 64;
   std::optional<std::uint64_t> messages{};
@@ -29,7 +29,7 @@ struct LoadPlan {
   std::optional<std::uint64_t> payload_bytes{};
 };
 
-// TCP options for every contestant alike. What is not given is left to the engines' common default.
+// TCP options of all contestants. Those not given have the engines' common default.
 struct SocketPlan {
   std::optional<bool> nodelay{};
   std::optional<std::string> congestion{};
@@ -42,10 +42,10 @@ struct LimitPlan {
   std::optional<Duration> connect_timeout{};
   std::optional<Duration> request_timeout{};
   std::optional<Duration> idle_timeout{};
-  std::optional<Duration> trial_timeout{};  // a whole trial; what takes longer is killed and reported
+  std::optional<Duration> trial_timeout{};  // of a whole trial; after it the trial is killed and reported
 };
 
-// CPU lists ("0", "0-1,3"). Empty: joust chooses; "any": not pinned.
+// CPU lists ("0", "0-1,3"). Empty: chosen by joust; "any": not pinned.
 struct CpuPlan {
   std::string server{};
   std::string client{};
@@ -62,14 +62,14 @@ struct EngineChoice {
 
 struct Contestant {
   std::string name{};
-  EngineChoice server{};  // meaningless when `command` is given
-  std::string command{};  // an external server: a shell command that holds {port}
+  EngineChoice server{};  // unused if `command` is given
+  std::string command{};  // an external server: a shell command that contains {port}
   EngineChoice client{};
 
   bool external() const { return !command.empty(); }
 };
 
-// One load under which all contestants meet. Figures of different cases are never compared.
+// One load for all contestants. Figures of different cases are never compared.
 struct Case {
   std::string name = "main";
   std::string title{};
@@ -79,13 +79,13 @@ struct Case {
 };
 
 struct Scenario {
-  std::string file{};  // where it was read from; empty for a race described by flags
+  std::string file{};  // its path; empty for a race described by flags
   std::string title{};
   std::string description{};
   std::uint64_t rounds = 10;
   std::optional<std::uint64_t> seed{};
-  bool quick = false;       // warn of disturbed rounds instead of running them again
-  std::string reference{};  // the contestant the others are compared with; empty: the first that can run
+  bool quick = false;       // warn of disturbed rounds and do not repeat them
+  std::string reference{};  // the contestant to compare with; empty: the first that can run
   SocketPlan socket{};
   LimitPlan limits{};
   CpuPlan cpus{};
@@ -98,7 +98,7 @@ inline constexpr std::string_view kDefaultClient = "epoll";
 
 enum class Role { serve, dial };
 
-// All of these return what is wrong in words that name what is allowed and the nearest match.
+// The functions below return error messages that name the allowed values and the nearest match.
 std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
                                                       const Catalogue& catalogue);
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
@@ -106,31 +106,31 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
                                       const std::string& value, const Catalogue& catalogue);
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const LoadPlan& load);
-std::optional<std::string> check_end(const Case& one);  // apart, as a flag may give what a file leaves out
+std::optional<std::string> check_end(const Case& one);  // separate: a flag may supply what a file leaves out
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
 
-// An option of the protocol that the case speaks.
+// Checks an option of the case's protocol.
 std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
                                         const std::string& value, const Catalogue& catalogue);
 
-// The options of a side: what the contestant says, and otherwise the case.
+// The protocol options of a side: the contestant's, then the case's.
 Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
 
-// The knobs all engines have are in EngineChoice, not among its knobs. What is no knob of the engine may be
-// an option of a protocol; complete() sees whether it is one of the protocol that is raced.
+// Knobs that all engines have are stored in EngineChoice's own members. A name that is not a knob may be an
+// option of the protocol; complete() checks that.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 
-// Every server against every client, named by what differs.
+// Every server with every client, named by their differences.
 std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
                                    const std::vector<EngineChoice>& clients);
 
-// "epoll", or "epoll:trigger=level": the engine and what is not default about it.
+// "epoll", or "epoll:trigger=level": the engine and its non-default settings.
 std::string describe(const EngineChoice& choice);
 
-// Puts the last things in place and checks what only the whole can show: names that are unique, a reference
-// that exists, at least one contestant and one case.
+// Fills in the remaining defaults and checks the whole: unique names, an existing reference, at least one
+// contestant and one case.
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue);
 
 // Reads a scenario file. The error is one line per problem, each "file:line:column: key 'x': ...".

@@ -31,7 +31,7 @@ void assign(T& to, const std::optional<T>& from) {
   if (from) to = *from;
 }
 
-// Reads what is there over what `load` already holds, so that a case says only what differs.
+// Overwrites only the values given, so that a case needs only its differences.
 void read_load(const toml::table* table, const std::string& path, LoadPlan& load, Problems& problems) {
   if (table == nullptr) return;
   TableReader reader(*table, path, problems);
@@ -192,7 +192,7 @@ std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const
   return *name;
 }
 
-// An option's name is a key as it is: [options] flush = "each".
+// The keys are option names: [options] flush = "each".
 void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
   const toml::table* table = reader.table("options");
   if (table == nullptr) return;

@@ -76,7 +76,7 @@ namespace {
 
 using Parse = std::expected<std::uint64_t, std::string> (*)(std::string_view);
 
-// The number in `value`, or what is wrong with it. `allowed` describes the range in words.
+// The number in `value`, or the error message. `allowed` describes the range in words.
 std::expected<std::uint64_t, std::string> number_of(const toml::node& value, Parse parse, std::uint64_t least,
                                                     std::uint64_t most) {
   const std::string allowed =

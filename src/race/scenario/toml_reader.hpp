@@ -14,7 +14,7 @@
 
 namespace joust::race {
 
-// What is wrong with a scenario file, one line per problem, in the order of discovery.
+// The errors in a scenario file, one line each, in the order of discovery.
 class Problems {
  public:
   explicit Problems(std::string file) : file_(std::move(file)) {}
@@ -28,8 +28,8 @@ class Problems {
   std::vector<std::string> lines_;
 };
 
-// Reads one table key by key. Every key that is asked for is an allowed one: finish() reports the others. A
-// value of the wrong type or out of range is reported and read as absent, so that one run names all problems.
+// Reads one table key by key. A key that is read is allowed; finish() reports the others. A value of the
+// wrong type or out of range is reported and treated as absent, so that one run reports all errors.
 class TableReader {
  public:
   // `path` precedes the keys in messages: "load." for the table [load].
@@ -51,11 +51,11 @@ class TableReader {
   std::vector<const toml::table*> tables(std::string_view key);
   const toml::node* node(std::string_view key);
 
-  // Says that the value of `key` is wrong; at the table itself when the key is absent.
+  // Reports an error in the value of `key`; at the table if the key is absent.
   void wrong(std::string_view key, std::string_view what);
-  // Every key that has not been asked for, as text: an engine's knobs, a protocol's parameters.
+  // The keys that have not been read, as text: an engine's knobs, a protocol's parameters.
   std::vector<std::pair<std::string, std::string>> others();
-  // Reports every key that nobody has asked for.
+  // Reports the keys that have not been read.
   void finish();
 
   const std::string& path() const { return path_; }
@@ -70,7 +70,7 @@ class TableReader {
   std::vector<std::string> asked_;
 };
 
-// A string, number or boolean as text; nothing when it is a table, an array or a date.
+// A string, number or boolean as text; nothing for a table, an array or a date.
 std::optional<std::string> scalar_text(const toml::node& node);
 
 }  // namespace joust::race

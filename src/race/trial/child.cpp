@@ -20,10 +20,10 @@
 namespace joust::race {
 namespace {
 
-// Enough to understand a failure; a child that complains without end must not fill our memory.
+// Enough to explain a failure. The limit protects our memory from a child that writes without end.
 constexpr std::size_t kMostWords = 4096;
 constexpr std::size_t kMostLastLines = 8;
-// A line of the child protocol is far shorter. Without this limit an external server could fill our memory.
+// Lines of the child protocol are far shorter. The limit protects our memory from an external server.
 constexpr std::size_t kLongestLine = 64 << 10;
 constexpr std::size_t kMostLines = 256;  // not taken yet
 
@@ -37,7 +37,7 @@ struct Pipe {
   }
 };
 
-// Everything the child needs between fork and exec is prepared before: there it may not allocate.
+// The child's data between fork and exec, prepared before, because the child must not allocate.
 struct Prepared {
   std::vector<char*> argv;
   cpu_set_t cpus{};
@@ -60,15 +60,15 @@ struct Prepared {
   ::_exit(127);
 }
 
-// In the child. Signal mask and dispositions are inherited over exec, and ours are not what programs expect.
+// Runs in the child. Resets the signal mask and SIGPIPE, which exec would pass on to the program.
 [[noreturn]] void become(const char* program, Prepared& prepared, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the parent died before the line above
+  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl()
   ::dup2(prepared.nothing.get(), STDIN_FILENO);
   ::dup2(prepared.output.write.get(), STDOUT_FILENO);
   ::dup2(prepared.errors.write.get(), STDERR_FILENO);
-  struct sigaction standard {};
+  struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &standard, nullptr);
   sigset_t none;
@@ -89,7 +89,7 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
   const pid_t parent = ::getpid();
   pid_ = checked(::fork(), "fork()");
   if (pid_ == 0) become(command.program.c_str(), prepared, parent);
-  ::setpgid(pid_, pid_);  // here too: whoever comes first, the group is there before anybody signals it
+  ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
   process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   output_ = std::move(prepared.output.read);
   errors_ = std::move(prepared.errors.read);
@@ -108,8 +108,8 @@ void Child::send(int number) const {
   if (!ended()) ::kill(pid_, number);
 }
 
-// The group may outlive its leader: what an external command has left behind is signalled too. The leader is
-// waited for only at the very end, so its number cannot have become somebody else's.
+// The group may outlive its leader: processes started by an external command are signalled too. The leader is
+// waited for last, so its process id cannot be reused before.
 void Child::send_group(int number) const {
   ::kill(-pid_, number);
 }
@@ -152,7 +152,7 @@ void Child::drain(Fd& pipe, std::string& into) {
     if (&pipe == &errors_ && into.size() > 2 * kMostWords) into.erase(0, into.size() - kMostWords);
     if (&pipe == &output_ && into.size() > kLongestLine && into.find('\n') == std::string::npos) into.clear();
     for (std::size_t end; &pipe == &output_ && (end = into.find('\n')) != std::string::npos;) {
-      if (lines_.size() == kMostLines) lines_.pop_front();  // a talkative program nobody listens to
+      if (lines_.size() == kMostLines) lines_.pop_front();  // the oldest line that was not taken
       lines_.push_back(into.substr(0, end));
       into.erase(0, end + 1);
     }

@@ -7,7 +7,7 @@
 
 #include "race/result.hpp"
 
-// The parts that the documents of both children have in common.
+// Parsers for parts that both children's documents have.
 namespace joust::race {
 
 Settings settings_from(const nlohmann::json& object);

@@ -10,7 +10,7 @@
 namespace joust::race {
 namespace {
 
-// The open connections a server takes without being told; see `joust serve --max-connections`.
+// The default of `joust serve --max-connections`.
 constexpr std::uint64_t kServerConnections = 16'000;
 
 void add(Words& words, std::string_view flag, std::string value) {

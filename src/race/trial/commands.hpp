@@ -14,18 +14,17 @@ using Words = std::vector<std::string>;
 // `joust serve ...`, without the program's name.
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus);
 
-// `joust load ...`, likewise. `address` and `json` are where to connect and where to write; in process there
-// is nowhere to connect.
+// `joust load ...`, likewise. `address` is where to connect, unused in process; `json` is the output file.
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
                  const std::string& address, const std::string& json);
 
 // An external contestant's command with its port filled in.
 std::string external_command(const Contestant& contestant, const std::string& port);
 
-// Words as a shell would need them.
+// The words quoted for a shell.
 std::string shell_text(const Words& words);
 
-// "300ms", "1s": the exact time as parse_duration() reads it.
+// "300ms", "1s": the exact time, for parse_duration().
 std::string duration_word(Duration time);
 
 }  // namespace joust::race

@@ -8,7 +8,7 @@
 namespace joust::race {
 namespace {
 
-// The machine's counters move in steps of 10 ms, several for each CPU: of less time they tell nothing.
+// The machine's counters have steps of 10 ms, several for each CPU, so shorter windows are not judged.
 constexpr double kLeastCounted_s = 0.4;
 
 }  // namespace
@@ -19,7 +19,7 @@ std::optional<double> strangers_share(const Trial& trial, bool in_process) {
   if (!in_process && !trial.server.usage) return std::nullopt;
   double ours = trial.load->usage.user_s + trial.load->usage.system_s;
   if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
-  // Interrupt time is nobody's: kernels differ in whether they also charge it to the process it interrupts.
+  // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.
   const double processes = trial.machine->busy_s() - trial.machine->irq_s - trial.machine->softirq_s;
   const double most = trial.machine->busy_s();
   if (ours > most) return (most - ours) / trial.machine->total_s();

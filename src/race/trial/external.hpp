@@ -5,11 +5,11 @@
 
 namespace joust::race {
 
-// A port of the loopback address that nobody listens on at this moment. Another program may take it before
-// the contestant does: it then fails to start, which is reported like any failure. Throws std::system_error.
+// A free port of the loopback address. Another program may take it before the contestant does; the contestant
+// then fails to start, which is reported like any failure. Throws std::system_error.
 std::uint16_t free_port();
 
-// Whether somebody accepts connections on this port of the loopback address.
+// True if connections to this port of the loopback address are accepted.
 bool accepts(std::uint16_t port);
 
 }  // namespace joust::race

@@ -14,7 +14,7 @@
 
 namespace joust::race {
 
-// A file that is there to be written to, and gone with its owner.
+// A temporary file to be written by a child, removed with its owner.
 class ResultFile {
  public:
   ResultFile() : path_(std::filesystem::temp_directory_path() / "joust-XXXXXX") {

@@ -14,7 +14,7 @@
 
 namespace joust::race {
 
-// One process of a trial, with what is said of it in messages.
+// One process of a trial, with its name for messages.
 struct Part {
   const char* name;  // "the server"
   std::unique_ptr<Child> child{};
@@ -26,8 +26,8 @@ struct Part {
   bool gone() const { return child && child->ended(); }
 };
 
-// The two processes of a trial, and waiting for what they say. While one is waited for, the other is listened
-// to as well, so that neither ever blocks on a full pipe.
+// The two processes of a trial. While one is waited for, the output of the other is read too, so that neither
+// blocks on a full pipe.
 class TrialProcesses {
  public:
   TrialProcesses(const Stop& stop, bool count_calls) : stop_(stop), count_calls_(count_calls) {}
@@ -35,13 +35,14 @@ class TrialProcesses {
   Part server{.name = "the server"}, load{.name = "the load"};
 
   void start(Part& part, const ChildCommand& command) const;
-  // False when the deadline came first, or the user's interruption.
+  // False if the deadline passed first, or the user interrupted.
   bool wait_until(Time deadline, const std::function<bool()>& done) const;
-  // The next line of a child that is this event of the child protocol; earlier ones are skipped. Nothing when
-  // it does not come in time, or the child has ended without it.
+  // Skips lines of a child until this event of the child protocol, and returns it. Nothing if it does not
+  // arrive in time, or the child ends without it.
   std::optional<nlohmann::json> next_event(Part& part, std::string_view name, Duration patience) const;
-  // Asks what still runs to stop and waits for it, the user's interruption or not: who is killed cannot tidy
-  // up after itself. What does not end in time, or before the user insists, is killed by its owner.
+  // Tells running processes to stop and waits for them, even after an interruption, because a killed process
+  // cannot clean up. Those that do not end in time, or before a second interruption, are killed by their
+  // owner.
   void end(Duration patience) const;
 
  private:
@@ -51,7 +52,7 @@ class TrialProcesses {
   bool count_calls_;
 };
 
-// A line of the child protocol, if it is one; its "event" otherwise empty.
+// The "event" of a line of the child protocol; empty for other lines.
 std::string event_name(const nlohmann::json& said);
 
 }  // namespace joust::race

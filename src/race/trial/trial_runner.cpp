@@ -21,13 +21,13 @@ namespace {
 
 using nlohmann::json;
 
-// How much longer or shorter than the timed window the time between our looks at its ends may be.
+// The allowed error of the time between our readings, relative to the timed window.
 constexpr double kMostLateness = 0.10;
 
-// With which `joust serve` and `joust load` say that what was asked of them cannot be.
+// The exit code with which `joust serve` and `joust load` refuse their arguments.
 constexpr int kUsageExit = 2;
 
-// With which a shell says that there is no such program.
+// The exit code of a shell that does not find the program.
 constexpr int kNotFound = 127;
 
 Usage usage_from(const json& usage) {
@@ -38,17 +38,17 @@ Usage usage_from(const json& usage) {
           .peak_memory_bytes = usage.at("peak_memory_bytes")};
 }
 
-// What is looked at on both ends of the timed window.
+// The data read at both ends of the timed window.
 struct Snapshot {
   Time at = Clock::now();
   std::optional<MachineCpu> machine{};
   std::optional<Usage> server{};
-  Time server_at = at;  // when the server read its usage, by its own word if it gives one
-  Time done = at;       // when all was read, the counters of system calls last
+  Time server_at = at;  // when the server read its usage, if it reports that
+  Time done = at;       // after the last reading, of the system call counters
 };
 
-// One trial from its first process to its last. Every step returns false when the trial is over: failed, with
-// the reason in the trial, or interrupted.
+// One trial from its first process to its last. Every step returns false when the trial has ended early:
+// failed, with the reason in the trial, or interrupted.
 class OneTrial {
  public:
   OneTrial(const ProcessRunner::Setup& setup, const TrialOrder& order)
@@ -62,7 +62,7 @@ class OneTrial {
   }
 
  private:
-  // A whole trial may take no longer than its limit; a slow starter is given as much.
+  // The limit of a whole trial, if there is one, applies to the start too.
   Duration time_to_start() const {
     return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
   }
@@ -113,7 +113,7 @@ class OneTrial {
       command.cpus = parse_cpus(setup_.cpus.server, allowed_cpus()).value_or(std::vector<int>{});
     processes_.start(server_, command);
     address_ = fmt::format("127.0.0.1:{}", port);
-    // Asked every few milliseconds: an external server has no way to say that it is ready.
+    // Polled, because an external server cannot report that it is ready.
     constexpr auto kPause = std::chrono::milliseconds(5);
     const Time deadline = Clock::now() + time_to_start();
     while (!accepts(port)) {
@@ -215,12 +215,12 @@ class OneTrial {
     return true;
   }
 
-  // On a crowded machine this process may hear of the window's ends late. What it reads then belongs to
-  // another window, and is better not known than wrong.
+  // On a busy machine this process may learn of the window's ends late. The readings then cover another
+  // period, and are discarded.
   bool in_time(Time from, Time to) const {
     const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
     double difference_s = std::abs(seconds(to - from) - trial_.load->duration_s);
-    // Where the load says when its window was, also one of the same length may be another.
+    // With the window's own times, the ends are compared, not only the length.
     if (const auto& window = trial_.load->window_ns)
       difference_s = std::abs(seconds(from - Time(std::chrono::nanoseconds(window->from)))) +
                      std::abs(seconds(to - Time(std::chrono::nanoseconds(window->to))));
@@ -232,7 +232,7 @@ class OneTrial {
     server_.child->send_group(SIGTERM);
     if (external()) {
       processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server_.child->ended(); });
-      return true;  // how somebody else's program ends is its own affair
+      return true;  // the exit status of an external program does not matter
     }
     const auto stopped = processes_.next_event(server_, "stopped", setup_.server_stop);
     if (setup_.stop.requested()) return false;

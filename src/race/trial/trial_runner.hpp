@@ -8,20 +8,20 @@
 
 namespace joust::race {
 
-// Runs trials for real: a fresh server and a fresh client process each.
+// Runs trials with real processes: a new server and a new client for each.
 class ProcessRunner : public TrialRunner {
  public:
   struct Setup {
     const Scenario& scenario;
     CpuPlan cpus;
-    const Stop& stop;                                  // once requested, a running trial ends as interrupted
-    std::string program = "/proc/self/exe";            // what serves and loads
-    std::vector<std::string> first_words = {"joust"};  // its argv up to the sub-command
-    Duration server_start = std::chrono::seconds(15);  // until it listens, without a trial_timeout
+    const Stop& stop;                                  // when requested, a running trial ends as interrupted
+    std::string program = "/proc/self/exe";            // the program that serves and loads
+    std::vector<std::string> first_words = {"joust"};  // its arguments before the sub-command
+    Duration server_start = std::chrono::seconds(15);  // until it listens, if there is no trial_timeout
     Duration server_stop = std::chrono::seconds(8);    // until it has drained
-    Duration answer = std::chrono::seconds(5);         // to a question about its usage
-    // By how much our looks at the ends of the timed window may be apart from it, beside a tenth of its
-    // length.
+    Duration answer = std::chrono::seconds(5);         // to a request for its usage
+    // The allowed distance between our readings and the ends of the timed window, in addition to a tenth of
+    // its length.
     Duration lateness = std::chrono::milliseconds(20);
   };
   explicit ProcessRunner(Setup setup) : setup_(std::move(setup)) {}
@@ -32,7 +32,7 @@ class ProcessRunner : public TrialRunner {
   Setup setup_;
 };
 
-// How long the load of a trial may take, from its start to its end, before it counts as hung.
+// The longest time that a trial's load may take before it counts as hung.
 Duration most_time(const LimitPlan& limits, const LoadPlan& load);
 
 }  // namespace joust::race
