@@ -14,7 +14,8 @@
 
 namespace joust {
 
-class LoadRun;  // one load: its schedule and its records, used by exchange_client()
+struct LoadPlan;  // load_plan.hpp
+class LoadRun;    // one load: its schedule and its records, used by exchange_client()
 
 // A setting of one or several protocols, as data: the command line, scenarios and results all read it from
 // here. Options of the same name mean the same in every protocol.
@@ -69,6 +70,10 @@ struct Protocol {
   // LoadRun; joust::Client runs them, without measurement.
   std::function<std::unique_ptr<Service>(const Parameters&)> make_server;
   std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> make_client;
+
+  // Throws what make_client would throw for options and a plan that do not fit one another, but opens no
+  // file. A race asks it before the first trial. Empty: make_client alone decides.
+  std::function<void(const Parameters&, const LoadPlan&)> check_client{};
 };
 
 // Makes the exchange of one connection; any thread, several at once.

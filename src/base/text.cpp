@@ -21,9 +21,9 @@ struct Unit {
 };
 
 constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}};
-constexpr std::array kByteUnits{
-    Unit{"", 1},        Unit{"k", 1e3},        Unit{"M", 1e6},          Unit{"G", 1e9},
-    Unit{"Ki", 1024.0}, Unit{"Mi", 1048576.0}, Unit{"Gi", 1073741824.0}};
+constexpr std::array kByteUnits{Unit{"", 1},           Unit{"k", 1e3},           Unit{"M", 1e6},
+                                Unit{"G", 1e9},        Unit{"T", 1e12},          Unit{"Ki", 1024.0},
+                                Unit{"Mi", 1048576.0}, Unit{"Gi", 1073741824.0}, Unit{"Ti", 0x1p40}};
 constexpr std::array kTimeUnits{Unit{"ns", 1},  Unit{"us", 1e3}, Unit{"ms", 1e6},
                                 Unit{"s", 1e9}, Unit{"m", 60e9}, Unit{"h", 3600e9}};
 
@@ -40,8 +40,10 @@ std::expected<double, std::string> parse_scaled(std::string_view text, std::span
   double number = 0;
   const auto [rest, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (error == std::errc{} && text.starts_with('-'))
+    return std::unexpected(fmt::format("'{}' is negative (write it like {})", text, example));
   // from_chars also takes "inf" and "nan".
-  if (error != std::errc{} || number < 0 || text.starts_with('-') || !std::isfinite(number))
+  if (error != std::errc{} || !std::isfinite(number))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   const auto unit = std::ranges::find(units, suffix, &Unit::name);
@@ -122,6 +124,10 @@ std::string format_bytes(double bytes) {
   if (bytes < 1048576) return three_digits(bytes / 1024) + " KiB";
   if (bytes < 1073741824) return three_digits(bytes / 1048576) + " MiB";
   return three_digits(bytes / 1073741824) + " GiB";
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 void print_to_stderr(const std::string& text) noexcept {

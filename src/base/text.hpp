@@ -16,8 +16,8 @@ namespace joust {
 // what was wrong.
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
 
-// "64", "64k", "64KiB", "1MiB": k, M, G are 1000s and Ki, Mi, Gi 1024s; a final B is optional. Whole bytes
-// only.
+// "64", "64k", "64KiB", "1MiB": k, M, G, T are 1000s and Ki, Mi, Gi, Ti 1024s; a final B is optional. Whole
+// bytes only.
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);
 
 // "500us", "10ms", "30s", "2m": the unit is required, except for 0.
@@ -26,6 +26,9 @@ std::expected<Duration, std::string> parse_duration(std::string_view text);
 std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
+
+// "1 round", "2 rounds"
+std::string counted(std::uint64_t number, std::string_view noun);
 
 // To standard error. A pipe that nobody reads any more is no reason to end, so errors are passed over.
 void print_to_stderr(const std::string& text) noexcept;

@@ -54,7 +54,7 @@ struct Load {
   std::string json{};
   bool events = false;
   std::mutex watching{};
-  Time opened_at{};      // when this process looked at its usage first,
+  Time opened_at{};  // when this process looked at its usage first,
   Usage before{}, used{};
   Duration used_over{};  // and how long after it looked again
 
@@ -63,6 +63,7 @@ struct Load {
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
   void watch(LoadRun::Milestone milestone);
+  void look_again(Time now);
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   void write_json(const LoadResult& result, const Engine& chosen, const EngineOptions& options,
@@ -80,6 +81,8 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_payload(chosen_protocol, payload);
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
+  if (events && json == "-")
+    throw UsageError("--events and --json - both write to standard output: say --json FILE for the result");
   if (!json.empty() && json != "-") ensure_writable(json);
   plan.connections = connections;
   if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
@@ -87,6 +90,11 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+}
+
+void Load::look_again(Time now) {
+  used = own_usage() - before;
+  used_over = now - opened_at;
 }
 
 // Takes what this process has used at both ends of the timed window, on the engine's own thread.
@@ -101,8 +109,7 @@ void Load::watch(LoadRun::Milestone milestone) {
       before = own_usage();
       return emit("measuring");
     case LoadRun::Milestone::closed:
-      used = own_usage() - before;
-      used_over = now - opened_at;
+      look_again(now);
       return emit("measured");
   }
 }
@@ -116,6 +123,8 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   const Signals signals(stop);
   loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
   loading.drive(options, limits, target, stop);
+  // The window of a load that was interrupted, or lost all connections, ends with it.
+  if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
   LoadResult result = loading.result(used, stop.requested());
   result.usage_s = std::chrono::duration<double>(used_over).count();
   return result;
@@ -144,7 +153,7 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
   document["socket"] = target ? to_json(target->facts()) : Json::object();
   add_load(document, result);
   document["plan"]["payload_bytes"] = payload;
-  document["options"] = parameters.options;
+  document["options"] = options_json(parameters.options);
   if (json == "-") {
     fmt::print("{}\n", document.dump(2));
     return;
@@ -159,7 +168,7 @@ int Load::run() {
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
-  if (!chosen.in_process) ensure_descriptors(plan.connections + 64);
+  if (!chosen.in_process) ensure_descriptors("-c", plan.connections);
 
   std::optional<Target> target;
   if (!chosen.in_process) {
@@ -193,8 +202,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
       .add_option("--connect", load->connect,
                   "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
       .type_name("ADDRESS");
-  add_count(command, "-c,--connections", load->connections, "how many, open all the while [1]", 1,
-            1'000'000);
+  add_count(command, "-c,--connections", load->connections, "how many, open all the while [1]", 1, 1'000'000);
   const Option messages =
       add_count(command, "-m,--messages", load->messages, "messages of each connection; ends the load");
   load->duration = add_duration(command, "-d,--duration", load->plan.duration,
@@ -215,7 +223,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   command.add_option("--json", load->json, "write the result to this file; - prints it").type_name("FILE");
   command.add_flag("--events", load->events,
-                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
+                   "print a JSON line at each stage of the run, not the table; needs --json FILE");
   load->socket.add_to(command);
   command.footer(examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });

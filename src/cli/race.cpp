@@ -10,14 +10,15 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "hosting/mismatch.hpp"
 #include "measure/affinity.hpp"
+#include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
-#include "race/race.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -37,8 +38,8 @@ std::string examples(const Program& program) {
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
-Flags change what a scenario says. Exit codes: 0 ok, 1 nothing measured or interrupted, 2 usage,
-3 the measurement is invalid and nothing should be compared.)",
+Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
+3 the measurement is invalid, or no contestant is sound: nothing should be compared.)",
                      program.name, program.protocols.front().name, file);
 }
 
@@ -89,6 +90,7 @@ struct Race {
   void add_load_to(Command command);
   void add_race_to(Command command);
   int run();
+  bool keeps_result() const { return !json.empty() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;
   int race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
@@ -128,10 +130,7 @@ struct Race {
 void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
   const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help) {
-    command.add_option(name, into, help)
-        .comma_separated()
-        .type_name("E,E...")
-        .group(group);
+    command.add_option(name, into, help).type_name("E,E").group(group);
   };
   add_list("--server", flags.servers, "server engines; a knob is written epoll:trigger=level");
   add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
@@ -139,11 +138,10 @@ void Race::add_contestants_to(Command command) {
            "NAME");
   add_number(command, "-t,--threads", flags.server_threads, "event loops of servers [1]", group, 1024);
   add_number(command, "--client-threads", flags.client_threads, "event loops of clients [1]", group, 1024);
-  add_optional(
-      command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
-      [](Command options, const auto& names, auto& value, const auto& help) {
-        return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
-      });
+  add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
+               [](Command options, const auto& names, auto& value, const auto& help) {
+                 return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
+               });
   add_text(command, "--server-cpus", flags.server_cpus, "CPUs of servers: 0, 0-1,3 or any [chosen]", group,
            "LIST");
   add_text(command, "--client-cpus", flags.client_cpus, "CPUs of clients [others than the servers']", group,
@@ -157,7 +155,8 @@ void Race::add_load_to(Command command) {
            fmt::format("what is said; see '{} protocols' [{}]", program.name, program.protocols.front().name),
            group, "PROTOCOL");
   add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
-  add_time(command, "-d,--duration", flags.duration, "time to measure in each trial [1s]", group, instant);
+  add_time(command, "-d,--duration", flags.duration,
+           "time to measure in each trial [1s, or what the scenario says]", group, instant);
   add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
              group, 1'000'000'000);
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
@@ -197,16 +196,6 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
   return scenario;
 }
 
-// The machine may lack every engine that was asked for: then there is nothing to measure, and why.
-void require_contestant(const race::Plan& plan) {
-  std::string reasons;
-  for (const race::Entry& entry : plan.cases.front().entries) {
-    if (entry.is_contestant() && entry.unavailable.empty()) return;
-    if (entry.is_contestant()) reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
-  }
-  throw std::runtime_error("no contestant can run here:" + reasons);
-}
-
 // A child complains under the program's name, and so shall we.
 std::string without_name(std::string words, const Program& program) {
   const std::string name = program.name + ": ";
@@ -214,8 +203,6 @@ std::string without_name(std::string words, const Program& program) {
 }
 
 int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
-  const bool keeps = !json.empty() && json != "-";
-  if (keeps) ensure_writable(json);
   Stop stop;
   race::RaceResult result;
   {
@@ -234,7 +221,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
     fmt::print("{}", report::race_json(result));
   else
     fmt::print("{}", report::race_table(result, report::terminal_of(STDOUT_FILENO)));
-  if (keeps) write_result(json, report::race_json(result));
+  if (keeps_result()) write_result(json, report::race_json(result));
   return race::exit_code(result);
 }
 
@@ -246,6 +233,8 @@ int Race::run() {
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
   const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
+  ensure_possible(program, raced, plan);
+  if (keeps_result()) ensure_writable(json);
   if (dry_run) {
     fmt::print("{}", report::race_plan(raced, plan, cpus, program.name));
     return kOk;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <optional>
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
@@ -38,6 +39,7 @@ struct Serve {
   std::uint64_t backlog = static_cast<std::uint64_t>(SocketOptions{}.backlog);
   ProtocolArguments protocol{};
   std::string listen = "127.0.0.1:0";
+  std::optional<Option> listen_option{};
   bool is_public = false;
 
   void run();
@@ -71,7 +73,7 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
              {"protocol", protocol.name},
              {"pid", ::getpid()}};
   add_engine(event, chosen, options);
-  event["options"] = protocol.parameters(protocol.resolve(program), Role::serve).options;
+  event["options"] = options_json(protocol.parameters(protocol.resolve(program), Role::serve).options);
   event["build"] = build_json();
   event["socket"] = to_json(listeners.facts());
   event["missing"] = tally.missing();
@@ -104,8 +106,11 @@ void Serve::run() {
   pin(engine.cpus);
   limits.connections = most_connections;
   socket.options.backlog = static_cast<int>(backlog);
-  ensure_descriptors(0);
+  raise_descriptor_limit();
 
+  if (is_public && !listen_option->given())
+    throw UsageError(
+        "--public allows what --listen asks for: say --listen ADDRESS too, such as 0.0.0.0:9000");
   const std::vector<Endpoint> where = checked_listen(listen, is_public);
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
@@ -132,12 +137,13 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
   Command command = root.add_command("serve", "Serve a protocol with an engine until told to stop");
   serve->engine.add_to(command);
   serve->protocol.add_to(command, program, Role::serve);
-  command
-      .add_option("--listen", serve->listen,
-                  "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
-                  "unix:PATH")
-      .type_name("ADDRESS")
-      .show_default();
+  serve->listen_option =
+      command
+          .add_option("--listen", serve->listen,
+                      "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
+                      "unix:PATH")
+          .type_name("ADDRESS")
+          .show_default();
   command.add_flag("--public", serve->is_public, "allow an address that other machines can reach");
   add_count(command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
             1'000'000);

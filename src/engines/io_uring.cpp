@@ -111,7 +111,7 @@ void UringLoop::wait() {
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   ++turn_;
-  if (ring_.has_completions()) found_work();
+  if (const std::size_t ready = ring_.completions(); ready > 0) found_work(ready);
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {

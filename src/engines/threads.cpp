@@ -40,6 +40,7 @@ namespace {
 
 constexpr std::size_t kMostRead = 64 << 10;                   // on the stack
 constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
+constexpr Duration kBehind = std::chrono::milliseconds(10);   // a wait that lasts so much longer was a pause
 constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
 
 // The work of one connection's thread. It lives on that thread's stack.
@@ -59,6 +60,7 @@ class Conversation {
 
   bool take_turn();
   Duration next_wait();
+  bool is_behind(const Heard& heard, Time until) const;
   Heard listen(Duration wait);
   Heard listen_for_a_reset(Duration wait);
   void report(const Heard& heard);
@@ -89,9 +91,13 @@ void Conversation::hold() {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();
     lock.unlock();
-    const Heard heard = listen(wait);
+    Heard heard = listen(wait);
     lock.lock();
+    const Time until = now_ + std::min(wait, kTick);
     now_ = Clock::now();
+    // What has arrived during a pause is read before deadlines are judged, or a peer that answered in time
+    // would be given up.
+    if (is_behind(heard, until)) heard = listen(Duration::zero());
     report(heard);
     if (stopping && !took_leave_) take_leave(heard);
   }
@@ -118,6 +124,12 @@ Duration Conversation::next_wait() {
   peer_.back_by = now_ + std::min(wait, kTick);
   for_file_ = pipe_.wanted(*peer_.connection);
   return wait;
+}
+
+// True if nothing came and the wait lasted much too long: this thread was kept off its CPU.
+bool Conversation::is_behind(const Heard& heard, Time until) const {
+  const bool nothing = heard.error == EAGAIN || heard.error == EINTR;
+  return nothing && now_ > until + kBehind;
 }
 
 // Waits for the recorded events, without the lock, and reads.

@@ -37,6 +37,14 @@ void check_knobs(const Engine& engine, const Settings& knobs) {
   }
 }
 
+std::vector<Endpoint> resolved(const char* option, const std::string& address) {
+  if (const std::string objection = objection_to_address(address); !objection.empty())
+    throw Refusal(fmt::format("{} '{}': {}", option, address, objection));
+  auto endpoints = resolve(address);
+  if (!endpoints) throw std::runtime_error(fmt::format("{}: {}", option, describe(endpoints.error())));
+  return std::move(*endpoints);
+}
+
 }  // namespace
 
 const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
@@ -92,12 +100,11 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 }
 
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
-  const auto endpoints = resolve(address);
-  if (!endpoints) throw Refusal("--listen " + describe(endpoints.error()));
-  if (!std::ranges::all_of(*endpoints, is_local) && !is_public)
+  std::vector<Endpoint> endpoints = resolved("--listen", address);
+  if (!std::ranges::all_of(endpoints, is_local) && !is_public)
     throw Refusal(
         fmt::format("--listen {}: others could reach this address; say --public if they may", address));
-  return *endpoints;
+  return endpoints;
 }
 
 void check_connect(const std::string& address, const Engine& engine) {
@@ -107,9 +114,7 @@ void check_connect(const std::string& address, const Engine& engine) {
 }
 
 std::vector<Endpoint> resolved_target(const std::string& address) {
-  auto endpoints = resolve(address);
-  if (!endpoints) throw std::runtime_error(describe(endpoints.error()));
-  return std::move(*endpoints);
+  return resolved("--connect", address);
 }
 
 void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally) {

@@ -26,7 +26,9 @@ void LoadRun::set(Instant_ns& instant, Time time) {
 
 void LoadRun::reach(Milestone milestone) {
   std::atomic<bool>& reached = reached_[static_cast<std::size_t>(milestone)];
-  if (!reached.load(std::memory_order_relaxed) && !reached.exchange(true)) observer_(milestone);
+  const bool first =
+      !reached.load(std::memory_order_relaxed) && opened_.load() > 0 && !reached.exchange(true);
+  if (first) observer_(milestone);
 }
 
 void LoadRun::opened(Time now) {
@@ -41,10 +43,10 @@ void LoadRun::not_opened(const Failure& failure, Time now) {
 
 void LoadRun::arrived(Time now) {
   if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
+  reach(Milestone::started);
   // With a message count and a warm-up, the window opens when all connections have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);
-  reach(Milestone::started);
   publications_.announce();
   conclude_phases(now);
 }

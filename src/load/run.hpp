@@ -48,9 +48,9 @@ class LoadRun {
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
 
-  // Calls `observer` once at each milestone, on the thread of the first connection that reaches it. A thread
-  // of its own would slow down the system calls of a process with a single thread. Must be set before the
-  // run.
+  // Calls `observer` once at each milestone, in their order, on the thread of the first connection that
+  // reaches it; never if no connection was opened. A thread of its own would slow down the system calls of a
+  // process with a single thread. Must be set before the run.
   enum class Milestone : std::uint8_t { started, opened, closed };
   using Observer = std::function<void(Milestone)>;
   void observe(Observer observer) { observer_ = std::move(observer); }

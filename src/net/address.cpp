@@ -24,25 +24,38 @@ std::unexpected<Failure> unusable(std::string_view text, std::string_view why) {
   return std::unexpected(Failure{Stage::resolve, 0, fmt::format("'{}': {}", text, why)});
 }
 
-std::expected<std::vector<Endpoint>, Failure> resolve_unix(std::string_view text) {
-  const std::string_view path = text.substr(kUnix.size());
+std::string objection_to_path(std::string_view path) {
+  constexpr std::size_t kLongest = sizeof sockaddr_un{}.sun_path - 1;
+  if (path.empty()) return "the path is missing (write it like unix:/tmp/joust.sock)";
+  return path.size() > kLongest ? fmt::format("a unix socket's path has at most {} bytes", kLongest) : "";
+}
+
+std::vector<Endpoint> unix_endpoint(std::string_view path) {
   sockaddr_un address{};
-  if (path.empty()) return unusable(text, "the path is missing (write it like unix:/tmp/joust.sock)");
-  if (path.size() >= sizeof address.sun_path)
-    return unusable(text,
-                    fmt::format("a unix socket's path has at most {} bytes", sizeof address.sun_path - 1));
   address.sun_family = AF_UNIX;
   std::ranges::copy(path, address.sun_path);
   Endpoint endpoint;
   std::memcpy(&endpoint.storage, &address, sizeof address);
   endpoint.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
-  return std::vector{endpoint};
+  return {endpoint};
 }
 
 bool is_port(std::string_view text) {
   unsigned port = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc{} && rest == text.data() + text.size() && port <= 65535;
+}
+
+struct HostAndPort {
+  std::string_view host, port;
+};
+
+// The text needs a colon. The brackets of an IPv6 address are left out.
+HostAndPort split(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return {host, text.substr(colon + 1)};
 }
 
 // The upper half belongs to no IPv6 network that is in use, so the two families never meet.
@@ -52,19 +65,23 @@ PeerAddress ipv4_peer(std::uint32_t address) {
 
 }  // namespace
 
+std::string objection_to_address(std::string_view text) {
+  if (text.starts_with(kUnix)) return objection_to_path(text.substr(kUnix.size()));
+  if (!text.contains(':')) return "the port is missing (write it like 127.0.0.1:9000)";
+  const auto [host, port] = split(text);
+  if (!is_port(port)) return "the port is not a number from 0 to 65535";
+  if (host.contains(':') && !text.starts_with('['))
+    return "an IPv6 address stands in brackets (write it like [::1]:9000)";
+  return {};
+}
+
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
-  if (text.starts_with(kUnix)) return resolve_unix(text);
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos)
-    return unusable(text, "the port is missing (write it like 127.0.0.1:9000)");
-  const std::string port(text.substr(colon + 1));
-  if (!is_port(port)) return unusable(text, "the port is not a number from 0 to 65535");
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']'))
-    host = host.substr(1, host.size() - 2);
-  else if (host.contains(':'))
-    return unusable(text, "an IPv6 address stands in brackets (write it like [::1]:9000)");
-  const std::string name = host.empty() ? "127.0.0.1" : std::string(host);
+  if (const std::string objection = objection_to_address(text); !objection.empty())
+    return unusable(text, objection);
+  if (text.starts_with(kUnix)) return unix_endpoint(text.substr(kUnix.size()));
+  const HostAndPort parts = split(text);
+  const std::string name = parts.host.empty() ? "127.0.0.1" : std::string(parts.host);
+  const std::string port(parts.port);
 
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;

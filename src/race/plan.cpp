@@ -36,12 +36,11 @@ Entry contestant_entry(const Contestant& contestant, const ProtocolRow* protocol
   Entry entry{.contestant = contestant};
   const auto reason = [&](const std::string& engine) { return why_not(engine, protocol, catalogue); };
   if (!contestant.external()) {
-    entry.in_process = catalogue.engine(contestant.server.engine)->in_process;
     entry.unavailable = reason(contestant.server.engine);
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
   }
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
-  if (entry.unavailable.empty() && !entry.in_process) entry.unavailable = reason(contestant.client.engine);
+  if (entry.unavailable.empty()) entry.unavailable = reason(contestant.client.engine);
   return entry;
 }
 
@@ -73,7 +72,7 @@ void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   std::set<std::pair<std::uint64_t, std::string>> setups;
   for (const Entry& entry : std::vector<Entry>(result.entries)) {
     const EngineChoice& client = entry.contestant.client;
-    if (!entry.is_contestant() || !entry.unavailable.empty() || entry.in_process) continue;
+    if (!entry.is_contestant() || !entry.unavailable.empty()) continue;
     if (!setups.emplace(client.threads, client.wait).second) continue;
     const EngineChoice null{.engine = engine->name, .threads = client.threads, .wait = client.wait};
     result.entries.push_back(

@@ -22,7 +22,8 @@ RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, Ra
 // uses the race's seed.
 void judge(RaceResult& result);
 
-// The program's exit code: 0, 1 (no contestant measured, or incomplete) or 3 (measurement invalid).
+// The program's exit code: 0, 1 (incomplete, or no contestant can run here) or 3 (the measurement is invalid,
+// or no contestant of a case is sound).
 int exit_code(const RaceResult& result);
 
 }  // namespace joust::race

@@ -46,6 +46,11 @@ void add_engine(Json& document, const Engine& engine, const EngineOptions& optio
   document["knobs"] = Json(options.knobs);
 }
 
+Json options_json(Settings options) {
+  std::erase_if(options, [](const auto& option) { return option.second.empty(); });
+  return Json(options);
+}
+
 void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups) {
   for (const ResultGroup& group : groups)
     for (const auto& [name, figure] : group.figures)

@@ -19,6 +19,9 @@ nlohmann::ordered_json build_json();  // how this program was built
 // "engine", "threads", "wait" and "knobs" into `document`.
 void add_engine(nlohmann::ordered_json& document, const Engine& engine, const EngineOptions& options);
 
+// Options of a protocol by name. Those that have neither a value nor a default are left out.
+nlohmann::ordered_json options_json(Settings options);
+
 // One object for each group of figures a service has.
 void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups);
 

@@ -41,11 +41,20 @@ std::string latency_lines(const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
+std::string throughput_line(const LoadResult& result) {
+  const auto rate = [&](std::uint64_t bytes) {
+    return format_bytes(result.duration_s > 0 ? static_cast<double>(bytes) / result.duration_s : 0);
+  };
+  return fmt::format("  throughput   {} messages/s over {}   {}/s out, {}/s in\n",
+                     format_count(result.throughput_per_s), time_text(result.duration_s),
+                     rate(result.messages.bytes_sent), rate(result.messages.bytes_received));
+}
+
 // Throughput and latency say nothing of those who waited in vain.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
-  std::string text = fmt::format("  unanswered   {} connection{} had no reply in the timed window", silent,
-                                 silent == 1 ? "" : "s");
+  std::string text =
+      fmt::format("  unanswered   {} had no reply in the timed window", counted(silent, "connection"));
   if (result.messages.oldest_open > Duration{})
     text += fmt::format("; the oldest request is open for {}", format_duration(result.messages.oldest_open));
   return text + "\n";
@@ -56,8 +65,9 @@ std::string unanswered_line(const LoadResult& result) {
 constexpr double kLeastForCpu_s = 0.010;
 
 std::string client_line(const LoadResult& result) {
+  const std::uint64_t peak = result.usage.peak_memory_bytes;
   const std::string memory =
-      format_bytes(static_cast<double>(result.usage.peak_memory_bytes)) + " peak memory";
+      peak > 0 ? format_bytes(static_cast<double>(peak)) + " peak memory" : "peak memory not known";
   if (std::min(result.usage_s, result.duration_s) < kLeastForCpu_s)
     return fmt::format("  this client  {}; its CPU time cannot be told in less than {:.0f} ms\n", memory,
                        kLeastForCpu_s * 1e3);
@@ -108,6 +118,7 @@ std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
 std::string group_line(const ResultGroup& group) {
   std::string text = fmt::format("  {:<11}", group.name);
   for (const char* gap = "  "; const auto& [name, figure] : group.figures) {
+    if (name == "mb_per_s" && number_in(figure) == 0.0) continue;  // nothing was carried: there is no rate
     text += gap + figure_text(name, figure);
     gap = "   ";
   }
@@ -121,19 +132,14 @@ std::string load_text(const LoadResult& result) {
   const Recorder::Counts& m = result.messages;
   std::string text;
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
-  text += fmt::format("  messages     {} verified, {} failed, {} in flight at the end ({} sent)\n",
-                      m.verified, m.failed, m.in_flight, m.sent);
   text += fmt::format(
-      "  throughput   {} messages/s over {}   {}/s out, {}/s in\n", format_count(result.throughput_per_s),
-      time_text(result.duration_s),
-      format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_sent) / result.duration_s : 0),
-      format_bytes(result.duration_s > 0 ? static_cast<double>(m.bytes_received) / result.duration_s : 0));
-  if (m.verified > 0) text += latency_lines(result.latency);
-  if (m.verified > 0) text += client_line(result);
+      "  messages     in the timed window: {} sent, {} verified, {} failed, {} in flight at its end\n",
+      m.sent, m.verified, m.failed, m.in_flight);
+  if (m.verified > 0) text += throughput_line(result) + latency_lines(result.latency) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)
-      text += fmt::format("  failed       {} at stage {}\n", result.errors[stage],
-                          stage_name(static_cast<Stage>(stage)));
+      text += fmt::format("  failed       {} at stage {} (of the whole run)\n",
+                          counted(result.errors[stage], "connection"), stage_name(static_cast<Stage>(stage)));
   for (const ResultGroup& group : result.groups) text += group_line(group);
   if (m.answered < result.connections_ok) text += unanswered_line(result);
   for (const std::string& feature : result.missing)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "race/trial/commands.hpp"
 #include "report/race_table.hpp"
 
@@ -39,8 +40,8 @@ std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, co
       if (entry.kind != race::EntryKind::again) text += entry_text(scenario, one.plan, entry, cpus, program);
     text += "\n";
   }
-  text += fmt::format("{} trials in {} rounds, in the order of seed {}:\n", race::trials_in(plan),
-                      plan.rounds, plan.seed);
+  text += fmt::format("{} in {}, in the order of seed {}:\n", counted(race::trials_in(plan), "trial"),
+                      counted(plan.rounds, "round"), plan.seed);
   for (std::uint64_t round = 1; round <= plan.rounds; ++round) {
     std::string names;
     for (const race::Slot& slot : race::order_of_round(plan, round)) {

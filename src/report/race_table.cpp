@@ -95,7 +95,7 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
 
 std::string load_text(const race::Case& one) {
   const race::LoadPlan& load = one.load;
-  std::vector<std::string> parts{one.protocol, fmt::format("{} connections", load.connections)};
+  std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
   if (load.interval.count() > 0)
     parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
   else
@@ -104,7 +104,7 @@ std::string load_text(const race::Case& one) {
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
   parts.push_back(load.messages
-                      ? fmt::format("{} messages on each", *load.messages)
+                      ? counted(*load.messages, "message") + " on each"
                       : fmt::format("{} a trial", format_duration(load.duration.value_or(Duration(0)))));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);
@@ -114,7 +114,7 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   std::string text;
   if (!race.scenario.title.empty())
     text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
-  std::string how = fmt::format("{} rounds, seed {}", race.rounds, race.seed);
+  std::string how = fmt::format("{}, seed {}", counted(race.rounds, "round"), race.seed);
   if (!race.cpus.server.empty())
     how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
   text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";

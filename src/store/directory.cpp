@@ -39,7 +39,7 @@ bool has_openat2(int directory) {
 }  // namespace
 
 Directory::Directory(const std::string& path, Resolution resolution)
-    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open({}) as a directory", path)),
+    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open the directory {}", path)),
       resolution_(has_openat2(root_.get()) ? resolution : Resolution::walk) {}
 
 std::expected<Fd, int> Directory::open_beneath(std::string_view name, int flags) const {

@@ -108,10 +108,9 @@ FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
     if (upload->peer() == peer) ++of_peer;
   }
   if (all >= rules_.most_uploads)
-    return refuse(FileError::busy,
-                  fmt::format("{} uploads are open, of at most {}", all, rules_.most_uploads));
+    return refuse(FileError::busy, fmt::format("open uploads: {} of at most {}", all, rules_.most_uploads));
   if (of_peer >= rules_.most_uploads_per_peer)
-    return refuse(FileError::busy, fmt::format("{} uploads of this address are open, of at most {}", of_peer,
+    return refuse(FileError::busy, fmt::format("open uploads of this address: {} of at most {}", of_peer,
                                                rules_.most_uploads_per_peer));
   return {};
 }

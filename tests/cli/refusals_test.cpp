@@ -18,8 +18,11 @@ namespace {
 // A protocol with an option for each side.
 Protocol protocol() {
   Protocol protocol = test::prefix_protocol();
-  protocol.options = {{.name = "colour", .summary = "of the server", .standard = "red",
-                       .choices = {"red", "blue"}, .loads = false},
+  protocol.options = {{.name = "colour",
+                       .summary = "of the server",
+                       .standard = "red",
+                       .choices = {"red", "blue"},
+                       .loads = false},
                       {.name = "taste", .summary = "of the client", .standard = "sweet", .serves = false}};
   return protocol;
 }
@@ -85,6 +88,7 @@ TEST(Refusals, OfAClientAreThoseOfLoad) {
   const std::string there = "127.0.0.1:1";
   expect_client({}, {});
   expect_client({.engine = "null", .connect = there}, {"-e", "null", "--connect", there});
+  expect_client({.connect = "nowhere"}, {"--connect", "nowhere"});
   expect_client({.engine = "epol", .connect = there}, {"-e", "epol", "--connect", there});
   expect_client({.connect = there, .options = {{"colour", "blue"}}},
                 {"--connect", there, "--colour", "blue"});

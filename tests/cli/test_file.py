@@ -61,7 +61,9 @@ class File(Case):
         self.assertEqual(self.read("root/new"), content(300_000))
         self.assertEqual(result["transfer"]["bytes"], 300_000)
         self.assertEqual(again.returncode, 1)
-        self.assertIn("exists", again.stderr)
+        self.assertIn("exists; 'serve --overwrite' would", again.stderr)
+        for rate in ("throughput", "MB/s"):
+            self.assertNotIn(rate, again.stdout)
         self.assertEqual(failed["errors"], {"verify": 1})
 
     def test_a_file_is_replaced_where_that_is_allowed(self):
@@ -94,6 +96,14 @@ class File(Case):
         paths = [os.readlink(link) for number, link in links.items() if number > 2]
         return [path for path in paths if os.path.isfile(path) or os.path.isdir(path)]
 
+    def test_options_without_a_value_are_left_out(self):
+        with Server("-p", "file", "--max-uploads-per-peer", "0") as server:
+            self.assertNotIn("", server.listening["options"].values())
+            put = ("-p", "file", "--connect", server.address, "--op", "put", "--bytes", "1k", "--name", "new")
+            done = run("load", *put)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("open uploads of this address: 0 of at most 0", done.stderr)
+
     def test_a_transfer_that_fails_leaves_no_output(self):
         with self.server() as server:
             get = ("load", "-p", "file", "--connect", server.address, "--output", self.path("got"))
@@ -105,9 +115,12 @@ class File(Case):
     def test_what_cannot_be_is_refused(self):
         get = ("load", "-p", "file", "--connect", "127.0.0.1:1")
         self.refused(run(*get, "--op", "put"), "--file", "--bytes")
+        self.refused(run(*get, "--op", "info", "--segments", "4"), "--segments is for --op get and --op put")
         self.refused(run(*get, "--name", "../x"), "--name")
         self.refused(run(*get, "--sink", "file"), "--output")
-        self.refused(run("serve", "-p", "file", "--root", self.path("nothing")), "--root")
+        missing = self.path("nothing")
+        self.refused(run("serve", "-p", "file", "--root", missing),
+                     f"--root: open the directory {missing}: No such file or directory")
         self.refused(run("serve", "-p", "file", "--sample", "gift"), "NAME=BYTES")
 
 

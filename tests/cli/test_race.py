@@ -6,13 +6,55 @@ import subprocess
 import sys
 import unittest
 
-from program import Case, run
+from program import JOUST, Case, run
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
 
 
 class Race(Case):
+    def scenario(self, text):
+        file = self.path("race.toml")
+        with open(file, "w", encoding="utf-8") as scenario:
+            scenario.write('rounds = 1\nload = { duration = "60ms", warmup = "0", connections = 2 }\n' + text)
+        return file
+
+    def test_a_race_without_a_sound_contestant_is_invalid(self):
+        ends = "import socket; socket.create_server(('127.0.0.1', {port})).accept()"
+        scenario = self.scenario("".join(
+            f'[[contestant]]\nname = "{name}"\ncommand = """{sys.executable} -c "{ends}" """\n'
+            for name in ("one", "other")))
+        done = run("race", scenario, "--quick")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("no contestant can be ranked", done.stdout)
+
+    def test_a_command_that_is_not_there(self):
+        scenario = self.scenario('[[contestant]]\nname = "bare"\ncommand = "exec no/such/program {port}"\n')
+        done = run("race", scenario, "--quick")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("the command was not found (exit code 127)", done.stderr)
+        self.assertIn("script/build", done.stderr)
+
+    def test_what_can_never_run_is_refused_before_the_first_trial(self):
+        with_200_files = ("-c", 'ulimit -n 200 && exec "$0" "$@"', JOUST)
+        race = ("race", "--server", "epoll")
+        files = (*race, "-p", "file", "--name", "x", "-c", 64, "--output", self.path("out"))
+        for more in ((), ("--dry-run",)):
+            with self.subTest(more):
+                many = run(*with_200_files, *race, "-c", 300, *more, program="sh")
+                self.refused(many, "-c: 300 connections need about 364 open files", "may have 200 here")
+                file = self.path("no/such/folder.json")
+                done = run(*race, "--json", file, *more)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr, f"joust: --json {file}: cannot be written\n")
+                self.refused(run(*files, *more), "--output is for one get")
+                self.refused(run("race", "--server", "null", *more), "--server: engine 'null' has no sockets")
+        scenario = self.scenario('matrix = { servers = ["epoll"] }\n')
+        many = run(*with_200_files, "race", scenario, "-c", 300, program="sh")
+        self.refused(many, scenario + ": connections: 300 connections need")
+        load = run(*with_200_files, "load", "--connect", "127.0.0.1:1", "-c", 300, program="sh")
+        self.refused(load, "-c: 300 connections need about 364 open files")
+
     def test_what_it_writes_is_what_the_schema_says(self):
         file = self.path("race.json")
         done = run("race", "--server", "epoll,threads", "-c", 4, "-d", "60ms", "-w", "10ms", "--rounds", 2,
@@ -32,7 +74,7 @@ class Race(Case):
         done = run(*race, "--output", self.path("out"))
         self.refused(done, "joust: --output is for one get")
         self.assertEqual(done.stderr.count("joust: "), 1)
-        self.refused(run(*race, "--root", self.path("none"), "--name", "x"), "--root " + self.path("none"))
+        self.refused(run(*race, "--root", self.path("none"), "--name", "x"), "--root: ", self.path("none"))
 
 
 if __name__ == "__main__":

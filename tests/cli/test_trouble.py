@@ -86,6 +86,50 @@ class OneLine(Case):
                 self.assertRegex(done.stderr, r"^joust: --congestion nope: .*reno.*\n$")
 
 
+class Events(Case):
+    def events(self, *arguments):
+        done = run("load", "--events", "--json", self.path("load.json"), *arguments)
+        return [json.loads(line)["event"] for line in done.stdout.splitlines()]
+
+    def test_come_in_their_order(self):
+        for end in (("-m", 1), ("-m", 5, "-w", "20ms"), ("-d", "50ms")):
+            with self.subTest(end):
+                events = self.events("-e", "null", *end)
+                self.assertEqual(events, ["connected", "measuring", "measured", "done"])
+
+    def test_nothing_is_connected_where_nobody_listens(self):
+        for end in (("-m", 1), ("-d", "50ms"), ("-m", 1, "-w", "20ms")):
+            with self.subTest(end):
+                self.assertEqual(self.events("--connect", "127.0.0.1:1", "-c", 3, *end), ["done"])
+
+
+class InTheText(Case):
+    def test_a_server_that_dies_in_the_window(self):
+        def answer_some(peer, _):
+            for _ in range(100):
+                peer.sendall(peer.recv(32, socket.MSG_WAITALL))
+            peer.shutdown(socket.SHUT_RDWR)
+
+        with misbehaving(answer_some) as address:
+            done = run("load", "--connect", address, "-c", 2, "-d", "60s")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(" 200 verified", done.stdout)
+        self.assertRegex(done.stdout, r"this client  .*\d [KM]iB peak memory")
+        self.assertNotIn(" 0 B peak memory", done.stdout)
+        self.assertIn("failed       2 connections at stage receive (of the whole run)", done.stdout)
+
+    def test_timeouts_after_the_window_do_not_contradict_it(self):
+        def answer_once(peer, _):
+            peer.sendall(peer.recv(32, socket.MSG_WAITALL))
+
+        with misbehaving(answer_once) as address:
+            done = run("load", "--connect", address, "-c", 2, "-d", "100ms", "--request-timeout", "300ms")
+        self.assertEqual(done.returncode, 1)
+        words = "in the timed window: 4 sent, 2 verified, 0 failed, 2 in flight at its end"
+        self.assertIn(words, done.stdout)
+        self.assertIn("failed       2 connections at stage timeout (of the whole run)", done.stdout)
+
+
 class InTheResult(Case):
     def test_a_connection_without_a_reply(self):
         def answer_one_in_time(peer, number):

@@ -79,7 +79,9 @@ class Refusals(Case):
         self.refused(run(*to, "-c", "many"), "--connections", "many")
         self.refused(run(*to, "-c", "0"), "--connections")
         self.refused(run(*to, "-c", "1.5"), "--connections", "'1.5' is not a whole number")
-        self.refused(run(*to, "-c", "-3"), "--connections")
+        self.refused(run(*to, "-c", "-3"), "--connections", "'-3' is negative")
+        self.refused(run(*to, "-d", "-1s"), "--duration", "'-1s' is negative")
+        self.refused(run(*to, "--payload", "99999999Ti"), "--payload", "'99999999Ti' is too large")
         self.refused(run(*to, "--payload", "0"), "--payload")
         self.refused(run(*to, "--payload", "1GiB"), "--payload", "echo")
         self.refused(run(*to, "-m", "1", "-d", "1s"), "--messages", "--duration")
@@ -89,9 +91,32 @@ class Refusals(Case):
 
     def test_races_that_make_no_sense(self):
         race = ("race", "--server", "epoll", "--dry-run")
-        self.refused(run(*race, "--client", "null"), "--client", "'null' does not dial")
+        self.refused(run(*race, "--client", "null"), "--client", "'null' has no sockets, so it cannot dial")
+        self.refused(run("race", "--server", "null", "--dry-run"), "--server", "'null' has no sockets")
         self.refused(run(*race, "--server-cpus", "999"), "no CPU 999", "--server-cpus")
         self.refused(run(*race, "--client-cpus", "0,999"), "no CPU 999", "--client-cpus")
+
+    def test_lists_of_engines(self):
+        for option in ("--server", "--client"):
+            with self.subTest(option):
+                server = () if option == "--server" else ("--server", "epoll")
+                race = ("race", "--dry-run", *server)
+                self.refused(run(*race, option, ",", "--rounds", 1), f"{option}: a name in the list is empty")
+                self.refused(run(*race, option, "epoll,"), f"{option}: a name in the list is empty")
+                self.refused(run(*race, option, "poll,poll"), f"{option}: 'poll' is given twice")
+        done = run("race", "--dry-run", "--server", "epoll,poll", "--server", "threads")
+        contestants = ["  epoll", "  poll", "  threads"]
+        self.assertEqual([line for line in done.stdout.splitlines() if line in contestants], contestants)
+
+    def test_a_reference_that_is_no_contestant(self):
+        race = ("race", "--server", "epoll", "--dry-run")
+        words = "reference 'poll' is not a contestant; allowed: epoll"
+        self.refused(run(*race, "--reference", "poll"), "--" + words)
+        scenario = self.path("race.toml")
+        with open(scenario, "w", encoding="utf-8") as file:
+            file.write('reference = "epoll"\nmatrix = { servers = ["epoll"] }\nload = { duration = "1s" }\n')
+        self.refused(run("race", scenario, "--server", "poll", "--dry-run"),
+                     scenario + ": reference 'epoll' is not a contestant; allowed: poll")
 
     def test_what_a_scenario_leaves_out_or_cannot_keep(self):
         scenario = self.path("race.toml")
@@ -113,6 +138,22 @@ class Refusals(Case):
         self.refused(run("serve", "--listen", "127.0.0.1:70000"), "port")
         self.refused(run("serve", "--listen", "::1:80"), "brackets")
         self.refused(run("serve", "--listen", "unix:" + "x" * 200), "path")
+        for wrong in ("nonsense", "127.0.0.1:70000", "::1:80", "unix:"):
+            self.refused(run("load", "--connect", wrong, "-m", "1"), f"--connect '{wrong}': ")
+            self.refused(run("serve", "--listen", wrong), f"--listen '{wrong}': ")
+
+    def test_a_name_that_does_not_resolve_is_no_usage_error(self):
+        for command, option in (("serve", "--listen"), ("load", "--connect")):
+            done = run(command, option, "no-such-host.invalid:80")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{option}: resolve 'no-such-host.invalid:80'", done.stderr)
+
+    def test_a_public_address_is_given(self):
+        self.refused(run("serve", "--public"), "--public", "--listen ADDRESS")
+
+    def test_events_and_a_result_on_one_stream(self):
+        load = ("load", "-e", "null", "-m", "1", "--events")
+        self.refused(run(*load, "--json", "-"), "--events", "--json FILE")
 
     def test_options_of_a_protocol_that_are_empty(self):
         self.refused(run("serve", "-p", "file", "--root", ""), "--root", "empty")

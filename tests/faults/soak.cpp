@@ -126,37 +126,59 @@ int try_faults_at_once(const Soak& soak) {
   return failed;
 }
 
-int main(int count, char** arguments) {
-  Soak soak;
-  CLI::App options{"Attacks engines with hostile peers, or with calls that fail"};
-  options.add_option("--seed", soak.seed, "the first seed");
-  options.add_option("--seconds", soak.seconds, "go on with further seeds for so long");
-  options.add_option("--role", soak.role, "serve or dial: this one only");
+// CLI11 would read -1 as the largest number there is.
+std::string whole_number(const std::string& text) {
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "" : fmt::format("'{}' is not a whole number", text);
+}
+
+void describe(CLI::App& options, Soak& soak) {
+  options.add_option("--seed", soak.seed, "the first seed")->check(whole_number);
+  options.add_option("--seconds", soak.seconds, "go on with further seeds for so long")
+      ->check(CLI::NonNegativeNumber);
+  options.add_option("--role", soak.role, "serve or dial: this one only")
+      ->check(CLI::IsMember({"serve", "dial"}));
   options.add_option("--engine", soak.engine, "this one only");
   options.add_option("--protocol", soak.protocol, "this one only");
   options.add_flag("--verbose", soak.verbose, "say what each run consists of");
   options.add_flag("--go-on", soak.go_on, "do not stop at the first fault");
-  options.add_flag("--faults", soak.faults, "no hostile peers: every call fails once, at every place");
-  options.add_option("--exchange", soak.exchange, "with --faults: this one only");
-  options.add_option("--variant", soak.variant, "likewise");
-  options.add_option("--call", soak.call, "likewise");
-  options.add_option("--error", soak.error, "likewise: the errno, -1 to fall short");
-  options.add_option("--nth", soak.nth, "likewise: which of the calls");
-  options.add_option("--at-once", soak.at_once, "with --faults: so many in one exchange, chosen by the seed");
-  CLI11_PARSE(options, count, arguments);
+  auto* const faults =
+      options.add_flag("--faults", soak.faults, "no hostile peers: every call fails once, at every place");
+  options.add_option("--exchange", soak.exchange, "with --faults: this one only")->needs(faults);
+  options.add_option("--variant", soak.variant, "likewise")->needs(faults);
+  options.add_option("--call", soak.call, "likewise")->needs(faults);
+  options.add_option("--error", soak.error, "likewise: the errno, -1 to fall short")->needs(faults);
+  options.add_option("--nth", soak.nth, "likewise: which of the calls")->check(whole_number)->needs(faults);
+  options.add_option("--at-once", soak.at_once, "with --faults: so many in one exchange, chosen by the seed")
+      ->check(whole_number)
+      ->needs(faults);
+}
+
+// CLI11 has an exit code of its own for each kind of mistake; the scripts of this project have 2 for all.
+constexpr int kUsage = 2;
+
+int main(int count, char** arguments) {
+  Soak soak;
+  CLI::App options{"Attacks engines with hostile peers, or with calls that fail", "script/soak"};
+  describe(options, soak);
+  try {
+    options.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return options.exit(error) == 0 ? 0 : kUsage;
+  }
   if (!soak.engine.empty() && engine_of(soak.engine, Role::serve) == nullptr) {
     fmt::print(stderr, "no engine '{}' here that serves over sockets\n", soak.engine);
-    return 2;
+    return kUsage;
   }
   const std::vector<std::string> known = protocols();
   if (!soak.protocol.empty() && std::ranges::find(known, soak.protocol) == known.end()) {
     fmt::print(stderr, "no protocol '{}'; there are: {}\n", soak.protocol, join(known));
-    return 2;
+    return kUsage;
   }
   if (!soak.faults) return attack_by_seed(soak);
   if (exchanges_of(soak).empty()) {
     fmt::print(stderr, "no such exchange, variant or engine\n");
-    return 2;
+    return kUsage;
   }
   return soak.at_once > 0 ? try_faults_at_once(soak) : try_each_fault(soak);
 }

@@ -39,11 +39,10 @@ TEST_F(FileLimits, LeaveHalfOfTheUploadsToOtherAddresses) {
   };
   EXPECT_EQ(bring_half("a", PeerAddress{1}), "1: stored 0+3 false -");
   EXPECT_EQ(bring_half("b", PeerAddress{1}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("c", PeerAddress{1}),
-            "1: error busy '2 uploads of this address are open, of at most 2'");
+  EXPECT_EQ(bring_half("c", PeerAddress{1}), "1: error busy 'open uploads of this address: 2 of at most 2'");
   EXPECT_EQ(bring_half("d", PeerAddress{2}), "1: stored 0+3 false -");
   EXPECT_EQ(bring_half("e", PeerAddress{2}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("f", PeerAddress{3}), "1: error busy '4 uploads are open, of at most 4'");
+  EXPECT_EQ(bring_half("f", PeerAddress{3}), "1: error busy 'open uploads: 4 of at most 4'");
   sessions.erase(sessions.begin());
   EXPECT_EQ(bring_half("g", PeerAddress{1}), "1: stored 0+3 false -") << "in the slot of the first upload";
 }
@@ -71,8 +70,8 @@ TEST_F(FileLimits, EndAnUploadWhenNoRoomIsLeftAndTheConnectionGoesOn) {
 }
 
 TEST_F(FileLimits, RefuseAnUploadThatCannotFitBeforehand) {
-  const auto service = make_server(
-      test::with(Role::serve, {{"root", folder_.file("root")}, {"max-stored-bytes", "10000"}}));
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-stored-bytes", "10000"}}));
   const auto session = service->open({});
   const auto heard = say(*session, upload("new", std::string(7'000, 'x')));
   ASSERT_EQ(heard.messages.size(), 1U);

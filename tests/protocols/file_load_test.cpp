@@ -29,7 +29,7 @@ TEST_F(FileLoad, GetsAFileInRangesOverSeveralConnections) {
   for (const char* segments : {"3", "8"}) {
     const Outcome outcome =
         run_load({.connections = 3, .messages = 2},
-              {{"name", "text"}, {"output", folder_.file("got")}, {"segments", segments}});
+                 {{"name", "text"}, {"output", folder_.file("got")}, {"segments", segments}});
     expect_clean(outcome, 2 * std::stoull(segments));
     EXPECT_EQ(text_of(folder_.file("got")), text);
     EXPECT_EQ(outcome.of("transfers"), "2");
@@ -51,7 +51,7 @@ TEST_F(FileLoad, GetsFilesOfAnySize) {
   for (const std::size_t size : {0UZ, 1UZ, 5UZ, (4UZ << 20) - 1, 4UZ << 20, (9UZ << 20) + 1}) {
     std::ofstream(path("text")) << content(size);
     const Outcome outcome = run_load({.connections = 2, .messages = 1},
-                                  {{"name", "text"}, {"output", folder_.file("got")}, {"segments", "7"}});
+                                     {{"name", "text"}, {"output", folder_.file("got")}, {"segments", "7"}});
     expect_clean(outcome, std::clamp<std::uint64_t>(size, 1, 7));
     EXPECT_EQ(text_of(folder_.file("got")), content(size)) << size;
   }
@@ -69,8 +69,8 @@ TEST_F(FileLoad, PutsAFile) {
 
 TEST_F(FileLoad, PutsIntoAServerThatKeepsFilesInMemory) {
   for (const char* way : {"write", "splice", "mmap"}) {
-    const Outcome outcome = run_load({.messages = 1}, {{"op", "put"}, {"bytes", "3000000"}},
-                                     {{"root", ""}, {"file-write", way}});
+    const Outcome outcome =
+        run_load({.messages = 1}, {{"op", "put"}, {"bytes", "3000000"}}, {{"root", ""}, {"file-write", way}});
     expect_clean(outcome, 1);
     EXPECT_EQ(outcome.of("bytes"), "3000000");
   }
@@ -79,7 +79,7 @@ TEST_F(FileLoad, PutsIntoAServerThatKeepsFilesInMemory) {
 TEST_F(FileLoad, PutsRangesOverSeveralConnections) {
   const Outcome outcome =
       run_load({.connections = 3, .messages = 2}, {{"op", "put"}, {"bytes", "100003"}, {"segments", "8"}},
-            {{"overwrite", "yes"}});
+               {{"overwrite", "yes"}});
   expect_clean(outcome, 16);
   EXPECT_EQ(outcome.of("transfers"), "2");
   EXPECT_EQ(fs::file_size(path("upload")), 100'003U);
@@ -183,7 +183,7 @@ TEST_F(FileLoad, FailsWithTheServersWords) {
       run_load({.connections = 2, .messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "old"}});
   EXPECT_EQ(exists.failed, 2U);
   EXPECT_EQ(exists.counts.failed, 2U);
-  EXPECT_NE(exists.complaints.at(0).find("exists; with --overwrite"), std::string::npos);
+  EXPECT_NE(exists.complaints.at(0).find("exists; 'serve --overwrite' would"), std::string::npos);
   const Outcome nowhere = run_load({.messages = 1}, {{"op", "put"}, {"bytes", "10"}, {"name", "no/where"}});
   EXPECT_NE(nowhere.complaints.at(0).find("no such directory"), std::string::npos);
   EXPECT_EQ(text_of(path("old")), "old");
@@ -227,12 +227,12 @@ TEST_F(FileLoad, SaysWhatBecameOfAWish) {
   std::ofstream(path("text")) << content(1000);
   const Outcome plain =
       run_load({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "splice"}},
-            {{"file-read", "sendfile"}});
+               {{"file-read", "sendfile"}});
   EXPECT_EQ(plain.of("way"), "write (splice was not possible)");
   EXPECT_EQ(test::figure(plain.server, "file_read"), "read (sendfile was not possible)");
   const Outcome mapped =
       run_load({.messages = 1}, {{"name", "text"}, {"sink", "memory"}, {"file-write", "mmap"}},
-            {{"file-read", "mmap"}});
+               {{"file-read", "mmap"}});
   expect_clean(mapped, 1);
   EXPECT_EQ(mapped.of("way"), "mmap");
   EXPECT_EQ(test::figure(mapped.server, "file_read"), "mmap");

@@ -35,7 +35,9 @@ TEST_F(Checks, LostDeliveriesOfABroadcast) {
 
 TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
   plant("threads (again)", [](Trial& trial) { trial.load->errors["verify"] = 1; });
-  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  const CheckResult found = check(3);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_TRUE(found.detail.starts_with("threads (again): errors by stage")) << found.detail;
   EXPECT_FALSE(entry(judged, "threads").ranked);
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
@@ -108,9 +110,34 @@ TEST_F(Checks, ACrashIsReportedWithItsWords) {
             "2 of 2 trials failed: the server was ended by signal 11 (Segmentation fault)");
 }
 
-TEST_F(Checks, WhenNobodyAnsweredRightTheRaceHasFailed) {
+TEST_F(Checks, WhenNobodyAnsweredRightTheRaceIsInvalid) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->connections_failed = 5; };
   EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, WhenEveryTrialOfAllContestantsFailedTheRaceIsInvalid) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load.reset();
+    trial.failure = "the server ended in the middle of the trial: exit code 0";
+  };
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, OneCaseWithoutASoundContestantMakesTheRaceInvalid) {
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "other";
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.load_case.name == "other") trial.load->errors["verify"] = 1;
+  };
+  check(3);
+  EXPECT_EQ(exit_code(judged), 3);
+}
+
+TEST_F(Checks, WhereNoContestantCanRunNothingWasMeasured) {
+  scenario = fake_scenario({"broken"}, 10);
+  check(3);
   EXPECT_EQ(exit_code(judged), 1);
 }
 

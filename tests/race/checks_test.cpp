@@ -109,12 +109,5 @@ TEST_F(Checks, TimeThatNeighboursTookIsNotIdleTime) {
   EXPECT_TRUE(has(check(1).detail, "epoll: the client was the limit"));
 }
 
-TEST_F(Checks, TheGeneratorItselfIsNoServer) {
-  scenario = fake_scenario({"null", "epoll"}, 10);
-  check(1);
-  EXPECT_FALSE(entry(judged, "null").ranked);
-  EXPECT_TRUE(entry(judged, "epoll").ranked);
-}
-
 }  // namespace
 }  // namespace joust::race

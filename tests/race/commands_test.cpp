@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "race/scenario/cpu_list.hpp"
 #include "race/fake_catalogue.hpp"
+#include "race/scenario/cpu_list.hpp"
 
 namespace joust::race {
 namespace {
@@ -60,10 +60,8 @@ TEST(Commands, EachSideIsToldItsOptions) {
 }
 
 TEST(Commands, InProcessThereIsNowhereToConnect) {
-  const Scenario scenario = fake_scenario({"null"});
-  Entry entry;
-  entry.in_process = true;
-  entry.contestant = scenario.contestants.front();
+  const Scenario scenario = fake_scenario({"epoll"});
+  Entry entry{.kind = EntryKind::ceiling, .contestant = racer("null", "null"), .in_process = true};
   const std::string text = shell_text(load_words(scenario, scenario.cases.front(), entry, {}, "", "x"));
   EXPECT_TRUE(text.starts_with("load -e null -p echo -c 256 -d 1s")) << text;
 }

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "race/scenario/cpu_list.hpp"
 #include "race/fake_catalogue.hpp"
+#include "race/scenario/cpu_list.hpp"
 
 namespace joust::race {
 namespace {
@@ -98,11 +98,17 @@ TEST(Overrides, ACpuMustExist) {
 
 TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_EQ(problem({.servers = {"epol"}, .clients = {}}),
-            "--server: there is no engine 'epol'; allowed: null, threads, epoll, io-uring, listener, broken; "
+            "--server: there is no engine 'epol'; allowed: threads, epoll, io-uring, listener, broken; "
             "did you "
             "mean 'epoll'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {"null"}}),
-            "--client: engine 'null' does not dial; allowed: threads, epoll, io-uring, broken");
+            "--client: engine 'null' has no sockets, so it cannot dial in a race; allowed: threads, epoll, "
+            "io-uring, broken");
+  EXPECT_EQ(problem({.servers = {"null"}, .clients = {}}),
+            "--server: engine 'null' has no sockets, so it cannot serve in a race; allowed: threads, epoll, "
+            "io-uring, listener, broken");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {"listener"}}),
+            "--client: engine 'listener' does not dial; allowed: threads, epoll, io-uring, broken");
   EXPECT_EQ(problem({.servers = {"epoll:level"}, .clients = {}}),
             "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
@@ -110,7 +116,7 @@ TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
             "there is no protocol 'ecko'; allowed: echo, disk, work, room; did you mean 'echo'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
-            "reference 'threads' is not a contestant; allowed: epoll");
+            "--reference 'threads' is not a contestant; allowed: epoll");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),
             "depth has no meaning with an interval; allowed: depth 1, or interval 0");
 }

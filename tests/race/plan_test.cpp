@@ -123,14 +123,6 @@ TEST(Plan, TheReferenceIsTheOneAskedFor) {
   EXPECT_EQ(std::ranges::count(names(plan, 2), "epoll (again)"), 1);
 }
 
-TEST(Plan, TheClientDoesNotMatterInProcess) {
-  Scenario scenario = fake_scenario({"null"});
-  scenario.contestants.front().client.engine = "broken";
-  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
-  EXPECT_TRUE(plan.cases.front().entries.front().in_process);
-  EXPECT_TRUE(plan.cases.front().entries.front().ranked);
-}
-
 TEST(Plan, EveryCaseHasItsOwnContestantsInTheSameRounds) {
   Scenario scenario = fake_scenario({"threads", "epoll"});
   scenario.cases.push_back(scenario.cases.front());

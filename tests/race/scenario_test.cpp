@@ -190,7 +190,7 @@ TEST_F(ScenarioFile, APayloadMustFitTheProtocol) {
 TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
   const std::string load = "load = { duration = \"1s\" }\n";
   EXPECT_EQ(problem(load + "matrix = { servers = [\"epol\"] }\n"),
-            "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: null, threads, epoll, io-uring, "
+            "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: threads, epoll, io-uring, "
             "listener, "
             "broken; did you mean 'epoll'?");
   EXPECT_EQ(problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
@@ -248,7 +248,12 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
             "with {port} "
             "in it");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n"),
-            "2:3: key 'contestant': two contestants are called 'epoll': give one another name");
+            "5:1: key 'contestant.server': another contestant is called 'epoll'; allowed: a name of its own "
+            "(name = \"...\")");
+  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"threads\"\n" +
+                    "name = \"epoll\"\n"),
+            "6:1: key 'contestant.name': another contestant is called 'epoll'; allowed: a name of its own "
+            "(name = \"...\")");
 }
 
 TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {

@@ -18,7 +18,7 @@ LoadResult result_of(double duration_s) {
   result.messages.answered = 1;
   result.duration_s = result.usage_s = duration_s;
   result.throughput_per_s = 1000 / duration_s;
-  result.usage = {.user_s = 0.3, .system_s = 0.1};
+  result.usage = {.user_s = 0.3, .system_s = 0.1, .peak_memory_bytes = 5 << 20};
   return result;
 }
 
@@ -35,6 +35,22 @@ TEST(LoadText, AShortWindowHasNoCpuTime) {
     EXPECT_FALSE(has(text, "CPU per message")) << text;
     EXPECT_TRUE(has(text, "peak memory; its CPU time cannot be told in less than 10 ms\n")) << text;
   }
+}
+
+TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
+  LoadResult result = result_of(1);
+  EXPECT_TRUE(has(load_text(result), ", 5.00 MiB peak memory\n")) << load_text(result);
+  result.usage.peak_memory_bytes = 0;
+  EXPECT_TRUE(has(load_text(result), ", peak memory not known\n")) << load_text(result);
+}
+
+TEST(LoadText, FailuresAfterTheWindowDoNotContradictIt) {
+  LoadResult result = result_of(1);
+  result.connections_ok = 0, result.connections_failed = 1;
+  result.errors[static_cast<std::size_t>(Stage::timeout)] = 1;
+  const std::string text = load_text(result);
+  EXPECT_TRUE(has(text, "in the timed window: 1000 sent, 1000 verified, 0 failed, ")) << text;
+  EXPECT_TRUE(has(text, "failed       1 connection at stage timeout (of the whole run)\n")) << text;
 }
 
 TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
@@ -66,6 +82,16 @@ TEST(LoadText, FiguresOfAGroupAreForReaders) {
       << text;
   EXPECT_TRUE(has(text, "\n  deliveries   expected 1,000,000   out of order 0\n")) << text;
   EXPECT_TRUE(has(text, "\n  own          share 0.123   wait 2.00 us   bytes many\n")) << text;
+}
+
+TEST(LoadText, WhatWasRefusedHasNoRate) {
+  LoadResult result = result_of(1);
+  result.messages.verified = 0, result.messages.failed = 1000;
+  result.throughput_per_s = 0;
+  result.groups = {{"transfer", {{"bytes", std::uint64_t{0}}, {"mb_per_s", 0.0}}}};
+  const std::string text = load_text(result);
+  EXPECT_FALSE(has(text, "throughput")) << text;
+  EXPECT_TRUE(has(text, "\n  transfer     0 B\n")) << text;
 }
 
 TEST(LoadText, AGroupSaysWhatItIsOf) {

@@ -153,16 +153,22 @@ void pin(const std::string& cpus) {
   pin_to(*list);
 }
 
-void ensure_descriptors(std::uint64_t needed) {
+std::uint64_t raise_descriptor_limit() {
   rlimit limit{};
   checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
   limit.rlim_cur = limit.rlim_max;
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
-  if (needed > limit.rlim_max)
-    throw std::runtime_error(
-        fmt::format("{} connections need about {} open files, and this process may have {}; "
-                    "raise it (ulimit -Hn) or ask for fewer",
-                    needed - 64, needed, limit.rlim_max));
+  return limit.rlim_max;
+}
+
+void ensure_descriptors(const std::string& where, std::uint64_t connections) {
+  constexpr std::uint64_t kOthers = 64;  // the loops' own, and what the process was started with
+  const std::uint64_t needed = connections + kOthers, most = raise_descriptor_limit();
+  if (needed <= most) return;
+  throw UsageError(fmt::format(
+      "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "
+      "(ulimit -Hn) or ask for fewer connections",
+      where, connections, needed, most));
 }
 
 }  // namespace joust

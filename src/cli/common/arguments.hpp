@@ -14,11 +14,11 @@ namespace joust {
 
 // Options whose values people write with units: "10k", "64KiB", "10ms". What does not fit is a usage error.
 Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
-                       std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
+                 std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
 Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
-                       std::uint64_t least = 0, std::uint64_t most = 1U << 30);
+                 std::uint64_t least = 0, std::uint64_t most = 1U << 30);
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
-                          Duration least = {}, Duration most = std::chrono::hours(24));
+                    Duration least = {}, Duration most = std::chrono::hours(24));
 
 // -e ENGINE -t N --wait W, every knob any engine has, and --cpus.
 struct EngineArguments {
@@ -55,8 +55,11 @@ const Protocol& resolve_protocol(const Program& program, const std::string& name
 // nothing.
 void pin(const std::string& cpus);
 
-// Raises this process's limit of open files as far as it may, and says whether `needed` fit: throws
-// otherwise.
-void ensure_descriptors(std::uint64_t needed);
+// Raises this process's limit of open files as far as it may, and returns it.
+std::uint64_t raise_descriptor_limit();
+
+// Raises it, and throws UsageError where so many connections do not fit. `where` says where they were asked
+// for: "-c".
+void ensure_descriptors(const std::string& where, std::uint64_t connections);
 
 }  // namespace joust

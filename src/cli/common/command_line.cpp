@@ -34,11 +34,6 @@ Option Option::show_default() {
   return *this;
 }
 
-Option Option::comma_separated() {
-  option_->delimiter(',')->allow_extra_args(false);
-  return *this;
-}
-
 Option Option::value_optional() {
   option_->expected(0, 1);
   return *this;
@@ -58,7 +53,7 @@ Option Command::add_option(const std::string& names, std::string& into, const st
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& into,
                            const std::string& help) {
-  return Option(app_->add_option(names, into, help));
+  return Option(app_->add_option(names, into, help)->allow_extra_args(false));
 }
 
 Option Command::add_option(const std::string& names, const Take& take, const std::string& help) {

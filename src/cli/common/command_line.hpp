@@ -25,7 +25,6 @@ class Option {
   Option one_of(const std::vector<std::string>& words);  // other values are usage errors
   Option excludes(Option other);                         // both together are a usage error
   Option show_default();                                 // --help shows what the variable holds now
-  Option comma_separated();                              // one list: "a,b"; for options that take lists
   Option value_optional();                               // "--switch" alone gives ""
 
   bool given() const;  // on the command line; asked for after parsing
@@ -44,6 +43,7 @@ class Command {
 
   Command add_command(const std::string& name, const std::string& summary);
   Option add_option(const std::string& names, std::string& into, const std::string& help);
+  // One value each time it is given.
   Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
   Option add_option(const std::string& names, const Take& take, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);

@@ -24,8 +24,7 @@ bool is_switch(const ProtocolOption& option) {
 
 void ProtocolArguments::add_to(Command command, const Program& program, Role side) {
   name = program.protocols.front().name;
-  command
-      .add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
+  command.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
       .show_default();
   add_options_to(command, program, side);
 }
@@ -44,7 +43,7 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
       const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
       added.group(shown ? "Protocol options" : "");
       if (is_switch(option))
-        added.value_optional().one_of({"", "no", "yes"}).type_name("[no|yes]");
+        added.value_optional().type_name("[no|yes]");  // check_options() refuses other values
       else if (!option.choices.empty())
         added.one_of(option.choices);
     }

@@ -96,7 +96,7 @@ class Uring {
   // Handles the completions that are there, oldest first. Later ones wait for the next call.
   template <typename Handle>
   void take_completions(Handle&& handle) {
-    for (std::size_t ready = aside_.size() + io_uring_cq_ready(&ring_); ready > 0; --ready) {
+    for (std::size_t ready = completions(); ready > 0; --ready) {
       const io_uring_cqe cqe = next_completion();
       if ((cqe.flags & IORING_CQE_F_MORE) == 0) --in_flight_;
       handle(cqe);
@@ -107,7 +107,7 @@ class Uring {
   // memory of ours any more. Gives up if the kernel refuses even that.
   void abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept;
 
-  bool has_completions() const { return !aside_.empty() || io_uring_cq_ready(&ring_) > 0; }
+  std::size_t completions() const { return aside_.size() + io_uring_cq_ready(&ring_); }
 
   std::size_t in_flight() const { return in_flight_; }
   bool has_overflowed() const { return overflowed_; }

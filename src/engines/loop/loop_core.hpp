@@ -59,7 +59,11 @@ class LoopCore {
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
-  void read_clock() { now_ = Clock::now(); }  // when the run begins, and after each wait
+  // When the run begins, and after each wait.
+  void read_clock() {
+    now_ = Clock::now();
+    found_ = 0;
+  }
 
  protected:
   // The engine's part. Each may throw for reasons that concern only that peer.
@@ -75,7 +79,10 @@ class LoopCore {
 
   // Time. One time stamp is taken for each turn, after the wait.
   Time now() const { return now_; }
-  void found_work() { patience_.found_work(now_); }
+  void found_work(std::size_t events = 1) {
+    patience_.found_work(now_);
+    found_ = events;
+  }
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
 
   // All peers: connecting, open or leaving. admit() and start_dials() append.
@@ -124,12 +131,17 @@ class LoopCore {
   std::optional<Fd> deal(Fd socket);
   Fd socket_for(Dial dial, int flags);
   void on_due(Peer& peer);
+  bool is_behind();
   std::optional<Time> due() const;
 
   // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
   // How soon a connect that met a full backlog is retried.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
+  // A deadline that is overdue by more shows that the loop was kept off its CPU.
+  static constexpr Duration kBehind = std::chrono::milliseconds(10);
+  // How many events per peer are read at most before overdue deadlines are judged.
+  static constexpr std::size_t kEventsToCatchUp = 4;
   // During a stop, how often the loop checks for a second stop.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 
@@ -145,7 +157,9 @@ class LoopCore {
   Patience patience_;
   Dials dials_;
   TimerQueue timers_;
-  Timed accept_again_;  // armed while accepting is paused
+  Timed accept_again_;      // armed while accepting is paused
+  std::size_t found_ = 0;        // events of this turn
+  std::size_t to_catch_up_ = 0;  // events for which deadlines are put off; 0: they are not
   Time now_ = Clock::now();
   std::optional<Time> drain_by_;
   std::vector<std::unique_ptr<Peer>> peers_;

@@ -24,7 +24,7 @@ std::string ClientSession::words_of(const FileRefusal& refusal) const {
   const TransferOptions& options = transfers_.options();
   std::string words = fmt::format("the server says of '{}': {}", options.name, error_name(refusal.error));
   if (!refusal.text.empty()) words += " (" + harmless(refusal.text) + ")";
-  if (refusal.error == FileError::exists) words += "; with --overwrite it would replace files";
+  if (refusal.error == FileError::exists) words += "; 'serve --overwrite' would let uploads replace files";
   return words;
 }
 

@@ -31,11 +31,13 @@ std::string name_of(const Parameters& parameters, Operation operation) {
 TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan) {
   const Operation op = operation_of(parameters);
   TransferOptions options{.operation = op,
-                .segments = op == Operation::info ? 1 : count_of(parameters, "segments"),
-                .requests_per_connection = count_of(parameters, "requests-per-connection")};
+                          .segments = op == Operation::info ? 1 : count_of(parameters, "segments"),
+                          .requests_per_connection = count_of(parameters, "requests-per-connection")};
   options.name = name_of(parameters, options.operation);
   if (const auto objection = objection_to(options.name); !objection.empty())
     throw std::invalid_argument("--name: " + std::string(objection));
+  if (op == Operation::info && parameters.option("segments") != "1")
+    throw std::invalid_argument("--segments is for --op get and --op put: a query transfers nothing");
   if (options.segments < 1 || options.segments > 1'000'000)
     throw std::invalid_argument("--segments: 1 to 1M");
   const std::uint64_t at_most = options.requests_per_connection;
@@ -55,9 +57,9 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
                                   const LoadPlan& plan) {
   LocalFilesRules rules{.output = parameters.option("output"),
-                  .source = parameters.option("file"),
-                  .read = file_read(parameters),
-                  .write = file_write(parameters)};
+                        .source = parameters.option("file"),
+                        .read = file_read(parameters),
+                        .write = file_write(parameters)};
   const std::string& sink = parameters.option("sink");
   if (sink == "file" || (sink.empty() && !rules.output.empty())) rules.sink = SinkKind::file;
   if (sink == "memory") rules.sink = SinkKind::memory;

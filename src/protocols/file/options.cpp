@@ -47,7 +47,7 @@ std::vector<ProtocolOption> for_the_server() {
        .standard = "256",
        .loads = false},
       {.name = "max-uploads-per-peer",
-       .summary = "of one address; unix sockets count as one [half of --max-uploads]",
+       .summary = "of one address; unix sockets count as one; 0: none are taken [half of --max-uploads]",
        .standard = "",
        .loads = false},
   };

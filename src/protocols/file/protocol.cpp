@@ -10,6 +10,7 @@
 // when the process ends, and offers a sample. A client divides each transfer into --segments ranges.
 #include "protocols/file/protocol.hpp"
 
+#include "protocols/file/client_options.hpp"
 #include "protocols/file/options.hpp"
 
 namespace joust {
@@ -28,6 +29,9 @@ Protocol file_protocol() {
   protocol.options = file::options();
   protocol.make_server = file::make_server;
   protocol.make_client = file::make_client;
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan& plan) {
+    file::local_files_rules(parameters, file::transfer_options(parameters, plan), plan);
+  };
   return protocol;
 }
 

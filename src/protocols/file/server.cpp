@@ -8,13 +8,13 @@
 #include <system_error>
 
 #include "base/text.hpp"
-#include "protocols/file/server_session.hpp"
 #include "protocols/file/options.hpp"
 #include "protocols/file/protocol.hpp"
+#include "protocols/file/server_session.hpp"
 #include "store/directory_tree.hpp"
-#include "store/tree_storage.hpp"
 #include "store/memory_tree.hpp"
 #include "store/name.hpp"
+#include "store/tree_storage.hpp"
 
 namespace joust::file {
 namespace {
@@ -114,7 +114,8 @@ std::unique_ptr<Service> make_server(const Parameters& parameters) {
   try {
     return std::make_unique<FileServer>(parameters, rules);
   } catch (const std::system_error& error) {
-    throw std::invalid_argument("--root " + parameters.option("root") + ": " + error.what());
+    if (parameters.option("root").empty()) throw;  // this machine's memory, and no option
+    throw std::invalid_argument(std::string("--root: ") + error.what());
   }
 }
 

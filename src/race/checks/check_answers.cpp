@@ -103,9 +103,9 @@ void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findi
   if (!all_ask_in_window(one.plan.load)) return;
   const Silence silence = silence_of(entry);
   if (silence.served() < kServed)
-    findings.bar(answerable(entry), describe(silence));
+    findings.bar(answerable(entry), describe(silence), entry.contestant.name);
   else if (silence.silent > 0)
-    findings.warn("{}: {}", answerable(entry), describe(silence));
+    findings.warn("{}: {}", entry.contestant.name, describe(silence));
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
     }
     const Faults faults = faults_of(*entry);
     if (!faults.none())
-      findings.bar(answerable(*entry), describe(faults, entry->trials.size()));
+      findings.bar(answerable(*entry), describe(faults, entry->trials.size()), entry->contestant.name);
     else if (entry->is_contestant() && usable_trials(*entry).empty())
       findings.bar(entry->contestant.name, "it was not measured");
     else

@@ -4,8 +4,8 @@
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/scenario/cpu_list.hpp"
 #include "race/checks/findings.hpp"
+#include "race/scenario/cpu_list.hpp"
 
 namespace joust::race {
 namespace {
@@ -61,11 +61,6 @@ bool spins(const Entry& entry) {
 
 void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
   const std::string& name = entry.contestant.name;
-  if (entry.in_process) {
-    findings.bar(name,
-                 "it answers in the client's own process, so it is the generator's ceiling and no server");
-    return;
-  }
   if (!entry.summary.throughput_per_s) return;
   const double rate = entry.summary.throughput_per_s->median;
   const Entry* ceiling = ceiling_of(one, entry.contestant.client);
@@ -110,9 +105,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
-  const bool wanted = std::ranges::any_of(contestants_of(one), [](const Entry* entry) {
-    return !entry->in_process && entry->summary.throughput_per_s;
-  });
+  const bool wanted = std::ranges::any_of(
+      contestants_of(one), [](const Entry* entry) { return entry->summary.throughput_per_s.has_value(); });
   if (wanted && !one.no_ceiling.empty())
     findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
   for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);

@@ -120,9 +120,8 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
     if (!who.external())
       check_side(who.name, "server", who.server, first.server.engine, first.server.knobs,
                  first.server.threads, first.server.wait, findings);
-    if (!entry->in_process)
-      check_side(who.name, "client", who.client, first.load->engine, first.load->knobs, first.load->threads,
-                 first.load->wait, findings);
+    check_side(who.name, "client", who.client, first.load->engine, first.load->knobs, first.load->threads,
+               first.load->wait, findings);
   }
   server.compare("server's", findings);
   client.compare("client's", findings);

@@ -27,10 +27,11 @@ class Findings {
     say(text, std::forward<Args>(args)...);
     if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
   }
-  // Excludes this contestant from the ranking, for this reason.
-  void bar(const std::string& contestant, const std::string& reason) {
+  // Excludes this contestant from the ranking, for this reason; `entry` is the name of the entry at fault.
+  void bar(const std::string& contestant, const std::string& reason) { bar(contestant, reason, contestant); }
+  void bar(const std::string& contestant, const std::string& reason, const std::string& entry) {
     result_.bars.emplace(contestant, reason);
-    say("{}: {}", contestant, reason);
+    say("{}: {}", entry, reason);
     result_.verdict = Verdict::refuse;
   }
   // Invalidates the whole measurement.
@@ -57,11 +58,6 @@ class Findings {
 
 inline std::string percent(double fraction, int decimals = 0) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
-}
-
-// "1 round", "2 rounds"
-inline std::string counted(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
 // The contestants with trials, without the reference's second entry and the ceilings.

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "race/checks/checks.hpp"
-#include "race/race.hpp"
 #include "race/judgement/summary.hpp"
+#include "race/race.hpp"
 #include "stats/ties.hpp"
 
 namespace joust::race {
@@ -44,15 +44,22 @@ void group_ties(const RaceResult& race, CaseResult& one) {
     if (groups[i] > 0) ranked[i]->tie_group = groups[i];
 }
 
-// True if there are results, but none that may be compared. Lower bounds may be.
-bool nobody_ranked(const CaseResult& one) {
-  bool barred = false;
-  for (const Entry& entry : one.entries) {
-    if (!entry.is_contestant() || entry.summary.trials == 0) continue;
-    if (entry.ranked || entry.at_least) return false;
-    barred = true;
-  }
-  return barred;
+bool was_tried(const CaseResult& one) {
+  return std::ranges::any_of(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
+}
+
+// Whether a contestant's figure may be believed. A lower bound is what it says; an answer that is wrong or
+// missing (check 3) leaves nothing to believe.
+bool is_sound(const CaseResult& one, const Entry& entry) {
+  if (!entry.is_contestant() || entry.summary.trials == 0) return false;
+  const auto answers = std::ranges::find(one.checks, 3, &CheckResult::id);
+  if (answers == one.checks.end() || answers->bars.contains(entry.contestant.name)) return false;
+  return entry.ranked || entry.at_least;
+}
+
+bool nobody_is_sound(const CaseResult& one) {
+  return std::ranges::none_of(one.entries, [&](const Entry& entry) { return is_sound(one, entry); });
 }
 
 }  // namespace
@@ -80,17 +87,12 @@ void judge(RaceResult& race) {
 }
 
 int exit_code(const RaceResult& race) {
-  bool invalid = false, sound = false;
-  for (const CaseResult& one : race.cases) {
-    for (const CheckResult& check : one.checks) invalid |= check.invalidates;
-    const auto answers = std::ranges::find(one.checks, 3, &CheckResult::id);
-    for (const Entry& entry : one.entries)
-      sound |= entry.is_contestant() && entry.summary.trials > 0 && answers != one.checks.end() &&
-               !answers->bars.contains(entry.contestant.name);
-  }
-  if (!race.complete || !sound) return 1;
-  for (const CaseResult& one : race.cases) invalid |= nobody_ranked(one);
-  return invalid ? 3 : 0;
+  if (!race.complete || std::ranges::none_of(race.cases, was_tried)) return 1;
+  for (const CaseResult& one : race.cases)
+    if (std::ranges::any_of(one.checks, &CheckResult::invalidates) ||
+        (was_tried(one) && nobody_is_sound(one)))
+      return 3;
+  return 0;
 }
 
 }  // namespace joust::race

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 
 namespace joust::race {
 namespace {
@@ -25,14 +27,26 @@ void apply_to(LoadPlan& load, const Overrides& given) {
   if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
 }
 
-std::expected<std::vector<EngineChoice>, std::string> parse_all(const std::vector<std::string>& texts,
+std::vector<std::string> names_in(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (const auto name : std::views::split(list, ',')) names.emplace_back(name.begin(), name.end());
+  return names;
+}
+
+std::expected<std::vector<EngineChoice>, std::string> parse_all(const std::vector<std::string>& lists,
                                                                 Role role, const Catalogue& catalogue) {
+  const auto wrong = [role](const std::string& what) {
+    return std::unexpected(fmt::format("{}: {}", role == Role::serve ? "--server" : "--client", what));
+  };
   std::vector<EngineChoice> choices;
-  for (const std::string& text : texts) {
+  std::set<std::string> names;
+  for (const std::string& text : names_in(lists)) {
+    if (text.empty()) return wrong("a name in the list is empty (write it like threads,epoll)");
     auto choice = parse_engine(text, role, catalogue);
-    if (!choice)
-      return std::unexpected(
-          fmt::format("{}: {}", role == Role::serve ? "--server" : "--client", choice.error()));
+    if (!choice) return wrong(choice.error());
+    if (!names.insert(describe(*choice)).second)
+      return wrong(fmt::format("'{}' is given twice; allowed: each engine once for the same knobs", text));
     choices.push_back(std::move(*choice));
   }
   return choices;
@@ -49,9 +63,9 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
     scenario.contestants = every_pair(*servers, *clients);
     return {};
   }
-  if (given.clients.size() > 1)
+  if (!given.clients.empty() && clients->size() > 1)
     return std::unexpected("--client: several clients need --server to be paired with");
-  if (given.clients.size() == 1)
+  if (!given.clients.empty())
     for (Contestant& contestant : scenario.contestants) contestant.client = clients->front();
   return {};
 }
@@ -96,8 +110,11 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   for (const auto& [flag, list] :
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
-  if (const auto problem = complete(scenario, catalogue)) return std::unexpected(*problem);
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
+  if (const auto problem = complete(scenario, catalogue)) {
+    const bool flag = given.reference && problem->starts_with("reference");
+    return std::unexpected((flag ? "--" : where) + *problem);
+  }
   for (const Case& one : scenario.cases)
     if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
   return {};

@@ -21,7 +21,7 @@ constexpr std::uint64_t kMostThreads = 1024;
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
   std::vector<std::string> names;
   for (const EngineRow& engine : catalogue.engines)
-    if (role == Role::serve ? engine.serves || engine.in_process : engine.dials && !engine.in_process)
+    if (!engine.in_process && (role == Role::serve ? engine.serves : engine.dials))
       names.push_back(engine.name);
   return names;
 }
@@ -85,10 +85,12 @@ const ProtocolRow* Catalogue::protocol(const std::string& name) const {
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue) {
   const std::vector<std::string> allowed = engines_of(role, catalogue);
   if (std::ranges::count(allowed, name) != 0) return std::nullopt;
-  const char* what = catalogue.engine(name) == nullptr ? "there is no engine '{}'"
-                     : role == Role::serve             ? "engine '{}' does not serve"
-                                                       : "engine '{}' does not dial";
-  return not_allowed(fmt::format(fmt::runtime(what), name), name, allowed);
+  const EngineRow* const row = catalogue.engine(name);
+  if (row == nullptr) return not_allowed(fmt::format("there is no engine '{}'", name), name, allowed);
+  const char* const side = role == Role::serve ? "serve" : "dial";
+  const std::string why = row->in_process ? fmt::format("has no sockets, so it cannot {} in a race", side)
+                                          : fmt::format("does not {}", side);
+  return fmt::format("engine '{}' {}; allowed: {}", name, why, join(allowed));
 }
 
 std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,

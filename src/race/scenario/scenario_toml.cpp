@@ -10,9 +10,9 @@
 #include <limits>
 #include <sstream>
 
+#include "race/judgement/wording.hpp"
 #include "race/scenario/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
-#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -158,6 +158,11 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
     contestant.name = server ? describe(*server) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
   }
+  if (!contestant.name.empty() && std::ranges::find(scenario.contestants, contestant.name,
+                                                    &Contestant::name) != scenario.contestants.end())
+    reader.wrong(table.contains("name") ? "name" : "server",
+                 fmt::format("another contestant is called '{}'; allowed: a name of its own (name = \"...\")",
+                             contestant.name));
   reader.finish();
   scenario.contestants.push_back(std::move(contestant));
 }

@@ -77,7 +77,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
 
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
                  const std::string& address, const std::string& json) {
-  const EngineChoice& client = entry.in_process ? entry.contestant.server : entry.contestant.client;
+  const EngineChoice& client = entry.contestant.client;
   const LoadPlan& load = one.load;
   Words words{"load", "-e", client.engine, "-p", one.protocol};
   if (!entry.in_process) add(words, "--connect", address);

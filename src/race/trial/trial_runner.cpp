@@ -2,14 +2,10 @@
 #include "race/trial/trial_runner.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
@@ -17,6 +13,7 @@
 #include "race/trial/child_json.hpp"
 #include "race/trial/commands.hpp"
 #include "race/trial/external.hpp"
+#include "race/trial/result_file.hpp"
 #include "race/trial/trial_processes.hpp"
 
 namespace joust::race {
@@ -30,27 +27,8 @@ constexpr double kMostLateness = 0.10;
 // The exit code with which `joust serve` and `joust load` refuse their arguments.
 constexpr int kUsageExit = 2;
 
-// A temporary file to be written by a child, removed with its owner.
-class ResultFile {
- public:
-  ResultFile() : path_(std::filesystem::temp_directory_path() / "joust-XXXXXX") {
-    file_ = Fd(checked(::mkstemp(path_.data()), "mkstemp({})", path_));
-  }
-  ~ResultFile() { ::unlink(path_.c_str()); }
-  ResultFile(const ResultFile&) = delete;
-  ResultFile& operator=(const ResultFile&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string content() const {
-    std::ostringstream text;
-    text << std::ifstream(path_).rdbuf();
-    return text.str();
-  }
-
- private:
-  std::string path_;
-  Fd file_;
-};
+// The exit code of a shell that does not find the program.
+constexpr int kNotFound = 127;
 
 Usage usage_from(const json& usage) {
   return {.user_s = usage.at("cpu_user_s"),
@@ -148,6 +126,12 @@ class OneTrial {
   }
 
   bool fail_waiting(const Part& part, const char* what, Duration patience) {
+    if (external() && &part == &server_ && part.child->exit_code() == kNotFound)
+      return fail(
+          fmt::format("the command was not found (exit code {}); if it is a program of these sources, "
+                      "run script/build first",
+                      kNotFound),
+          part);
     if (part.child->ended())
       return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
                   part);

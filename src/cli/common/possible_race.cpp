@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/possible_race.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "cli/common/arguments.hpp"
+#include "hosting/options.hpp"
+#include "joust/load_plan.hpp"
+
+namespace joust {
+namespace {
+
+LoadPlan plan_of(const race::LoadPlan& load) {
+  LoadPlan plan;
+  plan.connections = load.connections;
+  plan.messages = load.messages;
+  if (load.duration) plan.duration = *load.duration;
+  plan.warmup = load.warmup;
+  return plan;
+}
+
+void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
+  if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
+  const Settings given(entry.client_options.begin(), entry.client_options.end());
+  protocol.check_client(parameters_of(protocol, given, Role::dial), plan_of(one.load));
+}
+
+}  // namespace
+
+void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
+  const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections";
+  for (const race::CaseResult& one : plan.cases) {
+    ensure_descriptors(where, one.plan.load.connections);
+    const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
+    for (const race::Entry& entry : one.entries) check_client(protocol, one.plan, entry);
+  }
+}
+
+void require_contestant(const race::Plan& plan) {
+  std::string reasons;
+  for (const race::Entry& entry : plan.cases.front().entries) {
+    if (entry.is_contestant() && entry.unavailable.empty()) return;
+    if (entry.is_contestant()) reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
+  }
+  throw std::runtime_error("no contestant can run here:" + reasons);
+}
+
+}  // namespace joust

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "cli/common/command.hpp"
+#include "race/plan.hpp"
+
+// What can be known of a race before its first trial.
+namespace joust {
+
+// Throws UsageError or std::invalid_argument for loads that could never run: more connections than a process
+// may have open, or options that the protocol's client refuses for such a plan. Raises the limit of open
+// files, which the trials inherit.
+void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan);
+
+// Throws std::runtime_error, with the reasons, where the machine lacks every engine that was asked for.
+void require_contestant(const race::Plan& plan);
+
+}  // namespace joust
