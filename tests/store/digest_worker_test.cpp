@@ -57,8 +57,9 @@ class DigestingBeside : public test::StorageTest {
 
 // Whoever waits for the digest and the worker meet in the middle, again and again.
 TEST_F(DigestingBeside, ComesToTheSameDigest) {
-  for (int i = 0; i < 5; ++i) {
-    auto upload = storage({.existing = Existing::replace}).upload({.name = "new", .size = kBytes});
+  // Each with its own number: the worker may still hold the one before.
+  for (std::uint64_t id = 1; id <= 5; ++id) {
+    auto upload = storage({.existing = Existing::replace}).upload({.name = "new", .size = kBytes, .id = id});
     ASSERT_TRUE(upload && (*upload)->take({0, kBytes}));
     bring(**upload, text_);
     ASSERT_TRUE((*upload)->finish({0, kBytes}));
