@@ -214,6 +214,7 @@ void RequestSession::on_deadline(Time now) {
 
 void RequestSession::on_drain(Time now) {
   advance(now);
+  run_.stopped(now);
   if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
   if (shut() || phase_ == Phase::waiting) {
     // The requests written in advance have not been shown.

@@ -61,6 +61,10 @@ void LoadRun::entered_window() {
   reach(Milestone::opened);
 }
 
+void LoadRun::stopped(Time now) {
+  if (const auto known = closes(); !plan_.messages && known && now < *known) set(closes_, now);
+}
+
 void LoadRun::settled(Time now) {
   settled_.fetch_add(1);
   conclude_phases(now);

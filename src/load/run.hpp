@@ -40,7 +40,8 @@ class LoadRun {
   void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
   void measured(Time now);  // the window's replies have arrived, or the connection ended (messages only)
   void failed(const Failure& failure);  // an open connection
-  void entered_window();                // a connection has seen that the window is open (duration only)
+  void stopped(Time now);  // a connection has been told of a stop: the window ends, or does not open any more
+  void entered_window();   // a connection has seen that the window is open (duration only)
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Empty while the time is unknown.

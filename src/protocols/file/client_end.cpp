@@ -74,6 +74,7 @@ void ClientSession::check_digest(const Digest& digest, Time now) {
 void ClientSession::on_drain(Time now) {
   stopped_ = true;
   phases_.advance(now);
+  phases_.stopped(now);
   if (greeting_) return fail(Stage::receive, 0, "stopped before the start", now);
   verifying_ = refetching_ = false;
   phases_.leave_window(now);

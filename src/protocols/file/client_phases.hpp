@@ -32,6 +32,7 @@ class LoadPhases {
   void verified(Time now);                        // the request outstanding
   void leave_window(Time now);                    // there are no more requests
   void failed(const Failure& failure, Time now);  // the connection has failed; at most once
+  void stopped(Time now) { run_.stopped(now); }
   bool in_window(Time now) const;
   void moved(std::uint64_t sent, std::uint64_t received, Time now);  // bytes
   std::optional<Time> deadline() const;                              // for advance()
