@@ -24,8 +24,8 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
       files_(session_->files()),
       limits_(limits),
       tally_(tally) {
-  tally_.opened.fetch_add(1, std::memory_order_relaxed);
   session_->on_open(now);
+  tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
   ask_whether_given_up();
 }
 
