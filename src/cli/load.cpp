@@ -169,6 +169,7 @@ int Load::run() {
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
   if (!chosen.in_process) ensure_descriptors("-c", plan.connections);
+  raise_descriptor_limit();
 
   std::optional<Target> target;
   if (!chosen.in_process) {

@@ -70,7 +70,7 @@ std::string objection_to_address(std::string_view text) {
   if (!text.contains(':')) return "the port is missing (write it like 127.0.0.1:9000)";
   const auto [host, port] = split(text);
   if (!is_port(port)) return "the port is not a number from 0 to 65535";
-  if (host.contains(':') && !text.starts_with('['))
+  if ((host.contains(':') && !text.contains("]:")) || host.contains('[') || host.contains(']'))
     return "an IPv6 address stands in brackets (write it like [::1]:9000)";
   return {};
 }

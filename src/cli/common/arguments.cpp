@@ -153,17 +153,25 @@ void pin(const std::string& cpus) {
   pin_to(*list);
 }
 
-std::uint64_t raise_descriptor_limit() {
+namespace {
+
+rlimit descriptor_limit() {
   rlimit limit{};
   checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+  return limit;
+}
+
+}  // namespace
+
+void raise_descriptor_limit() {
+  rlimit limit = descriptor_limit();
   limit.rlim_cur = limit.rlim_max;
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
-  return limit.rlim_max;
 }
 
 void ensure_descriptors(const std::string& where, std::uint64_t connections) {
   constexpr std::uint64_t kOthers = 64;  // the loops' own, and what the process was started with
-  const std::uint64_t needed = connections + kOthers, most = raise_descriptor_limit();
+  const std::uint64_t needed = connections + kOthers, most = descriptor_limit().rlim_max;
   if (needed <= most) return;
   throw UsageError(fmt::format(
       "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "

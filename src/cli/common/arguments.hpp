@@ -55,11 +55,11 @@ const Protocol& resolve_protocol(const Program& program, const std::string& name
 // nothing.
 void pin(const std::string& cpus);
 
-// Raises this process's limit of open files as far as it may, and returns it.
-std::uint64_t raise_descriptor_limit();
+// Raises this process's limit of open files as far as it may.
+void raise_descriptor_limit();
 
-// Raises it, and throws UsageError where so many connections do not fit. `where` says where they were asked
-// for: "-c".
+// Throws UsageError where so many connections do not fit even then. `where` says where they were asked for:
+// "-c".
 void ensure_descriptors(const std::string& where, std::uint64_t connections);
 
 }  // namespace joust

@@ -30,7 +30,7 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
 }  // namespace
 
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
-  const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections";
+  const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
   for (const race::CaseResult& one : plan.cases) {
     ensure_descriptors(where, one.plan.load.connections);
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);

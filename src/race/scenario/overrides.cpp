@@ -29,8 +29,10 @@ void apply_to(LoadPlan& load, const Overrides& given) {
 
 std::vector<std::string> names_in(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
-  for (const std::string& list : lists)
+  for (const std::string& list : lists) {
+    if (list.empty()) names.emplace_back();  // which split() leaves out
     for (const auto name : std::views::split(list, ',')) names.emplace_back(name.begin(), name.end());
+  }
   return names;
 }
 

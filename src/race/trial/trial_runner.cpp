@@ -27,7 +27,7 @@ constexpr double kMostLateness = 0.10;
 // The exit code with which `joust serve` and `joust load` refuse their arguments.
 constexpr int kUsageExit = 2;
 
-// The exit code of a shell that does not find the program.
+// The exit code of a shell that does not find the program, and of the dynamic linker.
 constexpr int kNotFound = 127;
 
 Usage usage_from(const json& usage) {
@@ -128,8 +128,8 @@ class OneTrial {
   bool fail_waiting(const Part& part, const char* what, Duration patience) {
     if (external() && &part == &server_ && part.child->exit_code() == kNotFound)
       return fail(
-          fmt::format("the command was not found (exit code {}); if it is a program of these sources, "
-                      "run script/build first",
+          fmt::format("the command, or a library that it needs, was not found (exit code {}); if it is a "
+                      "program of these sources, run script/build first",
                       kNotFound),
           part);
     if (part.child->ended())
