@@ -94,7 +94,10 @@ void UringLoop::run() {
     start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
     keep_accepting();
     wait();
-    ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
+    ring_.take_completions([this](const io_uring_cqe& cqe) {
+      fetch_ahead(upcoming_peer(ring_, 3), upcoming_peer(ring_, 6));  // memory is slower than one completion
+      dispatch(cqe);
+    });
     admit_newcomers(hosting().limits.accepts_per_turn);
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
@@ -111,7 +114,7 @@ void UringLoop::wait() {
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   ++turn_;
-  if (const std::size_t ready = ring_.completions(); ready > 0) found_work(ready);
+  if (ring_.completions() > 0) found_work();
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {

@@ -32,6 +32,7 @@ class PollLoop : public ReadyLoop {
   void watch(Peer& peer) override;
   bool let_go(Peer& peer) override;
   pollfd& entry_of(const Peer& peer);
+  const Peer* ready_peer(std::size_t i) const;
 
   const std::size_t fixed_;  // entries before those of the peers: the stop, the inbox, the listeners
   std::vector<pollfd> entries_;
@@ -62,7 +63,7 @@ void PollLoop::dispatch(std::size_t ready_entries) {
   for (std::size_t i = entries_.size(); i-- > 0 && left > 0;) {
     if (entries_[i].revents == 0) continue;
     --left;
-    if (i >= fixed_ + 2) fetch_ahead(peers()[i - fixed_ - 1].get(), peers()[i - fixed_ - 2].get());
+    fetch_ahead(ready_peer(i - 1), ready_peer(i - 2));
     if (i >= fixed_)
       ready(*peers()[i - fixed_], static_cast<unsigned short>(entries_[i].revents));
     else if (i >= 2)
@@ -72,6 +73,12 @@ void PollLoop::dispatch(std::size_t ready_entries) {
     else
       request_stop();
   }
+}
+
+// Null for other entries, and for peers that are not ready.
+const ReadyPeer* PollLoop::ready_peer(std::size_t i) const {
+  const bool ready = i >= fixed_ && i < entries_.size() && entries_[i].revents != 0;
+  return ready ? peers()[i - fixed_].get() : nullptr;
 }
 
 // ppoll always reports a hang-up. After the first report the entry is disabled while the peer has no

@@ -28,6 +28,7 @@
 #include <cerrno>
 
 #include "engines/files/file_io.hpp"
+#include "engines/loop/lateness.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/threads/blocking_dial.hpp"
@@ -40,7 +41,6 @@ namespace {
 
 constexpr std::size_t kMostRead = 64 << 10;                   // on the stack
 constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
-constexpr Duration kBehind = std::chrono::milliseconds(10);   // a wait that lasts so much longer was a pause
 constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
 
 // The work of one connection's thread. It lives on that thread's stack.
@@ -59,8 +59,8 @@ class Conversation {
   };
 
   bool take_turn();
+  bool puts_off_deadlines();
   Duration next_wait();
-  bool is_behind(const Heard& heard, Time until) const;
   Heard listen(Duration wait);
   Heard listen_for_a_reset(Duration wait);
   void report(const Heard& heard);
@@ -71,6 +71,9 @@ class Conversation {
   CrewPeer& peer_;
   Time now_{};
   Patience patience_;
+  Lateness lateness_;
+  bool paused_ = false;  // the last wait ended much too late
+  bool found_ = false;   // something to read, in this turn
   FilePipe pipe_;
   std::size_t for_file_ = 0;         // bytes to be spliced
   bool silent_ = false;              // in this turn the host sends for this thread
@@ -91,13 +94,12 @@ void Conversation::hold() {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();
     lock.unlock();
-    Heard heard = listen(wait);
+    const Heard heard = listen(wait);
     lock.lock();
     const Time until = now_ + std::min(wait, kTick);
     now_ = Clock::now();
-    // What has arrived during a pause is read before deadlines are judged, or a peer that answered in time
-    // would be given up.
-    if (is_behind(heard, until)) heard = listen(Duration::zero());
+    paused_ = now_ > until + Lateness::kPause;
+    found_ = !heard.bytes.empty() || heard.piped > 0;
     report(heard);
     if (stopping && !took_leave_) take_leave(heard);
   }
@@ -110,9 +112,15 @@ bool Conversation::take_turn() {
   // The nudge is acknowledged first; then everything it may refer to is examined, below.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   peer_.catch_up(crew_.publications(), now_);
+  if (!puts_off_deadlines()) peer_.connection->on_time(now_);
   silent_ = crew_.will_speak();
   if (!silent_) peer_.flush(now_);
   return !peer_.connection->ended() && !crew_.ending();
+}
+
+bool Conversation::puts_off_deadlines() {
+  if (!paused_ && !lateness_.puts_off()) return false;
+  return lateness_.puts_off(peer_.connection->deadline().value_or(Time::max()), found_, now_);
 }
 
 // Returns the longest wait, and records for the host the events waited for.
@@ -124,12 +132,6 @@ Duration Conversation::next_wait() {
   peer_.back_by = now_ + std::min(wait, kTick);
   for_file_ = pipe_.wanted(*peer_.connection);
   return wait;
-}
-
-// True if nothing came and the wait lasted much too long: this thread was kept off its CPU.
-bool Conversation::is_behind(const Heard& heard, Time until) const {
-  const bool nothing = heard.error == EAGAIN || heard.error == EINTR;
-  return nothing && now_ > until + kBehind;
 }
 
 // Waits for the recorded events, without the lock, and reads.

@@ -3,7 +3,6 @@
 
 import json
 import os
-import resource
 import signal
 import socket
 import struct
@@ -102,32 +101,6 @@ class Load(Case):
                 with open(self.path("reset.json"), encoding="utf-8") as text:
                     self.assertEqual(json.load(text)["messages"]["verified"], 1)
 
-    def test_replies_that_came_during_a_pause_are_read_before_timeouts_are_judged(self):
-        connections, patience_s = 1200, 4  # more sockets than a loop takes in at once
-        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-        for engine in ("threads", "poll", "epoll", "io-uring"):
-            with self.subTest(engine), socket.create_server(("127.0.0.1", 0), backlog=connections) as server:
-                address = f"127.0.0.1:{server.getsockname()[1]}"
-                plan = ["-c", str(connections), "-m", "1", "--request-timeout", f"{patience_s}s"]
-                load = subprocess.Popen(
-                    [JOUST, "load", "-e", engine, "--connect", address, *plan],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                )
-                peers = [server.accept()[0] for _ in range(connections)]
-                requests = [peer.recv(32, socket.MSG_WAITALL) for peer in peers]
-                load.send_signal(signal.SIGSTOP)
-                for peer, request in zip(peers, requests):
-                    peer.sendall(request)
-                time.sleep(patience_s + 0.5)
-                load.send_signal(signal.SIGCONT)
-                text, complaints = load.communicate(timeout=60)
-                for peer in peers:
-                    peer.close()
-                self.assertEqual(load.returncode, 0, complaints)
-                self.assertIn(f" {connections} verified", text)
-
     def test_endpoints_of_every_kind(self):
         path = self.path("joust.sock")
         for listen, connect in (
@@ -225,26 +198,6 @@ class Load(Case):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(result["errors"], {"timeout": 2})
         self.assertEqual(result["messages"]["failed"], 2)
-
-    def test_an_interrupted_load_keeps_what_it_has(self):
-        file = self.path("partial.json")
-        with Server("-p", "echo") as server:
-            load = subprocess.Popen(
-                [JOUST, "load", "--connect", server.address, "-c", "4", "-d", "60s"]
-                + ["--json", file, "--events"],
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            while "measuring" not in load.stdout.readline():
-                pass
-            time.sleep(0.2)  # some messages
-            load.send_signal(signal.SIGINT)
-            load.communicate(timeout=60)
-        self.assertEqual(load.returncode, 1)
-        with open(file, encoding="utf-8") as text:
-            document = text.read()
-        self.assertIn('"interrupted": true', document)
-        self.assertNotIn('"verified": 0', document)
 
     def test_a_protocol_of_ones_own_is_a_whole_program(self):
         with Server(program=CALCULATOR) as server:  # its only protocol need not be named

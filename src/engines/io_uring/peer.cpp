@@ -36,6 +36,11 @@ UringPeer* peer_of(const io_uring_cqe& cqe) {
   return static_cast<UringPeer*>(owner_of(cqe));
 }
 
+const UringPeer* upcoming_peer(const Uring& ring, unsigned ahead) {
+  const io_uring_cqe* const cqe = ring.upcoming(ahead);
+  return cqe == nullptr || op_of(*cqe) == UringOp::accept ? nullptr : peer_of(*cqe);
+}
+
 io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
   io_uring_sqe* const entry = ring.prepare(uring_tag(op, this));
   ++in_flight_;

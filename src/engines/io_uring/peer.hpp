@@ -85,6 +85,9 @@ UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);
 UringPeer* peer_of(const io_uring_cqe& cqe);
 
+// That of Uring::upcoming(); null if it is not a peer's.
+const UringPeer* upcoming_peer(const Uring& ring, unsigned ahead);
+
 }  // namespace joust
 
 #endif

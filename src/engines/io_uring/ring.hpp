@@ -103,6 +103,13 @@ class Uring {
     }
   }
 
+  // The completion that take_completions() handles `ahead` after the present one; null if it is not there
+  // yet.
+  const io_uring_cqe* upcoming(unsigned ahead) const {
+    if (!aside_.empty() || io_uring_cq_ready(&ring_) < ahead) return nullptr;
+    return &ring_.cq.cqes[(*ring_.cq.khead + ahead - 1) & ring_.cq.ring_mask];
+  }
+
   // Cancels the operations in flight and takes completions until none is left, so that the kernel uses no
   // memory of ours any more. Gives up if the kernel refuses even that.
   void abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept;

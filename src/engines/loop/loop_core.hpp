@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/prefetch.hpp"
 #include "connection/stream_connection.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 #include "engines/loop/gathering.hpp"
+#include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/queue.hpp"
@@ -62,7 +64,7 @@ class LoopCore {
   // When the run begins, and after each wait.
   void read_clock() {
     now_ = Clock::now();
-    found_ = 0;
+    found_ = false;
   }
 
  protected:
@@ -79,15 +81,22 @@ class LoopCore {
 
   // Time. One time stamp is taken for each turn, after the wait.
   Time now() const { return now_; }
-  void found_work(std::size_t events = 1) {
+  void found_work() {
     patience_.found_work(now_);
-    found_ = events;
+    found_ = true;
   }
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
 
   // All peers: connecting, open or leaving. admit() and start_dials() append.
   const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
   void attend(Peer& peer);
+  // For peers that will be attended to soon, `later` after `soon`; or null. With thousands of peers their
+  // state is no longer in the cache. It is fetched while others are served: first the peer, then the session
+  // that the peer points to.
+  static void fetch_ahead(const Peer* soon, const Peer* later) {
+    if (later != nullptr) prefetch(later, sizeof(Peer));
+    if (soon != nullptr && soon->connection) soon->connection->prefetch_session();
+  }
   void leave(Peer& peer);
   void sweep();
   // Calls step(), which may throw for reasons that concern only that peer.
@@ -131,17 +140,12 @@ class LoopCore {
   std::optional<Fd> deal(Fd socket);
   Fd socket_for(Dial dial, int flags);
   void on_due(Peer& peer);
-  bool is_behind();
   std::optional<Time> due() const;
 
   // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
   // How soon a connect that met a full backlog is retried.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
-  // A deadline that is overdue by more shows that the loop was kept off its CPU. A busy turn is shorter.
-  static constexpr Duration kBehind = std::chrono::milliseconds(100);
-  // How many events per peer are read at most before overdue deadlines are judged.
-  static constexpr std::size_t kEventsToCatchUp = 4;
   // During a stop, how often the loop checks for a second stop.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 
@@ -157,9 +161,9 @@ class LoopCore {
   Patience patience_;
   Dials dials_;
   TimerQueue timers_;
-  Timed accept_again_;      // armed while accepting is paused
-  std::size_t found_ = 0;        // events of this turn
-  std::size_t to_catch_up_ = 0;  // events for which deadlines are put off; 0: they are not
+  Timed accept_again_;  // armed while accepting is paused
+  bool found_ = false;  // work, in this turn
+  Lateness lateness_;
   Time now_ = Clock::now();
   std::optional<Time> drain_by_;
   std::vector<std::unique_ptr<Peer>> peers_;

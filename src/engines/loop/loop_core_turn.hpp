@@ -17,25 +17,9 @@ std::optional<Time> LoopCore<Peer>::due() const {
   return next;
 }
 
-// After a long pause what has arrived meanwhile is read before deadlines are judged, or a peer that answered
-// in time would be given up. A turn takes in only some of the ready sockets, so deadlines are put off until a
-// turn finds nothing more, or there was enough for every peer. A deadline is due, so no wait takes time.
-template <typename Peer>
-bool LoopCore<Peer>::is_behind() {
-  const auto next = timers_.next();
-  const bool late = next && now_ - *next > kBehind;
-  if (late && to_catch_up_ == 0) {
-    to_catch_up_ = 1 + kEventsToCatchUp * peers_.size();
-    return true;
-  }
-  const bool more = late && found_ > 0 && found_ < to_catch_up_;
-  to_catch_up_ = more ? to_catch_up_ - found_ : 0;
-  return more;
-}
-
 template <typename Peer>
 void LoopCore<Peer>::fire_deadlines() {
-  if (is_behind()) return;
+  if (lateness_.puts_off(timers_.next().value_or(Time::max()), found_, now_)) return;
   while (Timed* due = timers_.pop_due(now_)) {
     if (due == &accept_again_) continue;
     Peer& peer = static_cast<Peer&>(*due);

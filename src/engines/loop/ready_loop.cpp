@@ -51,7 +51,7 @@ std::size_t ReadyLoop::woken(int result, const char* call) {
     throw std::system_error(error, std::generic_category(), call);
   }
   read_clock();
-  if (result > 0) found_work(static_cast<std::size_t>(result));
+  if (result > 0) found_work();
   return result > 0 ? static_cast<std::size_t>(result) : 0;
 }
 
@@ -123,7 +123,10 @@ void ReadyLoop::put_off(Peer& peer) {
 void ReadyLoop::resume_unfinished() {
   Queue<Peer> unfinished;
   unfinished.take_all(unfinished_);
-  while (Peer* peer = unfinished.pop()) attend(*peer);
+  while (Peer* peer = unfinished.pop()) {
+    found_work();
+    attend(*peer);
+  }
 }
 
 void ReadyLoop::finish_turn() {

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/prefetch.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/loop_core.hpp"
 
@@ -59,13 +58,6 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   // std::system_error, with the name of the call, for any other error.
   std::size_t woken(int result, const char* call);
 
-  // The peers that will be ready next, and after that one; or null. With thousands of peers their state is no
-  // longer in the cache. It is fetched while others are served: first the peer, then the session that the
-  // peer points to.
-  static void fetch_ahead(const Peer* next, const Peer* second) {
-    if (second != nullptr) prefetch(second, sizeof(Peer));
-    if (next != nullptr && next->connection) next->connection->prefetch_session();
-  }
   void ready(Peer& peer, unsigned events);
   void ready_listener(const Listener& listener);
   void request_stop() { stopping_ = true; }

@@ -37,7 +37,6 @@ void CrewPeer::catch_up(Publications* publications, Time now) {
     seen = publications->count();
     connection->refresh(now);
   }
-  connection->on_time(now);
 }
 
 void CrewPeer::flush(Time now) {

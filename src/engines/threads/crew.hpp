@@ -28,7 +28,7 @@ struct CrewPeer {
   Task await_task();  // called by the owner, first
   void give(Task given);
 
-  void catch_up(Publications* publications, Time now);  // with publications and deadlines
+  void catch_up(Publications* publications, Time now);  // with publications
   void flush(Time now);                                 // sends what is possible without waiting
   short interest() const;                               // the events of ppoll to wait for
 
