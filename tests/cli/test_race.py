@@ -51,7 +51,7 @@ class Race(Case):
                 self.refused(run("race", "--server", "null", *more), "--server: engine 'null' has no sockets")
         scenario = self.scenario('matrix = { servers = ["epoll"] }\n')
         many = run(*with_200_files, "race", scenario, "-c", 300, program="sh")
-        self.refused(many, scenario + ": connections: 300 connections need")
+        self.refused(many, scenario + ": connections (or -c): 300 connections need")
         load = run(*with_200_files, "load", "--connect", "127.0.0.1:1", "-c", 300, program="sh")
         self.refused(load, "-c: 300 connections need about 364 open files")
 

@@ -69,6 +69,8 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
                                          Bad{"127.0.0.1: 80", "not a number from 0 to 65535"},        //
                                          Bad{"127.0.0.1:99999999999", "not a number from 0"},         //
                                          Bad{"::1:9000", "stands in brackets"},                       //
+                                         Bad{"[::1:9000", "stands in brackets"},                      //
+                                         Bad{"[::1]x:9000", "stands in brackets"},                    //
                                          Bad{"[::1]", "not a number from 0 to 65535"},                //
                                          Bad{"unix:", "the path is missing"},                         //
                                          Bad{"unix:/" + std::string(107, 'x'), "at most 107 bytes"},  //

@@ -97,6 +97,10 @@ TEST(Overrides, ACpuMustExist) {
 }
 
 TEST(Overrides, SayWhichFlagIsWrong) {
+  EXPECT_NE(problem({.servers = {""}, .clients = {}}).find("--server: a name in the list is empty"),
+            std::string::npos);
+  EXPECT_NE(problem({.servers = {}, .clients = {""}}).find("--client: a name in the list is empty"),
+            std::string::npos);
   EXPECT_EQ(problem({.servers = {"epol"}, .clients = {}}),
             "--server: there is no engine 'epol'; allowed: threads, epoll, io-uring, listener, broken; "
             "did you "
