@@ -3,7 +3,8 @@
 
 Usage: summary.py BUILD_DIRECTORY
 Reads what GoogleTest has written for each group (Testing/cases/*.xml) and what ctest has written for all
-(Testing/ctest.xml). Prints why cases were skipped, the ten slowest, and, last, the line of counts.
+(Testing/ctest.xml). Prints why cases were skipped, the ten slowest, each failed case with its message, and,
+last, the line of counts.
 """
 
 import collections
@@ -13,8 +14,8 @@ import xml.etree.ElementTree as xml
 
 
 class Case:
-    def __init__(self, name, seconds, failed, skipped):
-        self.name, self.seconds, self.failed, self.skipped = name, seconds, failed, skipped
+    def __init__(self, name, seconds, failures, skipped):
+        self.name, self.seconds, self.failures, self.skipped = name, seconds, failures, skipped
 
 
 def reason_in(message):
@@ -29,7 +30,7 @@ def cases_of_group(file):
             continue
         skipped = element.find("skipped")
         name = f'{element.get("classname")}.{element.get("name")}'
-        yield Case(name, float(element.get("time")), element.find("failure") is not None,
+        yield Case(name, float(element.get("time")), [f.get("message") for f in element.iter("failure")],
                    None if skipped is None else reason_in(skipped.get("message") or ""))
 
 
@@ -42,19 +43,22 @@ def main(build):
         if name in groups:
             of_group = list(cases_of_group(groups[name]))
             cases += of_group
-            failed = failed and not any(case.failed for case in of_group)  # it died, or ran too long
+            failed = failed and not any(case.failures for case in of_group)  # it died, or ran too long
             if not failed:
                 continue
-        cases.append(Case(name, float(test.get("time") or 0), failed, None if ran else "not run"))
+        failures = ["the program ended before its last case; its output is above"] if failed else []
+        cases.append(Case(name, float(test.get("time") or 0), failures, None if ran else "not run"))
     for reason, count in collections.Counter(c.skipped for c in cases if c.skipped is not None).items():
         print(f"skipped {count}: {reason}")
     print("the ten slowest:")
     for case in sorted(cases, key=lambda case: -case.seconds)[:10]:
         print(f"{case.seconds:8.1f} s  {case.name}")
     for case in cases:
-        if case.failed:
+        if case.failures:
             print(f"FAILED: {case.name}")
-    failed = sum(case.failed for case in cases)
+        for message in case.failures[:3]:
+            print("\n".join("    " + line for line in message.splitlines()[:12]))
+    failed = sum(bool(case.failures) for case in cases)
     skipped = sum(case.skipped is not None for case in cases)
     print(f"{len(cases) - failed - skipped} passed, {failed} failed, {skipped} skipped")
 
