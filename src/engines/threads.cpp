@@ -119,15 +119,16 @@ bool Conversation::take_turn() {
 }
 
 bool Conversation::puts_off_deadlines() {
-  if (!paused_ && !lateness_.puts_off()) return false;
+  if (!paused_ && !lateness_.is_putting_off()) return false;
   return lateness_.puts_off(peer_.connection->deadline().value_or(Time::max()), found_, now_);
 }
 
 // Returns the longest wait, and records for the host the events waited for.
 Duration Conversation::next_wait() {
   const bool look_only = peer_.nudged || (crew_.draining() && !took_leave_);
-  const Duration wait =
-      look_only ? Duration::zero() : patience_.next_wait(peer_.connection->deadline(), now_);
+  auto due = peer_.connection->deadline();
+  if (due) due = lateness_.sleeps_until(*due);
+  const Duration wait = look_only ? Duration::zero() : patience_.next_wait(due, now_);
   peer_.waits_for = static_cast<short>(peer_.interest() & ~(silent_ ? POLLOUT : 0));
   peer_.back_by = now_ + std::min(wait, kTick);
   for_file_ = pipe_.wanted(*peer_.connection);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "joust/time.hpp"
@@ -26,7 +27,10 @@ class Lateness {
     if (!more) since_.reset();
     return more;
   }
-  bool puts_off() const { return since_.has_value(); }
+  // True from the first deadline that waits until one does not.
+  bool is_putting_off() const { return since_.has_value(); }
+  // The time until which a thread with this deadline may sleep, unless input wakes it.
+  Time sleeps_until(Time due) const { return since_ ? std::max(due, *since_ + kLeast) : due; }
 
  private:
   // Another thread of the kernel (SQPOLL) may have to read first.

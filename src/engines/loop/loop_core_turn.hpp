@@ -12,6 +12,7 @@ std::optional<Time> LoopCore<Peer>::due() const {
   if (over()) return now_;  // the last dials failed without an event
   if (gathering_.under_way()) return now_;
   auto next = timers_.next();
+  if (next) next = lateness_.sleeps_until(*next);
   if (next && *next <= now_ + kNextTurn) return now_;
   if (stop_.requested()) next = std::min(next.value_or(Time::max()), now_ + kLookForStop);
   return next;
