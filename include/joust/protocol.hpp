@@ -23,8 +23,8 @@ struct ProtocolOption {
   std::string name;      // "flush", which becomes --flush
   std::string summary;   // one line
   std::string standard;  // its default value
-  std::vector<std::string>
-      choices{};       // empty: any text; {"no", "yes"}: a switch, set to yes by its bare name
+  // Empty: any text. {"no", "yes"}: a switch, set to yes by its bare name.
+  std::vector<std::string> choices{};
   bool serves = true;  // valid for the server
   bool loads = true;   // valid for the client side
 };

@@ -36,8 +36,8 @@ struct ServerStatistics {
   std::array<std::uint64_t, kStages> failures{};  // connections, by Stage
   std::vector<std::string> complaints{};          // messages for people: the first few different failures
   std::vector<std::string> notes{};               // messages for people: events that slowed the server down
-  std::vector<ResultGroup>
-      groups{};  // figures that the service has counted; empty until the server has stopped
+  // Figures that the service has counted. Empty until the server has stopped.
+  std::vector<ResultGroup> groups{};
 };
 
 // A server for programs with a main() and threads of their own. It listens from construction to destruction.

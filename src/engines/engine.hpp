@@ -44,6 +44,8 @@ struct Hosting {
   Service* answering = nullptr;               // engines without a transport: the service of the server side
 
   bool serves() const { return !listeners.empty(); }
+  // Counts a connection that could not be opened, and tells the service.
+  void not_opened(const Failure& failure, Time now) const noexcept;
 };
 
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every

@@ -118,8 +118,8 @@ void EpollLoop::dispatch(const epoll_event& event) {
 // need not be asked. Level-triggered, a peer without an interest is watched edge-triggered, because its
 // hang-up would be reported at every wait.
 void EpollLoop::watch(Peer& peer) {
-  unsigned events = peer.writable ? EPOLLIN | EPOLLRDHUP : EPOLLIN | EPOLLRDHUP | EPOLLOUT;
-  if (!edge_ || !peer.connection) events = interest(peer);
+  const unsigned output = peer.writable ? 0U : unsigned{EPOLLOUT};
+  unsigned events = edge_ && peer.connection ? EPOLLIN | EPOLLRDHUP | output : interest(peer);
   if (edge_ || events == 0) events |= EPOLLET;
   if (events == peer.armed) return;
   control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events, &peer);

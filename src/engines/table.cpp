@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "connection/tally.hpp"
 #include "engines/engine.hpp"
 
 // Every engine, in the order in which they are listed. A new engine adds a line here, and nothing else.
@@ -44,6 +45,15 @@ std::vector<EngineInfo> list_engines() {
 const Engine* find_engine(std::string_view name) {
   const auto found = std::ranges::find(kTable, name, &Engine::name);
   return found == kTable.end() ? nullptr : *found;
+}
+
+void Hosting::not_opened(const Failure& failure, Time now) const noexcept {
+  tally.not_opened(failure);
+  try {
+    service.not_opened(failure, now);
+  } catch (const std::exception&) {
+    // The service threw. The connection has been counted all the same.
+  }
 }
 
 }  // namespace joust

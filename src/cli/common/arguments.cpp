@@ -37,6 +37,12 @@ std::vector<Knob> all_knobs() {
   return knobs;
 }
 
+rlimit descriptor_limit() {
+  rlimit limit{};
+  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+  return limit;
+}
+
 }  // namespace
 
 Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
@@ -152,16 +158,6 @@ void pin(const std::string& cpus) {
   if (!list) throw UsageError("--cpus: " + list.error());
   pin_to(*list);
 }
-
-namespace {
-
-rlimit descriptor_limit() {
-  rlimit limit{};
-  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
-  return limit;
-}
-
-}  // namespace
 
 void raise_descriptor_limit() {
   rlimit limit = descriptor_limit();

@@ -36,8 +36,7 @@ void Dials::failed(Dial& dial, const Failure& failure, Time now) {
     retries_.push_back({.endpoint = dial.endpoint + 1});
     return;
   }
-  hosting_.tally.not_opened(failure);
-  hosting_.service.not_opened(failure, now);
+  hosting_.not_opened(failure, now);
 }
 
 }  // namespace joust

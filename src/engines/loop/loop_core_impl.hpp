@@ -105,8 +105,7 @@ void LoopCore<Peer>::fail(Peer& peer, const Failure& failure) noexcept {
   try {
     if (peer.connection) return peer.connection->failed(failure, now_);
     if (peer.dial.in_progress) return dials_.failed(peer.dial, failure, now_);
-    hosting_.tally.not_opened(failure);
-    hosting_.service.not_opened(failure, now_);
+    hosting_.not_opened(failure, now_);
   } catch (const std::exception&) {
     // The session threw again. The connection ends all the same, and has been counted.
   }
@@ -138,7 +137,7 @@ void LoopCore<Peer>::admit_dealt() {
 template <typename Peer>
 void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
   group_.open.fetch_sub(1);
-  hosting_.tally.not_opened(failure_of(error));
+  hosting_.not_opened(failure_of(error), now_);
 }
 
 // Accepts up to the turn's limit. Pauses at a shortage of the machine or at the connection limit.

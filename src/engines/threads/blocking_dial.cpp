@@ -62,8 +62,7 @@ Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
   if (connected.is_open()) {
     target.note_facts(connected.get());
   } else {
-    hosting.tally.not_opened(failure);
-    hosting.service.not_opened(failure, Clock::now());
+    hosting.not_opened(failure, Clock::now());
   }
   return connected;
 }

@@ -111,8 +111,7 @@ void Crew::run_thread(CrewPeer& peer) noexcept {
 void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
   try {
     if (peer.connection) return peer.connection->failed(failure, Clock::now());
-    hosting_.tally.not_opened(failure);
-    hosting_.service.not_opened(failure, Clock::now());
+    hosting_.not_opened(failure, Clock::now());
   } catch (const std::exception&) {
     // The session threw again. The connection ends all the same, and has been counted.
   }

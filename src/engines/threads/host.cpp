@@ -120,8 +120,7 @@ bool Host::take_on(Fd socket) {
     crew_.start(std::move(socket));
     return true;
   }
-  hosting_.tally.not_opened(*shortage);
-  hosting_.service.not_opened(*shortage, now_);
+  hosting_.not_opened(*shortage, now_);
   return false;
 }
 

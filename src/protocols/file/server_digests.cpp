@@ -33,9 +33,15 @@ void ServerSession::end_turn() {
   if (std::exchange(has_turn_, false)) --server_.digests;
 }
 
-void ServerSession::digest_slice(Time now) {
+// True if the slice may be made now.
+bool ServerSession::takes_turn(Time now) {
   due_ = has_turn() ? now : now + kLookForTurn;
-  if (!has_turn_) return still_working(0, now);
+  if (!has_turn_) still_working(0, now);
+  return has_turn_;
+}
+
+void ServerSession::digest_slice(Time now) {
+  if (!takes_turn(now)) return;
   const std::uint64_t before = digest_->done();
   const auto through = digest_->advance(*source_.file);
   server_.bytes_digested += digest_->done() - before;
@@ -52,10 +58,7 @@ void ServerSession::digest_slice(Time now) {
 
 // Most of an upload was digested on arrival, unless its last ranges arrived first.
 void ServerSession::check_slice(Time now) {
-  if (upload_->left_to_check() > kWithoutTurn) {
-    due_ = has_turn() ? now : now + kLookForTurn;
-    if (!has_turn_) return still_working(0, now);
-  }
+  if (upload_->left_to_check() > kWithoutTurn && !takes_turn(now)) return;
   const auto check = upload_->check();
   if (!check) {
     refuse(check.error());

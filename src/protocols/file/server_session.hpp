@@ -79,6 +79,7 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Data& data);
   void end_upload(const End& end, Time now);
   bool has_turn();
+  bool takes_turn(Time now);
   void end_turn();
   void digest_slice(Time now);
   void check_slice(Time now);

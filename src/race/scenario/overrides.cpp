@@ -107,16 +107,15 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.rounds, given.rounds);
   if (given.seed) scenario.seed = given.seed;
   replace(scenario.reference, given.reference);
+  if (given.reference && !scenario.contestants.empty())
+    if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
   replace(scenario.cpus.server, given.server_cpus);
   replace(scenario.cpus.client, given.client_cpus);
   for (const auto& [flag, list] :
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
-  if (const auto problem = complete(scenario, catalogue)) {
-    const bool flag = given.reference && problem->starts_with("reference");
-    return std::unexpected((flag ? "--" : where) + *problem);
-  }
+  if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   for (const Case& one : scenario.cases)
     if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
   return {};

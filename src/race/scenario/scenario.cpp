@@ -49,14 +49,6 @@ std::optional<std::string> check_names(const Scenario& scenario) {
   return std::nullopt;
 }
 
-std::optional<std::string> check_reference(const Scenario& scenario) {
-  std::vector<std::string> names;
-  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
-  if (scenario.reference.empty() || std::ranges::count(names, scenario.reference) != 0) return std::nullopt;
-  return not_allowed(fmt::format("reference '{}' is not a contestant", scenario.reference),
-                     scenario.reference, names);
-}
-
 // The timeout of a trial must not end before its load does.
 std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
   if (!limits.trial_timeout) return std::nullopt;
@@ -71,6 +63,14 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
 }
 
 }  // namespace
+
+std::optional<std::string> check_reference(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  if (scenario.reference.empty() || std::ranges::count(names, scenario.reference) != 0) return std::nullopt;
+  return not_allowed(fmt::format("reference '{}' is not a contestant", scenario.reference),
+                     scenario.reference, names);
+}
 
 const EngineRow* Catalogue::engine(const std::string& name) const {
   const auto found = std::ranges::find(engines, name, &EngineRow::name);

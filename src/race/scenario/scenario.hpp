@@ -107,6 +107,7 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const LoadPlan& load);
 std::optional<std::string> check_end(const Case& one);  // separate: a flag may supply what a file leaves out
+std::optional<std::string> check_reference(const Scenario& scenario);
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
 
