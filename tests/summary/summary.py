@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Judges one preset's test run, for script/test.
+
+Usage: summary.py BUILD_DIRECTORY
+Reads what GoogleTest has written for each group (Testing/cases/*.xml) and what ctest has written for all
+(Testing/ctest.xml). Runs failed cases again. Prints why cases were skipped, the ten slowest, each failed case
+with its message, and, last, the line of counts. Exits with 1 if a case has failed.
+
+A machine that others use may keep a test from its CPU for longer than the deadline that it tests. A case
+whose expectation has failed is therefore run twice again, alone, and counts as passed if it passes both times;
+its first failure is shown all the same. A program that has died, run too long, or reported through a
+sanitizer is not run again.
+"""
+
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+
+MOST_AGAIN = 10  # more failures than these are not due to a moment's load
+
+
+class Case:
+    def __init__(self, name, group, seconds, failures, skipped):
+        self.name, self.group, self.seconds = name, group, seconds
+        self.failures, self.skipped = failures, skipped
+        self.passed_alone = False
+
+    def failed(self):
+        return bool(self.failures) and not self.passed_alone
+
+
+def reason_in(message):
+    """The words of GTEST_SKIP: behind the place in the source, before the traces."""
+    words = [line for line in message.splitlines() if line and not line.startswith(("/", "..", "Skipped"))]
+    return words[0] if words else "no reason given"
+
+
+def cases_of_group(group, file):
+    for element in xml.parse(file).getroot().iter("testcase"):
+        if element.get("status") == "notrun":
+            continue
+        skipped = element.find("skipped")
+        name = f'{element.get("classname")}.{element.get("name")}'
+        yield Case(name, group, float(element.get("time")), [f.get("message") for f in element.iter("failure")],
+                   None if skipped is None else reason_in(skipped.get("message") or ""))
+
+
+def why_not_run(test):
+    skipped = test.find("skipped")
+    return (skipped is not None and skipped.get("message")) or "not run"
+
+
+def all_cases(build):
+    results = build / "Testing"
+    groups = {file.stem: file for file in (results / "cases").glob("*.xml")}
+    for test in xml.parse(results / "ctest.xml").getroot().iter("testcase"):
+        name, ran = test.get("name"), test.get("status") in ("run", "fail")
+        failed = test.get("status") == "fail" or test.find("failure") is not None
+        if name in groups:
+            of_group = list(cases_of_group(name, groups[name]))
+            yield from of_group
+            failed = failed and not any(case.failures for case in of_group)  # it died, or ran too long
+            if not failed:
+                continue
+        failures = ["the program has failed as a whole; its output is above"] if failed else []
+        unable = None if ran else why_not_run(test)
+        if unable and unable.startswith("Unable"):  # to find the program
+            failures, unable = [unable], None
+        yield Case(name, None, float(test.get("time") or 0), failures, unable)
+
+
+def may_pass_alone(failed, build):
+    """No case may if there are many failures, or one that a sanitizer has reported."""
+    printed = (build / "Testing" / "Temporary" / "LastTest.log").read_text(errors="replace")
+    return len(failed) <= MOST_AGAIN and "Sanitizer" not in printed and "runtime error:" not in printed
+
+
+def passes_alone(case, build):
+    """Runs a case of a group of cases twice again, by the command that ctest ran."""
+    listed = subprocess.run(["ctest", "--show-only=json-v1", "-R", f"^{case.group}$"], cwd=build,
+                            capture_output=True, check=True, timeout=60)
+    command = json.loads(listed.stdout)["tests"][0]["command"]
+    kept = [word for word in command if not word.startswith(("--gtest_filter", "--gtest_output"))]
+    try:
+        again = subprocess.run(kept + [f"--gtest_filter={case.name}", "--gtest_repeat=2"],
+                               cwd=pathlib.Path(command[0]).parent, timeout=600)
+    except subprocess.TimeoutExpired:
+        return False
+    return again.returncode == 0
+
+
+def show_failure(case):
+    print(f"{'FAILED, but passed twice alone' if case.passed_alone else 'FAILED'}: {case.name}")
+    for message in case.failures[:3]:
+        print("\n".join("    " + line for line in message.splitlines()[:12]))
+
+
+def main(build):
+    cases = list(all_cases(build))
+    failed = [case for case in cases if case.failures]
+    if may_pass_alone(failed, build):
+        for case in failed:
+            case.passed_alone = case.group is not None and passes_alone(case, build)
+    for reason, count in collections.Counter(c.skipped for c in cases if c.skipped is not None).items():
+        print(f"skipped {count}: {reason}")
+    print("the ten slowest:")
+    for case in sorted(cases, key=lambda case: -case.seconds)[:10]:
+        print(f"{case.seconds:8.1f} s  {case.name}")
+    for case in failed:
+        show_failure(case)
+    still, alone = sum(case.failed() for case in cases), sum(case.passed_alone for case in cases)
+    skipped = sum(case.skipped is not None for case in cases)
+    print(f"{len(cases) - still - skipped} passed{f' ({alone} only alone)' if alone else ''}, "
+          f"{still} failed, {skipped} skipped")
+    return 1 if still else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve()))
