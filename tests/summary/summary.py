@@ -7,8 +7,8 @@ Reads what GoogleTest has written for each group (Testing/cases/*.xml) and what 
 with its message, and, last, the line of counts. Exits with 1 if a case has failed.
 
 A machine that others use may keep a test from its CPU for longer than the deadline that it tests. A case
-whose expectation has failed is therefore run twice again, alone, and counts as passed if it passes both times;
-its first failure is shown all the same. A program that has died, run too long, or reported through a
+whose expectation has failed is therefore run twice again, alone, and counts as passed if it passes both
+times; its first failure is shown all the same. A program that has died, has run too long or has a report of a
 sanitizer is not run again.
 """
 
@@ -44,7 +44,8 @@ def cases_of_group(group, file):
             continue
         skipped = element.find("skipped")
         name = f'{element.get("classname")}.{element.get("name")}'
-        yield Case(name, group, float(element.get("time")), [f.get("message") for f in element.iter("failure")],
+        failures = [failure.get("message") for failure in element.iter("failure")]
+        yield Case(name, group, float(element.get("time")), failures,
                    None if skipped is None else reason_in(skipped.get("message") or ""))
 
 

@@ -14,7 +14,8 @@ echo "$@" >> arguments
 code=$(head -1 codes); sed -i 1d codes; exit "$code"
 """
 GROUP = """<testsuites><testsuite><testcase name="Passes" status="run" time="0.1" classname="Suite" />
-<testcase name="Fails" status="run" time="0.2" classname="Suite"><failure message="wrong:&#10;1 vs 2" /></testcase>
+<testcase name="Fails" status="run" time="0.2" classname="Suite">
+<failure message="wrong:&#10;1 vs 2" /></testcase>
 </testsuite></testsuites>"""
 
 
