@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <optional>
 
+#include "conformance/attempts.hpp"
 #include "conformance/scripted.hpp"
 
 namespace joust::conformance {
@@ -43,19 +43,6 @@ std::size_t most_before_the_modest(ScriptedService& service, Crowd& crowd,
   service.let_go();
   for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
   return std::max(amount(service.told_before(Crowd::kEarly)), amount(service.told_before(Crowd::kLate)));
-}
-
-// `attempt` makes a server and returns that amount, or nothing if its peers do not share a thread. One
-// attempt in five within the limit is enough: where a busy machine lets the kernel deliver the letters late,
-// others are rightly served meanwhile. An engine without a limit is beyond it each time.
-void expect_at_most(std::size_t limit, const std::function<std::optional<std::size_t>()>& attempt) {
-  std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (int i = 0; i < 5 && least > limit && !::testing::Test::HasFailure(); ++i) {
-    const std::optional<std::size_t> amount = attempt();
-    if (!amount) GTEST_SKIP() << "these peers do not share a thread";
-    least = std::min(least, *amount);
-  }
-  EXPECT_LE(least, limit);
 }
 
 TEST_P(Fairness, WhoeverIsServedDoesNotWaitForAllWhoConnect) {
