@@ -91,6 +91,12 @@ int TargetFile::make_room(std::uint64_t offset, std::uint64_t size) {
   return mapping_.bytes().empty() ? 0 : reserve(fd_.get(), offset, size);
 }
 
+bool TargetFile::free_room(std::uint64_t offset, std::uint64_t size) {
+  constexpr int kFree = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  const auto begin = static_cast<off_t>(offset), length = static_cast<off_t>(size);
+  return retry_interrupted([&] { return ::fallocate(fd_.get(), kFree, begin, length); }) == 0;
+}
+
 NullFile::NullFile(FileWrite how)
     : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
                                    : -1) {}

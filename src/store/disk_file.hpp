@@ -70,6 +70,8 @@ class TargetFile : public File {
 
   // Reserves disk space for this part, if a mapping needs that; returns 0 or the errno.
   int make_room(std::uint64_t offset, std::uint64_t size);
+  // Frees the disk space of whole pages. False where the file system cannot do that.
+  bool free_room(std::uint64_t offset, std::uint64_t size);
 
  private:
   Fd fd_;

@@ -90,9 +90,18 @@ FileAnswer<void> DiskUpload::take(ByteRange range) {
 void DiskUpload::give_back(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
   taken_.erase(range.offset, range.end());
-  stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
+  const std::uint64_t arrived = std::min(range.end(), stored_.end_of(range.offset));
+  stored_.erase(range.offset, arrived);
+  free_room(arrived, range.end());
   // The range may be stored again with other bytes than those digested.
   if (range.offset < digest_.done()) digest_.forget();
+}
+
+// Of bytes that were announced and did not come. Otherwise a peer would keep room by announcing them.
+void DiskUpload::free_room(std::uint64_t begin, std::uint64_t end) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first < last && file_.free_room(first, last - first)) share_->give_back({first, last - first});
 }
 
 FileAnswer<void> DiskUpload::make_room(ByteRange part) {

@@ -50,6 +50,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   PeerAddress peer() const { return peer_; }  // the peer that began it
 
  private:
+  void free_room(std::uint64_t begin, std::uint64_t end);
   std::uint64_t stored_from(std::uint64_t offset);
   bool left_to_worker(std::uint64_t stored);
   void catch_up();

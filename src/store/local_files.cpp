@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -111,8 +112,12 @@ void LocalFiles::open_source() {
 FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
-    // Without reserved space a mapping could end the process.
-    return rules_.write == FileWrite::mmap && reserve(fd, 0, size) != 0 ? FileWrite::write : rules_.write;
+    if (rules_.write != FileWrite::mmap) return rules_.write;
+    // Without reserved space a mapping could end the process. The size is the server's word, so that no more
+    // than half of the free space is reserved for it. A reservation that fails may leave a part behind.
+    if (size <= available_space(fd, size).bytes / 2 && reserve(fd, 0, size) == 0) return FileWrite::mmap;
+    checked(::ftruncate(fd, 0), "ftruncate(0)");
+    return FileWrite::write;
   };
   if (rules_.sink == SinkKind::memory) {
     Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));

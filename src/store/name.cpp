@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text.hpp"
+
 namespace joust {
 namespace {
 
@@ -30,16 +32,6 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
-}
-
-// C0, DEL, and the C1 controls in UTF-8: C2 80 to C2 9F.
-bool has_control(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<std::uint8_t>(text[i]);
-    if (byte < 0x20 || byte == 0x7F) return true;
-    if (byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0) return true;
-  }
-  return false;
 }
 
 std::string_view objection_to_component(std::string_view part) {

@@ -58,6 +58,13 @@ FileAnswer<void> QuotaShare::take(ByteRange part) {
   return {};
 }
 
+void QuotaShare::give_back(ByteRange part) {
+  const std::uint64_t bytes = ranges_.covered(part.offset, part.end());
+  ranges_.uncover(part.offset, part.end());
+  taken_ -= bytes;
+  quota_.give_back(bytes);
+}
+
 void QuotaShare::keep(ReplacedBytes replaced) {
   taken_ = 0;
   if (replaced) quota_.give_back(*replaced + kEntryBytes);

@@ -44,6 +44,8 @@ class QuotaShare {
   // Takes quota for these bytes of the file. A range that was given back and is sent again takes none,
   // because its bytes may still be on the disk.
   FileAnswer<void> take(ByteRange part);
+  // These bytes of the file are no longer on the disk.
+  void give_back(ByteRange part);
   // The file stays. The size of the replaced file is given back.
   void keep(ReplacedBytes replaced);
 

@@ -62,4 +62,10 @@ void RangeSet::cover(std::uint64_t begin, std::uint64_t end) {
   ranges_.emplace(begin, end);
 }
 
+void RangeSet::uncover(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  cover(begin, end);
+  erase(begin, end);
+}
+
 }  // namespace joust

@@ -19,6 +19,8 @@ class RangeSet {
   // The number of elements of [begin, end) in the set; cover() adds the others.
   std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const;
   void cover(std::uint64_t begin, std::uint64_t end);
+  // Removes the elements of [begin, end) that are in the set.
+  void uncover(std::uint64_t begin, std::uint64_t end);
   std::size_t pieces() const { return ranges_.size(); }
 
  private:

@@ -75,7 +75,7 @@ class UploadQuota : public test::StorageTest, public testing::WithParamInterface
   std::uint64_t allocated() const {
     for (const auto& entry : std::filesystem::directory_iterator(path(".")))
       if (entry.path().filename().string().starts_with(".joust-")) {
-        struct stat facts {};
+        struct stat facts{};
         EXPECT_EQ(::stat(entry.path().c_str(), &facts), 0);
         return static_cast<std::uint64_t>(facts.st_blocks) * 512;
       }
@@ -124,6 +124,7 @@ TEST_P(UploadQuota, IsFreeAgainWhenAnUploadIsOver) {
   {
     const auto abandoned = begin("a", 6 * kMiB);
     EXPECT_EQ(fill(**abandoned, 4 * kMiB), FileError::none);
+    (*abandoned)->stored({0, 4 * kMiB}, {});
     (*abandoned)->give_back({0, 6 * kMiB});
     EXPECT_LT(left(), 6 * kMiB) << "its bytes are on the disk still";
   }
@@ -132,6 +133,19 @@ TEST_P(UploadQuota, IsFreeAgainWhenAnUploadIsOver) {
   EXPECT_EQ(left(), before) << "a rehearsal is thrown away";
   for (int i = 0; i < 5; ++i) EXPECT_EQ(bring("a", 4 * kMiB), FileError::none);
   EXPECT_EQ(left(), before - 4 * kMiB - kEntryBytes) << "each file replaces the one before";
+}
+
+TEST_P(UploadQuota, IsNotKeptForBytesThatWereOnlyAnnounced) {
+  storage({.most_stored = 10 * kMiB, .write = GetParam()});
+  const auto upload = begin("a", 6 * kMiB);
+  const std::uint64_t before = left();
+  ASSERT_TRUE((*upload)->make_room({0, 4 * kMiB}));
+  (*upload)->stored({0, 1}, {});
+  (*upload)->give_back({0, 6 * kMiB});
+  EXPECT_GE(left() + 4096, before);
+  EXPECT_LE(allocated(), 4096U);
+  EXPECT_TRUE((*upload)->make_room({0, 4 * kMiB})) << "they may come after all";
+  EXPECT_LE(left(), before - 4 * kMiB);
 }
 
 TEST_P(UploadQuota, LeavesSomeOfTheDiskUnlessItIsGiven) {

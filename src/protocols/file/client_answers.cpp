@@ -6,24 +6,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "protocols/file/client_session.hpp"
 
 namespace joust::file {
-namespace {
-
-// The server's text goes to a terminal: control characters are replaced.
-std::string harmless(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-  return text;
-}
-
-}  // namespace
 
 std::string ClientSession::words_of(const FileRefusal& refusal) const {
   const TransferOptions& options = transfers_.options();
   std::string words = fmt::format("the server says of '{}': {}", options.name, error_name(refusal.error));
-  if (!refusal.text.empty()) words += " (" + harmless(refusal.text) + ")";
+  if (!refusal.text.empty()) words += " (" + printable(refusal.text) + ")";
   if (refusal.error == FileError::exists) words += "; 'serve --overwrite' would let uploads replace files";
   return words;
 }
@@ -38,7 +29,6 @@ Want ClientSession::want() const {
 }
 
 std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
-  last_progress_ = now;
   phases_.advance(now);
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
@@ -74,7 +64,8 @@ void ClientSession::take(const Message& message, Time now) {
     return fail(Stage::verify, 0, "an answer nobody asked for", now);
   if (const auto* error = std::get_if<Error>(&message.body))
     return fail(Stage::verify, 0, words_of(error->refusal), now);
-  if (std::holds_alternative<Working>(message.body)) return;
+  if (const auto* working = std::get_if<Working>(&message.body)) return on_answer(*working, now);
+  last_progress_ = now;
   if (const auto* facts = std::get_if<Facts>(&message.body)) return on_answer(*facts, now);
   if (const auto* data = std::get_if<Data>(&message.body)) return on_answer(*data, now);
   if (const auto* end = std::get_if<End>(&message.body)) return on_answer(*end, now);
@@ -99,7 +90,14 @@ void ClientSession::on_answer(const Facts& facts, Time now) {
   if (transfers_.options().operation == Operation::info) answered(0, now);
 }
 
+// A server may be at work, or let others go first, for so long without a byte or an answer.
+void ClientSession::on_answer(const Working&, Time now) {
+  constexpr Duration kLongestWork = std::chrono::minutes(30);
+  if (now - last_progress_ < kLongestWork) last_sign_ = now;
+}
+
 void ClientSession::on_answer(const Data& data, Time now) {
+  if (data.size == 0) return fail(Stage::verify, 0, "a frame of no bytes", now);
   if (!found_ || data.size > left_.size) return fail(Stage::verify, 0, "bytes nobody asked for", now);
   data_left_ = data.size;
 }

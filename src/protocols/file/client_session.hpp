@@ -54,6 +54,7 @@ class ClientSession : public Session, private SessionFiles {
 
   void take(const Message& message, Time now);
   void on_answer(const Facts& facts, Time now);
+  void on_answer(const Working& working, Time now);
   void on_answer(const Data& data, Time now);
   void on_answer(const End& end, Time now);
   void on_answer(const Stored& stored, Time now);
@@ -96,6 +97,7 @@ class ClientSession : public Session, private SessionFiles {
   bool finished_ = false;
   bool moved_ = false;  // bytes have been sent since the last check
   Time last_progress_{};
+  Time last_sign_{};   // that the server is at work
   Time next_begin_{};  // by the interval
   Time next_look_{};   // while verifying
   Time now_{};         // of the last input

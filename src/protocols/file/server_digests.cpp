@@ -20,12 +20,13 @@ FileRefusal lost_source(int error) {
   return {error_of(error), "the file cannot be read"};
 }
 
-// Digests of long files wait for a slot, because many digests would delay all peers of their loop.
+// Digests of long files wait for a slot, because many digests would delay all peers of their loop. The last
+// slot is for uploads, so that queries cannot keep uploads from their end.
 bool ServerSession::has_turn() {
   if (has_turn_) return true;
+  const unsigned most = upload_ ? kMostDigests : kMostDigests - 1;
   unsigned others = server_.digests.load();
-  while (others < kMostDigests && !has_turn_)
-    has_turn_ = server_.digests.compare_exchange_weak(others, others + 1);
+  while (others < most && !has_turn_) has_turn_ = server_.digests.compare_exchange_weak(others, others + 1);
   return has_turn_;
 }
 
