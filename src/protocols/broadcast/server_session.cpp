@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/broadcast/server_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -80,6 +82,7 @@ bool ServerSession::join(std::uint32_t member) {
   member_ = member;
   Writer reply(kFraming, outbox_);
   write({.kind = welcome ? Kind::welcome : Kind::refused, .member = member, .payload = {}}, reply);
+  if (!welcome) end(fmt::format("the member number {} is taken or too large", member));
   return welcome;
 }
 
