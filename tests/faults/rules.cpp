@@ -37,6 +37,7 @@ bool costs_nothing(const Call& call, int error) {
 std::string_view message_name(std::string_view name) {
   if (name == "io_uring_queue_init_params") return "io_uring_setup";
   if (name == "operator new") return "bad_alloc";
+  if (name == "std::thread") return "starting loop";
   return name;
 }
 

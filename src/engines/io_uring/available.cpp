@@ -49,7 +49,7 @@ std::string uring_unavailable() {
   std::string reason;
   // On a thread of its own: after a ring has been closed, the kernel interrupts a system call of the thread
   // that made it, and calls with a timeout then return EINTR.
-  std::jthread([&reason] {
+  const auto probed = [&reason] {
     try {
       const Uring probe(
           {.submissions = 1, .completions = 2, .buffers = 1, .buffer_bytes = 64, .filled_buffers = 0});
@@ -60,7 +60,12 @@ std::string uring_unavailable() {
       ::uname(&system);
       reason = error.what() + uring_refusal(error.code().value(), system.release, disabled);
     }
-  }).join();
+  };
+  try {
+    std::jthread(probed).join();
+  } catch (const std::system_error& error) {
+    return std::string("no thread can be started to try it: ") + error.what();
+  }
   return reason;
 }
 

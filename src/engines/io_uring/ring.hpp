@@ -40,8 +40,8 @@ struct UringSetup {
 // Provided buffers: the kernel takes one when bytes arrive, so idle connections hold none. With incremental
 // consumption (Linux 6.12) a receive continues in the buffer of the one before: small messages are stored
 // close together, and buffers can be large enough for large messages. The fill level of a buffer follows only
-// from the order of completions, so this mode is off where that order is not certain: with multishot receives
-// that complete in batches, and with SQPOLL.
+// from the order of completions, so this mode is off where that order is not certain: without multishot
+// receives, and with SQPOLL.
 class ProvidedBuffers {
  public:
   static constexpr unsigned short kGroup = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/loops.hpp"
 
+#include <fmt/format.h>
+
 #include <exception>
 #include <latch>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -61,8 +64,9 @@ void run_loops(std::size_t loops, Stop& stop,
     std::vector<std::jthread> others;
     try {
       while (others.size() + 1 < loops) others.emplace_back(guarded, others.size() + 1);
-    } catch (...) {
-      end_all(std::current_exception());
+    } catch (const std::system_error& error) {
+      const std::string thread = fmt::format("starting loop {} of {}", others.size() + 2, loops);
+      end_all(std::make_exception_ptr(std::system_error(error.code(), thread)));
       begun.count_down(static_cast<std::ptrdiff_t>(loops - 1 - others.size()));
     }
     guarded(0);
