@@ -29,7 +29,10 @@ class RequestSession : public Session {
   void on_drain(Time now) override;
   void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
 
-  std::size_t output(std::span<Segment> into) const override { return shut() ? 0 : outbox_.segments(into); }
+  // A failed session shows no more: a server that does not read would keep its connection open.
+  std::size_t output(std::span<Segment> into) const override {
+    return failed_ || shut() ? 0 : outbox_.segments(into);
+  }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return finished_; }
