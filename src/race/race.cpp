@@ -14,9 +14,10 @@ namespace joust::race {
 namespace {
 
 // The counters are read up to some milliseconds off the ends of the timed window: with a window of 4 ms, one
-// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used.
+// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used. The readings themselves
+// take about ten calls.
 constexpr double kLeastCountedS = 0.1;
-constexpr std::uint64_t kLeastCountedMessages = 100;
+constexpr std::uint64_t kLeastCountedMessages = 500;
 
 // Why the window of a counting trial is too short; empty if it is long enough.
 std::string too_little_to_count(const LoadResult& load) {

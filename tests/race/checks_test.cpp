@@ -90,13 +90,13 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
-TEST_F(Checks, OfSpinningSidesNobodyKnowsWhichWasTheLimit) {
+TEST_F(Checks, OfSidesThatPollTheLimitIsNotKnown) {
   for (Contestant& contestant : scenario.contestants) contestant.server.wait = "spin";
   plant("epoll", [](Trial& trial) {
     trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
   });
-  EXPECT_TRUE(has(check(1).detail, "spinning"));
+  EXPECT_TRUE(has(check(1).detail, "a side that polls is always busy"));
   EXPECT_FALSE(entry(judged, "epoll").at_least);
 }
 

@@ -3,6 +3,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
+#include "race/judgement/summary.hpp"
 #include "race/race.hpp"
 
 namespace joust::race {
@@ -10,11 +11,12 @@ namespace {
 
 class VerdictWords : public testing::Test {
  protected:
-  std::string verdict() {
+  RaceResult judged() {
     RaceResult result = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
     judge(result);
-    return result.cases.front().verdict;
+    return result;
   }
+  std::string verdict() { return judged().cases.front().verdict; }
 
   Scenario scenario = fake_scenario({"epoll", "threads", "io-uring"}, 10);
   FakeRunner runner;
@@ -43,6 +45,31 @@ TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
   runner.throughput = {{"epoll", 70e3}, {"io-uring", 105e3}};
   EXPECT_NE(verdict().find("threads is not ranked (unavailable: io_uring_setup: Operation not permitted)"),
             std::string::npos);
+}
+
+TEST_F(VerdictWords, ALimitOfTheReferenceMakesARatioAnUpperBound) {
+  runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
+  const auto limited = [this](const std::vector<std::string>& names) {
+    RaceResult result = judged();
+    for (CaseResult& one : result.cases)
+      for (Entry& entry : one.entries)
+        if (entry.is_contestant()) entry.at_least = std::ranges::count(names, entry.contestant.name) != 0;
+    return verdict_of(result, result.cases.front());
+  };
+  EXPECT_TRUE(limited({"io-uring"}).starts_with("io-uring is at least 1.50x epoll")) << limited({"io-uring"});
+  EXPECT_TRUE(limited({"epoll"}).starts_with("io-uring is at most 1.50x epoll")) << limited({"epoll"});
+  EXPECT_TRUE(
+      limited({"epoll", "io-uring"}).starts_with("io-uring is not compared with epoll: the load was"));
+}
+
+TEST_F(VerdictWords, NothingIsComparedWithAReferenceThatIsNotRanked) {
+  runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
+  RaceResult result = judged();
+  for (Entry& entry : result.cases.front().entries)
+    if (entry.contestant.name == "epoll") entry.ranked = false, entry.reason = "planted";
+  const std::string text = verdict_of(result, result.cases.front());
+  EXPECT_EQ(text.find("x epoll"), std::string::npos) << text;
+  EXPECT_NE(text.find("epoll is not ranked (planted)"), std::string::npos) << text;
 }
 
 TEST_F(VerdictWords, AnInvalidMeasurementHasNoWinner) {

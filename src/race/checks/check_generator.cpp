@@ -6,6 +6,7 @@
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/scenario/cpu_list.hpp"
+#include "race/trial/disturbance.hpp"
 
 namespace joust::race {
 namespace {
@@ -31,8 +32,7 @@ Load load_of(const RaceResult& race, const Entry& entry) {
   double trials = 0;
   for (const Trial* trial : usable_trials(entry)) {
     if (!trial->server.usage || trial->load->duration_s <= 0) continue;
-    const double steal = trial->machine ? trial->machine->steal_fraction() : 0;
-    const double time_s = trial->load->duration_s * std::max(0.1, 1 - steal);
+    const double time_s = trial->load->duration_s * std::max(0.1, 1 - steal_share(*trial).value_or(0));
     sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->load->threads));
     sum.server += cpu_s(*trial->server.usage) /
                   (time_s * cpus_of(race.cpus.server, std::max<std::uint64_t>(1, trial->server.threads)));
@@ -55,8 +55,10 @@ double schedule_ceiling(const LoadPlan& load) {
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
 }
 
+// A kernel thread that polls for a process is counted as the process's CPU time.
 bool spins(const Entry& entry) {
-  return entry.contestant.server.wait != "block" || entry.contestant.client.wait != "block";
+  return entry.contestant.server.wait != "block" || entry.contestant.client.wait != "block" ||
+         entry.server_polled || entry.client_polled;
 }
 
 void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
@@ -86,8 +88,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
     return;
   }
   if (spins(entry)) {
-    findings.say("{}: who waits by spinning is always busy, so nobody can tell which side was the limit",
-                 name);
+    findings.say("{}: a side that polls is always busy, so the side that was the limit is not known", name);
     return;
   }
   const Load load = load_of(race, entry);

@@ -127,20 +127,22 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, sum = 0;
-  std::size_t trials = 0, unknown = 0, disturbed = 0;
+  std::size_t trials = 0, unknown = 0, too_short = 0, disturbed = 0;
   for (const Entry& entry : one.entries)
     for (const Trial* trial : usable_trials(entry)) {
-      if (!trial->machine) {
-        ++unknown;
-        continue;
-      }
-      worst = std::max(worst, trial->machine->steal_fraction());
-      sum += trial->machine->steal_fraction();
-      disturbed += trial->machine->steal_fraction() > kDisturbedSteal;
+      const auto steal = steal_share(*trial);
+      unknown += !trial->machine;
+      too_short += trial->machine && !steal;
+      if (!steal) continue;
+      worst = std::max(worst, *steal);
+      sum += *steal;
+      disturbed += *steal > kDisturbedSteal;
       ++trials;
     }
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
   if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
+  if (too_short > 0)
+    findings.say("stolen time is not known in {} with short windows", counted(too_short, "trial"));
   if (worst > kStealWorthAWord)
     findings.warn(
         "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",

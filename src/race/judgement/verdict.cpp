@@ -19,10 +19,13 @@ std::string enumerate(const std::vector<std::string>& names) {
 }
 
 // Tie groups are formed around their leaders, so members of different groups may still tie.
-std::string against_reference(const Entry& entry, const CaseResult& one) {
+std::string against_reference(const Entry& entry, const Entry& reference, const CaseResult& one) {
   const Estimate& ratio = *entry.summary.ratio;
   const std::string& name = entry.contestant.name;
-  const std::string times = fmt::format("{}{:.2f}x", entry.at_least ? "at least " : "", ratio.median);
+  if (entry.at_least && reference.at_least)
+    return fmt::format("{} is not compared with {}: the load was the limit of both", name, one.reference);
+  const char* const bound = entry.at_least ? "at least " : reference.at_least ? "at most " : "";
+  const std::string times = fmt::format("{}{:.2f}x", bound, ratio.median);
   const std::string interval = ratio.interval.is_known()
                                    ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
                                    : std::string("one round");
@@ -55,7 +58,8 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
     groups[*entry->tie_group].push_back(entry->contestant.name);
     const bool with_reference =
         entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
-    if (!with_reference && entry->summary.ratio) sentences.push_back(against_reference(*entry, one));
+    if (!with_reference && reference->ranked && entry->summary.ratio)
+      sentences.push_back(against_reference(*entry, *reference, one));
   }
   for (const auto& [group, names] : groups)
     if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");

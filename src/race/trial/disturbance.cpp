@@ -11,11 +11,19 @@ namespace {
 // The machine's counters have steps of 10 ms, several for each CPU, so shorter windows are not judged.
 constexpr double kLeastCounted_s = 0.4;
 
+bool is_counted(const Trial& trial) {
+  return trial.machine && trial.machine->total_s() >= kLeastCounted_s;
+}
+
 }  // namespace
 
+std::optional<double> steal_share(const Trial& trial) {
+  if (!is_counted(trial)) return std::nullopt;
+  return trial.machine->steal_fraction();
+}
+
 std::optional<double> strangers_share(const Trial& trial, bool in_process) {
-  if (trial.late || !trial.load || !trial.machine || trial.machine->total_s() < kLeastCounted_s)
-    return std::nullopt;
+  if (trial.late || !trial.load || !is_counted(trial)) return std::nullopt;
   if (!in_process && !trial.server.usage) return std::nullopt;
   double ours = trial.load->usage.user_s + trial.load->usage.system_s;
   if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
@@ -27,7 +35,7 @@ std::optional<double> strangers_share(const Trial& trial, bool in_process) {
 }
 
 Disturbance disturbance_of(const Trial& trial, bool in_process) {
-  const double steal = trial.machine ? trial.machine->steal_fraction() : 0;
+  const double steal = steal_share(trial).value_or(0);
   const double strangers = std::max(0.0, strangers_share(trial, in_process).value_or(0));
   if (steal / kDisturbedSteal >= strangers / kStrangers)
     return {steal / kDisturbedSteal, fmt::format("lost {} of the machine to its neighbours", percent(steal))};

@@ -14,6 +14,10 @@ inline constexpr double kDisturbedSteal = 0.05;
 // So does CPU time of foreign processes above this share.
 inline constexpr double kStrangers = 0.10;
 
+// The share of the machine's CPU time that the hypervisor gave to others in the timed window. Empty if it is
+// unknown, or if the window is too short for the kernel's coarse counters.
+std::optional<double> steal_share(const Trial& trial);
+
 // CPU time of foreign processes in the timed window, as a share of the machine. Negative if our processes
 // report more than the machine has used. Empty if usage is unknown, or if the window is too short for the
 // kernel's coarse counters.
