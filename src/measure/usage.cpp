@@ -106,11 +106,17 @@ Usage operator-(const Usage& later, const Usage& earlier) {
           less(later.involuntary_switches, earlier.involuntary_switches), later.peak_memory_bytes};
 }
 
-Usage own_usage() {
+Usage own_times() {
   rusage used{};
   checked(::getrusage(RUSAGE_SELF, &used), "getrusage(RUSAGE_SELF)");
   return {seconds(used.ru_utime), seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_nvcsw),
-          static_cast<std::uint64_t>(used.ru_nivcsw), peak_memory_of("self")};
+          static_cast<std::uint64_t>(used.ru_nivcsw), 0};
+}
+
+Usage own_usage() {
+  Usage used = own_times();
+  used.peak_memory_bytes = peak_memory_of("self");
+  return used;
 }
 
 std::optional<Usage> usage_of_process_tree(pid_t root) {

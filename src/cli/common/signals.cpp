@@ -11,31 +11,34 @@ namespace joust {
 namespace {
 
 std::atomic<Stop*> stop_to_request{nullptr};
-std::atomic<void (*)()> report_to_make{nullptr};
-static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)()>::is_always_lock_free);
+std::atomic<void (*)(int)> report_to_make{nullptr};
+static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
 
-void on_signal(int signal) {
+void on_signal(int signal, siginfo_t* info, void* /*context*/) {
   const int error = errno;  // the interrupted code may be about to read it
   if (signal != SIGUSR1) {
     if (Stop* const stop = stop_to_request) stop->request();
   } else if (const auto report = report_to_make.load()) {
-    report();
+    report(info->si_code == SI_QUEUE ? info->si_value.sival_int : 0);
   }
   errno = error;
 }
 
 }  // namespace
 
-Signals::Signals(Stop& stop, void (*report)()) {
+Signals::Signals(Stop& stop, void (*report)(int)) {
   assert(stop_to_request == nullptr);
   stop_to_request = &stop;
   report_to_make = report;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
+  struct sigaction action{};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_RESTART | SA_SIGINFO;
   for (const int signal : kWatched) ::sigaddset(&action.sa_mask, signal);
-  for (std::size_t i = 0; i < kWatched.size(); ++i)
+  for (std::size_t i = 0; i < kWatched.size(); ++i) {
     checked(::sigaction(kWatched[i], &action, &before_[i]), "sigaction({})", kWatched[i]);
+    if (kWatched[i] == SIGHUP && before_[i].sa_handler == SIG_IGN)
+      ::sigaction(kWatched[i], &before_[i], nullptr);
+  }
 }
 
 Signals::~Signals() {

@@ -9,12 +9,14 @@
 namespace joust {
 
 // While it lives, SIGINT, SIGTERM and SIGHUP (a closed terminal) ask `stop` to end; SIGUSR1 calls `report`,
-// which must be async-signal-safe. One at a time in a process. By handlers, not by a thread that waits for
-// signals: once a process has had a second thread, glibc makes each recv and send a cancellation point with
-// two atomic operations, and an engine with one thread would pay for a thread it does not have.
+// which must be async-signal-safe, with the value that sigqueue(3) has sent, or 0. A SIGHUP that is ignored
+// from the start, as nohup(1) has it, stays ignored. One at a time in a process. By handlers, not by a thread
+// that waits for signals: once a process has had a second thread, glibc makes each recv and send a
+// cancellation point with two atomic operations, and an engine with one thread would pay for a thread it does
+// not have.
 class Signals {
  public:
-  explicit Signals(Stop& stop, void (*report)() = nullptr);
+  explicit Signals(Stop& stop, void (*report)(int value) = nullptr);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;

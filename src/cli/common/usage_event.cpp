@@ -36,20 +36,22 @@ std::string_view read_into(std::span<char> buffer, const char* path) {
 }  // namespace
 
 // Integers only: the formatting of floating point numbers may take memory.
-void write_usage_event() noexcept {
+void write_usage_event(int value) noexcept {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
+  const Time at = Clock::now();
   std::array<char, 4096> status, rollup;
-  const std::uint64_t peak = peak_memory(read_into(status, "/proc/self/status"),
-                                         read_into(rollup, "/proc/self/smaps_rollup"));
+  std::uint64_t peak = 0;
+  if (value != kTimesOnly)
+    peak = peak_memory(read_into(status, "/proc/self/status"), read_into(rollup, "/proc/self/smaps_rollup"));
   std::array<char, 512> line;
   const auto end = fmt::format_to_n(
       line.data(), line.size(),
       R"({{"event":"usage","at_ns":{},"usage":{{"cpu_user_s":{}.{:06},"cpu_system_s":{}.{:06},)"
       R"("voluntary_switches":{},"involuntary_switches":{},"peak_memory_bytes":{}}}}})"
       "\n",
-      Clock::now().time_since_epoch() / Duration(1), used.ru_utime.tv_sec, used.ru_utime.tv_usec,
-      used.ru_stime.tv_sec, used.ru_stime.tv_usec, used.ru_nvcsw, used.ru_nivcsw, peak);
+      at.time_since_epoch() / Duration(1), used.ru_utime.tv_sec, used.ru_utime.tv_usec, used.ru_stime.tv_sec,
+      used.ru_stime.tv_usec, used.ru_nvcsw, used.ru_nivcsw, peak);
   const std::string_view text(line.data(), end.size);
   [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
 }

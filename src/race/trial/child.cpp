@@ -104,8 +104,10 @@ Child::~Child() {
   retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
 }
 
-void Child::send(int number) const {
-  if (!ended()) ::kill(pid_, number);
+void Child::send(int number, int value) const {
+  if (ended()) return;
+  // Refused where too many signals are queued.
+  if (::sigqueue(pid_, number, {.sival_int = value}) < 0) ::kill(pid_, number);
 }
 
 // The group may outlive its leader: processes started by an external command are signalled too. The leader is

@@ -34,8 +34,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  void send(int number) const;        // to the program only
-  void send_group(int number) const;  // to all processes of its group
+  void send(int number, int value = 0) const;  // to the program only; sigqueue(3) has the value
+  void send_group(int number) const;           // to all processes of its group
 
   bool ended() const { return end_.has_value(); }
   int exit_code() const;             // -1 unless it has exited

@@ -44,7 +44,7 @@ struct Snapshot {
   std::optional<MachineCpu> machine{};
   std::optional<Usage> server{};
   Time server_at = at;  // when the server read its usage, if it reports that
-  Time done = at;       // after the last reading, of the system call counters
+  Time counted = at;    // after the reading of the system call counters
 };
 
 // One trial from its first process to its last. Every step returns false when the trial has ended early:
@@ -159,26 +159,38 @@ class OneTrial {
 
   void on_load_line(const std::string& line) {
     const std::string event = event_name(json::parse(line, nullptr, false));
-    if (event == "measuring") before_ = look(&Part::calls_before);
-    if (event == "measured") after_ = look(&Part::calls_after);
+    if (event == "measuring") look_at_opening();
+    if (event == "measured") look_at_closing();
   }
 
-  Snapshot look(std::uint64_t Part::* calls) {
-    Snapshot seen{.machine = read_machine_cpu()};
-    ask_server(seen);
+  // The calls of the readings are not the window's, and the peak of memory is read at the end only, because
+  // that takes the server milliseconds.
+  void look_at_opening() {
+    before_ = Snapshot{.machine = read_machine_cpu()};
+    ask_server(*before_, kTimesOnly);
+    count_calls(*before_, &Part::calls_before);
+  }
+
+  void look_at_closing() {
+    after_ = Snapshot{.machine = read_machine_cpu()};
+    count_calls(*after_, &Part::calls_after);
+    ask_server(*after_, 0);
+  }
+
+  void count_calls(Snapshot& seen, std::uint64_t Part::* calls) {
     for (Part* part : {&server_, &load_})
       if (part->calls) part->*calls = part->calls->count();
-    seen.done = Clock::now();
-    return seen;
+    seen.counted = Clock::now();
   }
 
-  void ask_server(Snapshot& seen) {
+  void ask_server(Snapshot& seen, int value) {
     if (!server_.running()) return;
     if (external()) {
       seen.server = usage_of_process_tree(server_.child->pid());
+      seen.server_at = Clock::now();
       return;
     }
-    server_.child->send(SIGUSR1);
+    server_.child->send(SIGUSR1, value);
     const auto answer = processes_.next_event(server_, "usage", setup_.answer);
     if (!answer) return;
     seen.server = usage_from(answer->at("usage"));
@@ -200,7 +212,7 @@ class OneTrial {
                   load_);
     if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
     if (!in_time(before_->server_at, after_->server_at) ||
-        (order_.count_calls && !in_time(before_->done, after_->done))) {
+        (order_.count_calls && !in_time(before_->counted, after_->counted))) {
       trial_.late = true;
       trial_.calls_reason = "this process was kept from running when the counters had to be read";
       return true;
