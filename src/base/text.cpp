@@ -156,6 +156,29 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return best;
 }
 
+// The bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0: it is none.
+static std::size_t control_at(std::string_view text, std::size_t i) {
+  const auto byte = static_cast<std::uint8_t>(text[i]);
+  if (byte < 0x20 || byte == 0x7F) return 1;
+  return byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0 ? 2 : 0;
+}
+
+bool has_control(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (control_at(text, i) > 0) return true;
+  return false;
+}
+
+std::string printable(std::string_view text, std::string_view kept) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = kept.contains(text[i]) ? 0 : control_at(text, i);
+    result += size > 0 ? '?' : text[i];
+    i += std::max<std::size_t>(1, size);
+  }
+  return result;
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   const std::string near = nearest(word, candidates);
   return near.empty() ? fmt::format("there are: {}", join(candidates))

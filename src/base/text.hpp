@@ -27,6 +27,11 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
 
+// True if a terminal would obey a part of this UTF-8 text: C0, DEL or C1.
+bool has_control(std::string_view text);
+// The text of a stranger for a terminal: control characters are replaced by '?', except for those in `kept`.
+std::string printable(std::string_view text, std::string_view kept = {});
+
 // "1 round", "2 rounds"
 std::string counted(std::uint64_t number, std::string_view noun);
 

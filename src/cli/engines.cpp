@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
+#include "cli/common/output.hpp"
 #include "engines/engine.hpp"
 
 namespace joust {
@@ -52,7 +53,7 @@ void print_json() {
                     {"available", why_not.empty()},
                     {"reason", why_not}});
   }
-  fmt::print("{}\n", list.dump(2));
+  print_out(list.dump(2) + '\n');
 }
 
 void print_table() {
@@ -60,11 +61,11 @@ void print_table() {
       {"ENGINE", "ROLES", "DELIVERY", "THREADS", "AVAILABLE", "SUMMARY"}};
   for (const Engine* engine : engines()) {
     const std::string why_not = reason(*engine);
-    rows.push_back({std::string(engine->name), join(roles(*engine)),
-                    std::string(delivery(*engine)), std::string(engine->threads),
-                    why_not.empty() ? "yes" : "no: " + why_not, std::string(engine->summary)});
+    rows.push_back({std::string(engine->name), join(roles(*engine)), std::string(delivery(*engine)),
+                    std::string(engine->threads), why_not.empty() ? "yes" : "no: " + why_not,
+                    std::string(engine->summary)});
   }
-  fmt::print("{}", columns(rows));
+  print_out(columns(rows));
 }
 
 }  // namespace

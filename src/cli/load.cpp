@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
+#include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -33,7 +34,8 @@ std::string examples(const Program& program) {
   {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
 All connections are open before the first message; every reply is verified byte for byte.
-Exit code 0: every request was answered rightly. 1: one failed, nothing was measured, or an interruption.)",
+Exit code 0: replies came, and all were right. 1: a request failed, nothing was measured, or it was
+interrupted.)",
                      program.name, program.protocols.front().name);
 }
 
@@ -47,7 +49,7 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
-  std::optional<Option> duration{};
+  std::optional<Option> duration{}, json_option{};
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
@@ -72,7 +74,8 @@ struct Load {
 
 void Load::emit(std::string_view event) const {
   if (!events) return;
-  fmt::print("{{\"event\":\"{}\"}}\n", event);
+  // A failure shows at the end of the program: this is called on the engine's own thread.
+  std::fputs(fmt::format("{{\"event\":\"{}\"}}\n", event).c_str(), stdout);
   std::fflush(stdout);
 }
 
@@ -83,7 +86,11 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (events && json == "-")
     throw UsageError("--events and --json - both write to standard output: say --json FILE for the result");
-  if (!json.empty() && json != "-") ensure_writable(json);
+  if (json_option->given() && json != "-") {
+    std::vector<std::string> files;  // a value may name one: --file, --output
+    for (const auto& [name, value] : protocol.given) files.push_back(value);
+    ensure_writable(json, files);
+  }
   plan.connections = connections;
   if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
@@ -106,7 +113,7 @@ void Load::watch(LoadRun::Milestone milestone) {
       return emit("connected");
     case LoadRun::Milestone::opened:
       opened_at = now;
-      before = own_usage();
+      before = own_times();
       return emit("measuring");
     case LoadRun::Milestone::closed:
       look_again(now);
@@ -155,10 +162,10 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
   document["plan"]["payload_bytes"] = payload;
   document["options"] = options_json(parameters.options);
   if (json == "-") {
-    fmt::print("{}\n", document.dump(2));
+    print_out(text_of(document, 2));
     return;
   }
-  write_result(json, document.dump(2) + '\n');
+  write_result(json, text_of(document, 2));
 }
 
 int Load::run() {
@@ -184,10 +191,10 @@ int Load::run() {
   const LoadResult result = measure(chosen, chosen_protocol, options, whom);
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  if (reached && !events && json != "-")
-    fmt::print("{} on {}\n{}", protocol.name, chosen.name, load_text(result));
+  if (!json.empty()) write_json(result, chosen, options, whom);  // first: standard output may be gone
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
-  if (!json.empty()) write_json(result, chosen, options, whom);
+  if (reached && !events && json != "-")
+    print_out(fmt::format("{} on {}\n{}", protocol.name, chosen.name, load_text(result)));
   emit("done");
   return result.clean() ? kOk : kRunError;
 }
@@ -222,7 +229,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
                "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
   add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  command.add_option("--json", load->json, "write the result to this file; - prints it").type_name("FILE");
+  load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
+                          .type_name("FILE");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
   load->socket.add_to(command);

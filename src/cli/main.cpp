@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
+#include "cli/common/output.hpp"
 
 namespace joust {
 namespace {
@@ -47,7 +48,7 @@ void refuse_unknown_command(const std::vector<std::string>& names, std::string_v
 }  // namespace
 
 void complain(const Program& program, std::string_view what) {
-  print_to_stderr(fmt::format("{}: {}\n", program.name, what));
+  print_to_stderr(fmt::format("{}: {}\n", program.name, printable(what, "\n")));
 }
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
@@ -58,7 +59,7 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
   // A peer that has gone is an error of the send that meets it, and a file that may not grow one of the
   // write: not the end of the program.
-  struct sigaction ignore {};
+  struct sigaction ignore{};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
@@ -81,7 +82,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     refuse_unknown_command(line.commands(), argv[1]);
     line.run(argc, argv);
     // A full disk behind a redirection must not look like success.
-    if (std::fflush(stdout) != 0) return fail(program, kRunError, "standard output: cannot be written");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw OutputError();
     return exit_code;
   } catch (const UsageError& error) {
     return fail(program, kUsage, error.what());

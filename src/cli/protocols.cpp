@@ -5,6 +5,7 @@
 
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
+#include "cli/common/output.hpp"
 
 namespace joust {
 namespace {
@@ -43,7 +44,7 @@ void print_json(const Program& program) {
          {"options", options(protocol)},
          {"available", true},
          {"reason", ""}});
-  fmt::print("{}\n", list.dump(2));
+  print_out(list.dump(2) + '\n');
 }
 
 void print_table(const Program& program) {
@@ -53,7 +54,7 @@ void print_table(const Program& program) {
     for (const std::string& kind : delivery(protocol)) kinds += (kinds.empty() ? "" : ", ") + kind;
     rows.push_back({protocol.name, "serve, dial", kinds, protocol.summary});
   }
-  fmt::print("{}", columns(rows));
+  print_out(columns(rows));
 }
 
 }  // namespace

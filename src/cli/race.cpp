@@ -10,6 +10,7 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/output.hpp"
 #include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
@@ -83,6 +84,7 @@ struct Race {
   race::Overrides flags{};
   ProtocolArguments protocol{};
   std::string json{};
+  std::optional<Option> json_option{};
   bool dry_run = false;
   std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
 
@@ -176,9 +178,10 @@ void Race::add_race_to(Command command) {
              std::numeric_limits<std::int64_t>::max(), 0);
   command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
-  command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
-      .type_name("FILE")
-      .group(group);
+  json_option =
+      command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
+          .type_name("FILE")
+          .group(group);
 }
 
 race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
@@ -204,9 +207,9 @@ std::string without_name(std::string words, const Program& program) {
 
 int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
   Stop stop;
+  const Signals signals(stop);  // to the end: a second Ctrl-C must not take the result
   race::RaceResult result;
   {
-    const Signals signals(stop);
     report::RaceProgress progress;
     race::ProcessRunner runner(
         {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
@@ -217,11 +220,9 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
   result.environment = read_environment();
   result.cpus = cpus;
   race::judge(result);
-  if (json == "-")
-    fmt::print("{}", report::race_json(result));
-  else
-    fmt::print("{}", report::race_table(result, report::terminal_of(STDOUT_FILENO)));
-  if (keeps_result()) write_result(json, report::race_json(result));
+  if (keeps_result()) write_result(json, report::race_json(result));  // first: standard output may be gone
+  print_out(json == "-" ? report::race_json(result)
+                        : report::race_table(result, report::terminal_of(STDOUT_FILENO)));
   return race::exit_code(result);
 }
 
@@ -234,9 +235,9 @@ int Race::run() {
   const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
-  if (keeps_result()) ensure_writable(json);
+  if (json_option->given() && json != "-") ensure_writable(json, {&file, 1});
   if (dry_run) {
-    fmt::print("{}", report::race_plan(raced, plan, cpus, program.name));
+    print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;
   }
   require_contestant(plan);

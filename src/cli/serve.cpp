@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/usage_event.hpp"
@@ -49,8 +50,7 @@ struct Serve {
 };
 
 void print(const Json& event) {
-  fmt::print("{}\n", event.dump());
-  std::fflush(stdout);
+  print_out(text_of(event));
 }
 
 Listeners Serve::open_listeners(std::span<const Endpoint> where, Tally& tally) {

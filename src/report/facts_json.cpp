@@ -23,6 +23,10 @@ Json to_json(const Usage& usage) {
           {"peak_memory_bytes", usage.peak_memory_bytes}};
 }
 
+std::string text_of(const Json& document, int indent) {
+  return document.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 Json build_json() {
   return {{"type", JOUST_BUILD_TYPE}, {"sanitizers", JOUST_SANITIZERS}, {"version", JOUST_VERSION}};
 }

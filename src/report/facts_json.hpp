@@ -14,6 +14,8 @@ namespace joust {
 
 nlohmann::ordered_json to_json(const SocketFacts& facts);
 nlohmann::ordered_json to_json(const Usage& usage);
+// Its text and a line end. Bytes that are not UTF-8, such as a peer's words or a path, are replaced.
+std::string text_of(const nlohmann::ordered_json& document, int indent = -1);
 nlohmann::ordered_json build_json();  // how this program was built
 
 // "engine", "threads", "wait" and "knobs" into `document`.

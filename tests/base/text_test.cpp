@@ -138,5 +138,16 @@ TEST(Join, PutsSeparatorsBetweenWords) {
   EXPECT_EQ(join(std::vector<std::string>{"a", "b"}, " and "), "a and b");
 }
 
+TEST(Printable, ReplacesControlCharacters) {
+  EXPECT_EQ(printable("a\x1b[2J\nb\x7f"), "a?[2J?b?");
+  EXPECT_EQ(printable("a\nb\x1b", "\n"), "a\nb?");
+  EXPECT_EQ(printable("\xc2\x9b"
+                      "31m \xc2\xa0 \xc3\xa9"),
+            "?31m \xc2\xa0 \xc3\xa9")
+      << "C1 only";
+  EXPECT_TRUE(has_control("\xc2\x9b"));
+  EXPECT_FALSE(has_control("caf\xc3\xa9"));
+}
+
 }  // namespace
 }  // namespace joust

@@ -46,7 +46,8 @@ class Race(Case):
                 file = self.path("no/such/folder.json")
                 done = run(*race, "--json", file, *more)
                 self.assertEqual(done.returncode, 1)
-                self.assertEqual(done.stderr, f"joust: --json {file}: cannot be written\n")
+                reason = "No such file or directory"
+                self.assertEqual(done.stderr, f"joust: --json {file}: cannot be written: {reason}\n")
                 self.refused(run(*files, *more), "--output is for one get")
                 self.refused(run("race", "--server", "null", *more), "--server: engine 'null' has no sockets")
         scenario = self.scenario('matrix = { servers = ["epoll"] }\n')

@@ -15,6 +15,8 @@
 namespace joust::hostile {
 namespace {
 
+constexpr int kUsage = 2;  // exit code: wrong arguments
+
 struct Soak {
   std::uint64_t seed = 1;
   double seconds = 0;  // 0: this seed only
@@ -91,18 +93,20 @@ std::vector<Exchanging> exchanges_of(const Soak& soak) {
 }
 
 int try_each_fault(const Soak& soak) {
-  int failed = 0;
+  int failed = 0, tried = 0;
   for (const auto& [exchange, variant] : exchanges_of(soak))
-    for (const faults::Fault& fault :
-         faults::faults_of(variant, *exchange, faults::kAllPlaces, soak.seed)) {
+    for (const faults::Fault& fault : faults::faults_of(variant, *exchange, faults::kAllPlaces, soak.seed)) {
       if (!is(soak.call, fault.call->name()) || soak.error.value_or(fault.error) != fault.error) continue;
       if (soak.nth.value_or(fault.nth) != fault.nth) continue;
+      ++tried;
       announce(faults::replay(variant, *exchange, faults::arguments(fault)));
       if (!report(faults::try_faults(variant, *exchange, {&fault, 1}))) continue;
       failed = 1;
       if (!soak.go_on) return failed;
     }
-  return failed;
+  if (tried > 0) return failed;
+  fmt::print(stderr, "no engine makes that call so often, or it has no such error\n");
+  return kUsage;
 }
 
 // As many faults as asked for, anywhere in one exchange. All of it is chosen by the seed.
@@ -117,8 +121,7 @@ int try_faults_at_once(const Soak& soak) {
     const auto possible = faults::faults_of(variant, *exchange, 8, seed);
     std::vector<faults::Fault> chosen;
     while (chosen.size() < soak.at_once) chosen.push_back(chance.any_of(possible));
-    announce(faults::replay(variant, *exchange,
-                            fmt::format("--at-once {} --seed {}", soak.at_once, seed++)));
+    announce(faults::replay(variant, *exchange, fmt::format("--at-once {} --seed {}", soak.at_once, seed++)));
     for (const faults::Fault& fault : chosen)
       if (soak.verbose) fmt::print("  {}\n", faults::text(fault));
     if (report(faults::try_faults(variant, *exchange, chosen))) failed = 1;
@@ -155,7 +158,6 @@ void describe(CLI::App& options, Soak& soak) {
 }
 
 // CLI11 has an exit code of its own for each kind of mistake; the scripts of this project have 2 for all.
-constexpr int kUsage = 2;
 
 int main(int count, char** arguments) {
   Soak soak;

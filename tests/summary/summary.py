@@ -96,7 +96,7 @@ def passes_alone(case, build):
 def show_failure(case):
     print(f"{'FAILED, but passed twice alone' if case.passed_alone else 'FAILED'}: {case.name}")
     for message in case.failures[:3]:
-        print("\n".join("    " + line for line in message.splitlines()[:12]))
+        print("\n".join("    " + line[:200] for line in message.splitlines()[:12]))
 
 
 def main(build):

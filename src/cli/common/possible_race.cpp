@@ -2,12 +2,14 @@
 #include "cli/common/possible_race.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 
 #include <stdexcept>
 
 #include "cli/common/arguments.hpp"
 #include "hosting/options.hpp"
 #include "joust/load_plan.hpp"
+#include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
@@ -30,6 +32,10 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
 }  // namespace
 
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
+  if (const std::string refused = congestion_refused(scenario.socket.congestion.value_or(""), AF_INET);
+      !refused.empty())
+    throw UsageError(
+        fmt::format("{}: congestion '{}': {}", scenario.file, *scenario.socket.congestion, refused));
   const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
   for (const race::CaseResult& one : plan.cases) {
     ensure_descriptors(where, one.plan.load.connections);

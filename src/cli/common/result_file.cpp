@@ -5,13 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
 #include "base/fd.hpp"
+#include "cli/common/command.hpp"
 
 namespace joust {
 namespace {
@@ -19,7 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path) {
-  throw std::runtime_error(fmt::format("--json {}: cannot be written", path));
+  const int error = errno;
+  throw std::runtime_error(fmt::format("--json {}: cannot be written{}", path,
+                                       error == 0 ? "" : fmt::format(": {}", std::strerror(error))));
 }
 
 // The mode that a file made here and now would have, which mkstemp() does not give.
@@ -35,7 +40,7 @@ class Draft {
   explicit Draft(const std::string& path) : target_(path), name_(path + ".XXXXXX") {
     const Fd made(::mkstemp(name_.data()));
     if (made.get() < 0) refuse(path);
-    struct stat old {};
+    struct stat old{};
     const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : usual_mode();
     if (::fchmod(made.get(), mode) < 0) refuse(path);
   }
@@ -46,6 +51,7 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
 
   void become_target(std::string_view text) {
+    errno = 0;
     std::ofstream file(name_);
     if (!(file << text).flush() || ::rename(name_.c_str(), target_.c_str()) < 0) refuse(target_);
     name_.clear();
@@ -70,8 +76,14 @@ std::string resolved(const std::string& path) {
 
 }  // namespace
 
-void ensure_writable(const std::string& path) {
+void ensure_writable(const std::string& path, std::span<const std::string> used) {
+  if (path.empty()) throw UsageError("--json: the value is empty");
+  for (const std::string& other : used)
+    if (!other.empty() && resolved(other) == resolved(path))
+      throw UsageError(fmt::format("--json {}: this run uses that file itself; name another", path));
   std::error_code none;
+  if (fs::is_fifo(path, none)) return;  // to open it would wait for a reader, or give it an end
+  errno = 0;
   if (fs::exists(path, none) && !std::ofstream(path, std::ios::app)) refuse(path);
   if (!is_special(path)) const Draft tried(resolved(path));
 }
@@ -81,6 +93,7 @@ void write_result(const std::string& path, std::string_view text) {
     Draft(resolved(path)).become_target(text);
     return;
   }
+  errno = 0;
   std::ofstream file(path);
   if (!(file << text).flush()) refuse(path);
 }

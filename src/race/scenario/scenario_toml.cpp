@@ -10,12 +10,16 @@
 #include <limits>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "race/judgement/wording.hpp"
 #include "race/scenario/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
 namespace {
+
+constexpr std::size_t kLongestName = 60;  // of a contestant
+constexpr std::size_t kLargestScenario = 1 << 20;
 
 constexpr std::uint64_t kMostConnections = 1'000'000;
 constexpr std::uint64_t kMostMessages = 1'000'000'000;
@@ -158,6 +162,8 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
     contestant.name = server ? describe(*server) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
   }
+  if (contestant.name.size() > kLongestName || has_control(contestant.name))
+    reader.wrong("name", fmt::format("allowed: up to {} bytes without control characters", kLongestName));
   if (!contestant.name.empty() && std::ranges::find(scenario.contestants, contestant.name,
                                                     &Contestant::name) != scenario.contestants.end())
     reader.wrong(table.contains("name") ? "name" : "server",
@@ -261,15 +267,19 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
 
 std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue) {
   std::ifstream file(path);
-  std::ostringstream content;
-  if (!file.is_open() || !(content << file.rdbuf()))
+  std::string content(kLargestScenario + 1, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.is_open() || content.empty())
     return std::unexpected(fmt::format("{}: cannot read this scenario: {}", path,
                                        errno == 0 ? "it is empty" : std::strerror(errno)));
+  if (content.size() > kLargestScenario)
+    return std::unexpected(fmt::format("{}: a scenario has at most 1 MiB", path));
   Problems problems(path);
   Scenario scenario;
   scenario.file = path;
   try {
-    read_document(toml::parse(content.str(), path), catalogue, scenario, problems);
+    read_document(toml::parse(content, path), catalogue, scenario, problems);
   } catch (const toml::parse_error& error) {
     problems.add(error.source(), fmt::format("this is not TOML: {}", error.description()));
   }

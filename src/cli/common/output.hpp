@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace joust {
+
+// A full disk behind a redirection, or a terminal that has been closed.
+class OutputError : public std::runtime_error {
+ public:
+  OutputError() : runtime_error("standard output: cannot be written") {}
+};
+
+// Writes and flushes the whole text. Throws OutputError.
+void print_out(const std::string& text);
+
+}  // namespace joust
