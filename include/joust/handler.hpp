@@ -49,10 +49,6 @@ enum class Heard : std::uint8_t {
 //
 // Request and reply protocols need only write_request and verify. The other methods are for protocols with
 // further messages.
-// touches it; which one may change between calls.
-//
-// write_request and verify are enough for protocols of requests and replies. The others are for protocols in
-// which more is said.
 class Exchange {
  public:
   virtual ~Exchange() = default;
