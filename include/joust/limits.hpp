@@ -12,8 +12,8 @@ struct Limits {
   std::size_t connections = 16'000;             // open at once; further peers wait in the accept queue
   std::size_t read_bytes = 64 << 10;            // one read
   std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before others get their turn
-  unsigned accepts_per_turn = 64;
-  unsigned dials_at_once = 256;  // connects in progress
+  unsigned accepts_per_turn = 64;               // more with thousands of busy peers
+  unsigned dials_at_once = 256;                 // connects in progress
   Duration connect = std::chrono::seconds(10);
   Duration idle = std::chrono::seconds(60);   // without a byte in either direction
   Duration linger = std::chrono::seconds(1);  // from our shutdown of a connection to the peer's end of stream

@@ -98,7 +98,7 @@ void UringLoop::run() {
       fetch_ahead(upcoming_peer(ring_, 3), upcoming_peer(ring_, 6));  // memory is slower than one completion
       dispatch(cqe);
     });
-    admit_newcomers(hosting().limits.accepts_per_turn);
+    if (!newcomers_.empty()) admit_newcomers(accept_quota());
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
     pass_publications();
@@ -114,7 +114,7 @@ void UringLoop::wait() {
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   ++turn_;
-  if (ring_.completions() > 0) found_work();
+  if (ring_.completions() > 0) found_work(ring_.completions());
 }
 
 void UringLoop::dispatch(const io_uring_cqe& cqe) {

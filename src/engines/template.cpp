@@ -101,7 +101,7 @@ std::span<const epoll_event> TemplateLoop::wait() {
   // Duty 14: a signal is not an event; a shortage must not make the loop spin; any other error ends the run.
   if (error == ENOMEM) pause_for_shortage();
   if (error != 0 && error != ENOMEM && error != EINTR) checked(ready, "epoll_wait()");
-  if (ready > 0) found_work();
+  if (ready > 0) found_work(static_cast<std::size_t>(ready));
   return std::span(events_).first(static_cast<std::size_t>(std::max(ready, 0)));
 }
 

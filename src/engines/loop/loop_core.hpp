@@ -81,9 +81,10 @@ class LoopCore {
 
   // Time. One time stamp is taken for each turn, after the wait.
   Time now() const { return now_; }
-  void found_work() {
+  void found_work(std::size_t ready = 1) {
     patience_.found_work(now_);
     found_ = true;
+    found_since_accepting_ += ready;
   }
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
 
@@ -108,6 +109,7 @@ class LoopCore {
   void admit_dealt();
   std::span<Listener* const> listeners() const { return listeners_; }  // of loop 0, until the stop
   void accept_peers(const Listener& listener, int flags);
+  std::size_t accept_quota();
   void accepted(Fd socket);
   bool full() const { return room() == 0; }
   std::size_t room() const;
@@ -161,8 +163,9 @@ class LoopCore {
   Patience patience_;
   Dials dials_;
   TimerQueue timers_;
-  Timed accept_again_;  // armed while accepting is paused
-  bool found_ = false;  // work, in this turn
+  Timed accept_again_;                     // armed while accepting is paused
+  bool found_ = false;                     // work, in this turn
+  std::size_t found_since_accepting_ = 0;  // peers that were ready
   Lateness lateness_;
   Time now_ = Clock::now();
   std::optional<Time> drain_by_;

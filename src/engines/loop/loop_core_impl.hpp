@@ -140,10 +140,19 @@ void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
   hosting_.not_opened(failure_of(error), now_);
 }
 
+// How many newcomers a turn takes: the limit, or as many as it has served peers since the last ones, if these
+// are more, but no more than are open. With thousands of busy peers and the limit alone, the last newcomer
+// would wait for seconds.
+template <typename Peer>
+std::size_t LoopCore<Peer>::accept_quota() {
+  const std::size_t served = std::min(std::exchange(found_since_accepting_, 0), peers_.size());
+  return std::max<std::size_t>(hosting_.limits.accepts_per_turn, served);
+}
+
 // Accepts up to the turn's limit. Pauses at a shortage of the machine or at the connection limit.
 template <typename Peer>
 void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
-  for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
+  for (std::size_t i = accept_quota(); i > 0; --i) {
     Accepted next = full() ? Accepted{AcceptOutcome::busy, {}} : listener.accept(flags);
     if (next.outcome == AcceptOutcome::none) return;
     if (next.outcome == AcceptOutcome::busy) return pause_accepting();

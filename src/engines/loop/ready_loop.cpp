@@ -51,7 +51,7 @@ std::size_t ReadyLoop::woken(int result, const char* call) {
     throw std::system_error(error, std::generic_category(), call);
   }
   read_clock();
-  if (result > 0) found_work();
+  if (result > 0) found_work(static_cast<std::size_t>(result));
   return result > 0 ? static_cast<std::size_t>(result) : 0;
 }
 
