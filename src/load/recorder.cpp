@@ -25,6 +25,7 @@ void Timeline::merge(const Timeline& other) {
 }
 
 std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) const {
+  if (window < step_ * parts || window > step_ * steps_) return {};
   std::vector<std::uint64_t> sums(parts);
   const std::size_t steps = std::clamp<std::size_t>(static_cast<std::size_t>(window / step_), 1, steps_);
   for (std::size_t i = 0; i < steps_; ++i)

@@ -21,7 +21,8 @@ class Timeline {
   explicit Timeline(Duration longest);  // of the window; 0: unknown
   void record(Duration since_opening);
   void merge(const Timeline& other);
-  // The number of messages in each of `parts` equal parts of the window.
+  // The number of messages in each of `parts` equal parts of the window. Empty if the parts are shorter than
+  // a step, or the window is longer than was expected.
   std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
 
  private:

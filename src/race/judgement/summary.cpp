@@ -22,11 +22,16 @@ std::optional<double> median_of(const std::vector<const Trial*>& trials, const F
   return stats::median(values);
 }
 
+// The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
+// the figures of the server are not known. The load reads its own on time.
+constexpr double kLeastWindowOfServer_s = 0.1;
+
 // A figure of the CPU usage, divided by the number of verified messages.
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
     const auto messages = static_cast<double>(trial.load->verified);
     if (messages == 0 || (server && !trial.server.usage)) return std::nullopt;
+    if (server && trial.load->duration_s < kLeastWindowOfServer_s) return std::nullopt;
     return figure(server ? *trial.server.usage : trial.load->usage) / messages;
   };
 }
