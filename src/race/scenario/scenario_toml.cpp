@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
@@ -162,7 +161,7 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
     contestant.name = server ? describe(*server) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
   }
-  if (contestant.name.size() > kLongestName || has_control(contestant.name))
+  if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))
     reader.wrong("name", fmt::format("allowed: up to {} bytes without control characters", kLongestName));
   if (!contestant.name.empty() && std::ranges::find(scenario.contestants, contestant.name,
                                                     &Contestant::name) != scenario.contestants.end())
