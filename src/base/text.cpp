@@ -85,6 +85,13 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+// The bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0: it is none.
+std::size_t control_at(std::string_view text, std::size_t i) {
+  const auto byte = static_cast<std::uint8_t>(text[i]);
+  if (byte < 0x20 || byte == 0x7F) return 1;
+  return byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0 ? 2 : 0;
+}
+
 }  // namespace
 
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text) {
@@ -154,13 +161,6 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
-}
-
-// The bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0: it is none.
-static std::size_t control_at(std::string_view text, std::size_t i) {
-  const auto byte = static_cast<std::uint8_t>(text[i]);
-  if (byte < 0x20 || byte == 0x7F) return 1;
-  return byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0 ? 2 : 0;
 }
 
 bool has_control(std::string_view text) {

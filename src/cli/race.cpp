@@ -92,7 +92,7 @@ struct Race {
   void add_load_to(Command command);
   void add_race_to(Command command);
   int run();
-  bool keeps_result() const { return !json.empty() && json != "-"; }
+  bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;
   int race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
@@ -235,7 +235,7 @@ int Race::run() {
   const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
-  if (json_option->given() && json != "-") ensure_writable(json, {&file, 1});
+  if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
     print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/facts_json.hpp"
+
 namespace joust::report {
 namespace {
 
@@ -85,7 +87,7 @@ ordered_json calls_json(const std::optional<double>& calls) {
 
 ordered_json trial_server_json(const Trial& trial) {
   const auto& usage = trial.server.usage;
-  const auto field = [&](auto Usage::*member) {
+  const auto field = [&](auto Usage::* member) {
     return usage ? ordered_json((*usage).*member) : ordered_json(nullptr);
   };
   ordered_json json{{"cpu_user_s", field(&Usage::user_s)},
@@ -252,7 +254,7 @@ std::string race_json(const race::RaceResult& race) {
                               {"contestants", std::move(contestants)},
                               {"environment", environment_json(race.environment)}};
   // Other programs' last words may be no UTF-8: their stray bytes must not cost the whole result.
-  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text_of(document, 1);
 }
 
 }  // namespace joust::report

@@ -123,7 +123,7 @@ void ClientSession::on_source_failed(int error, Time now) {
 
 void ClientSession::on_deadline(Time now) {
   if (std::exchange(moved_, false)) last_progress_ = now;
-  if (busy() && now >= std::max(last_progress_, last_sign_) + transfers_.run().plan().request_timeout)
+  if (busy() && now >= times_out_at())
     return fail(Stage::timeout, 0, "nothing moved within the request timeout", now);
   proceed(now);
 }
@@ -156,13 +156,17 @@ void ClientSession::fail(const Failure& failure, Time now) {
   leave_group();
 }
 
+Time ClientSession::times_out_at() const {
+  return std::max(last_progress_, last_sign_) + transfers_.run().plan().request_timeout;
+}
+
 std::optional<Time> ClientSession::deadline() const {
   if (finished_) return std::nullopt;
   auto due = phases_.deadline();
   const auto also = [&](Time time) { due = std::min(due.value_or(time), time); };
   const LoadPhases::Phase phase = phases_.phase();
   const bool requests = phase == LoadPhases::Phase::warming || phase == LoadPhases::Phase::measuring;
-  if (busy()) also(std::max(last_progress_, last_sign_) + transfers_.run().plan().request_timeout);
+  if (busy()) also(times_out_at());
   if (!busy() && requests) also(next_begin_);
   if ((verifying_ || waiting_) && !busy()) also(next_look_);
   return due;

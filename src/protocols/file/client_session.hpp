@@ -53,6 +53,7 @@ class ClientSession : public Session, private SessionFiles {
   void await_answer(Time now);  // a request has been sent
 
   void take(const Message& message, Time now);
+  Time times_out_at() const;
   void on_answer(const Facts& facts, Time now);
   void on_answer(const Working& working, Time now);
   void on_answer(const Data& data, Time now);
