@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string examples(const Program& program) {
+std::string load_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} load -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s
   {0} load -e threads -p {1} --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
@@ -234,7 +234,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
   load->socket.add_to(command);
-  command.footer(examples(program));
+  command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }
 

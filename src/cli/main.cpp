@@ -17,7 +17,7 @@
 namespace joust {
 namespace {
 
-std::string examples(const Program& program) {
+std::string root_examples(const Program& program) {
   // The scenarios that come with joust speak its own protocols.
   const bool has_scenarios = program.find_protocol("echo") != nullptr;
   return fmt::format(R"(Examples:{2}
@@ -67,7 +67,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
                    version(program));
   Command root = line.program();
-  root.footer(examples(program));
+  root.footer(root_examples(program));
   int exit_code = kOk;
   add_race(root, program, exit_code);
   add_serve(root, program, exit_code);

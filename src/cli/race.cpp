@@ -29,7 +29,7 @@
 namespace joust {
 namespace {
 
-std::string examples(const Program& program) {
+std::string race_examples(const Program& program) {
   const std::string file = program.find_protocol("echo") != nullptr ? "scenarios/first-look.toml" : "my.toml";
   return fmt::format(R"(Examples:
   {0} race {2}
@@ -255,7 +255,7 @@ void add_race(Command root, const Program& program, int& exit_code) {
   race->add_load_to(command);
   race->add_race_to(command);
   race->protocol.add_options_to(command, program);
-  command.footer(examples(program));
+  command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string examples(const Program& program) {
+std::string serve_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} serve -e epoll -p {1} --listen 127.0.0.1:9000
   {0} serve -e epoll -p {1} -t 2 --trigger level --listen '[::1]:9000'
@@ -152,7 +152,7 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
   serve->socket.add_to(command);
-  command.footer(examples(program));
+  command.footer(serve_examples(program));
   command.callback([serve] { serve->run(); });
 }
 

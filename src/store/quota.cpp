@@ -9,7 +9,7 @@ namespace joust {
 namespace {
 
 // The limit of separate pieces, which ranges leave when they are given back out of order.
-constexpr std::size_t kMostPieces = 8192;
+constexpr std::size_t kMostPiecesOfQuota = 8192;
 
 std::unexpected<FileRefusal> refuse(std::uint64_t wanted, const Quota& quota) {
   return std::unexpected(
@@ -50,7 +50,7 @@ QuotaShare::~QuotaShare() {
 FileAnswer<void> QuotaShare::take(ByteRange part) {
   const std::uint64_t missing = part.size - ranges_.covered(part.offset, part.end());
   if (missing == 0) return {};
-  if (ranges_.pieces() >= kMostPieces)
+  if (ranges_.pieces() >= kMostPiecesOfQuota)
     return std::unexpected(FileRefusal{FileError::busy, "too many loose ranges"});
   if (!quota_.take(missing)) return refuse(missing, quota_);
   taken_ += missing;

@@ -25,8 +25,8 @@ std::size_t count(const std::vector<Told>& all, What what) {
 
 // Engines serve peers in any order. Of one peer that joined before the busy one and one that joined after it,
 // at least one is served later in a turn.
-struct Crowd {
-  explicit Crowd(ScriptedService& service, const Server& server)
+struct Neighbours {
+  explicit Neighbours(ScriptedService& service, const Server& server)
       : early(service.join(server)),
         busy(service.join(server)),
         late(service.join(server)),
@@ -37,12 +37,13 @@ struct Crowd {
 
 // Releases the thread, whose modest peers have sent a letter. Returns the most that others got before one of
 // them.
-std::size_t most_before_the_modest(ScriptedService& service, Crowd& crowd,
+std::size_t most_before_the_modest(ScriptedService& service, Neighbours& neighbours,
                                    const std::function<std::size_t(const std::vector<Told>&)>& amount) {
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->send("e");
+  for (Peer* peer : {&neighbours.early, &neighbours.late}) peer->send("e");
   service.let_go();
-  for (Peer* peer : {&crowd.early, &crowd.late}) peer->receive(1);
-  return std::max(amount(service.told_before(Crowd::kEarly)), amount(service.told_before(Crowd::kLate)));
+  for (Peer* peer : {&neighbours.early, &neighbours.late}) peer->receive(1);
+  return std::max(amount(service.told_before(Neighbours::kEarly)),
+                  amount(service.told_before(Neighbours::kLate)));
 }
 
 TEST_P(Fairness, WhoeverIsServedDoesNotWaitForAllWhoConnect) {
@@ -53,14 +54,14 @@ TEST_P(Fairness, WhoeverIsServedDoesNotWaitForAllWhoConnect) {
   expect_at_most(kNewcomers / 4, [&]() -> std::optional<std::size_t> {
     ScriptedService service;
     Server server(GetParam(), service, {.limits = limits});
-    Crowd crowd(service, server);
+    Neighbours neighbours(service, server);
     if (!service.on_one_thread()) return std::nullopt;
     service.hold_next_opened();
     std::vector<Fd> newcomers;
     newcomers.push_back(begin_connect(server.endpoint()));
     service.gate().await_held();
     for (std::size_t i = 1; i < kNewcomers; ++i) newcomers.push_back(begin_connect(server.endpoint()));
-    return most_before_the_modest(service, crowd, [](auto& told) { return count(told, What::opened); });
+    return most_before_the_modest(service, neighbours, [](auto& told) { return count(told, What::opened); });
   });
 }
 
@@ -74,14 +75,14 @@ TEST_P(Fairness, AFlooderIsReadFromUpToItsQuota) {
   expect_at_most(kFlood / 3, [&]() -> std::optional<std::size_t> {
     ScriptedService service;
     Server server(GetParam(), service, {.limits = limits});
-    Crowd crowd(service, server);
+    Neighbours neighbours(service, server);
     if (!service.on_one_thread()) return std::nullopt;
-    crowd.holder.send("h");
+    neighbours.holder.send("h");
     service.gate().await_held();
-    crowd.busy.send(std::string(kFlood, '.') + "e");
-    const std::size_t most =
-        most_before_the_modest(service, crowd, [](auto& told) { return bytes_of(Crowd::kBusy, told); });
-    EXPECT_EQ(crowd.busy.receive(1), "e");
+    neighbours.busy.send(std::string(kFlood, '.') + "e");
+    const std::size_t most = most_before_the_modest(
+        service, neighbours, [](auto& told) { return bytes_of(Neighbours::kBusy, told); });
+    EXPECT_EQ(neighbours.busy.receive(1), "e");
     return most;
   });
 }
@@ -91,14 +92,14 @@ TEST_P(Fairness, AFastReaderIsSentToUpToItsQuota) {
   expect_at_most(ScriptedService::kSegments / 20, [&]() -> std::optional<std::size_t> {
     ScriptedService service;
     Server server(GetParam(), service);
-    Crowd crowd(service, server);
+    Neighbours neighbours(service, server);
     if (!service.on_one_thread()) return std::nullopt;
-    crowd.holder.send("h");
+    neighbours.holder.send("h");
     service.gate().await_held();
-    crowd.busy.send("s");
+    neighbours.busy.send("s");
     const std::size_t most =
-        most_before_the_modest(service, crowd, [](auto& told) { return count(told, What::sent); });
-    EXPECT_EQ(crowd.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
+        most_before_the_modest(service, neighbours, [](auto& told) { return count(told, What::sent); });
+    EXPECT_EQ(neighbours.busy.receive(ScriptedService::kSegments * 16).substr(0, 8), "sixteen ");
     return most;
   });
 }

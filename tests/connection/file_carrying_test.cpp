@@ -11,7 +11,7 @@
 namespace joust {
 namespace {
 
-constexpr Time kStart = Time(std::chrono::seconds(1000));
+constexpr Time kBegin = Time(std::chrono::seconds(1000));
 
 // A file of text, which fails where it is told to.
 class TextFile : public File {
@@ -108,14 +108,14 @@ class FileCarrying : public testing::Test {
   std::string send_all(std::size_t most) {
     std::string all;
     std::array<iovec, 16> pieces;
-    while (const std::size_t count = connection_.output(pieces, kStart)) {
+    while (const std::size_t count = connection_.output(pieces, kBegin)) {
       std::size_t sent = 0;
       for (std::size_t i = 0; i < count && sent < most; ++i) {
         const std::size_t part = std::min(most - sent, pieces[i].iov_len);
         all.append(static_cast<const char*>(pieces[i].iov_base), part);
         sent += part;
       }
-      connection_.sent(sent, kStart);
+      connection_.sent(sent, kBegin);
     }
     return all;
   }
@@ -123,7 +123,7 @@ class FileCarrying : public testing::Test {
   Plan plan_;
   Limits limits_{};
   Tally tally_;
-  StreamConnection connection_{std::make_unique<FileSession>(plan_), limits_, tally_, kStart};
+  StreamConnection connection_{std::make_unique<FileSession>(plan_), limits_, tally_, kBegin};
 };
 
 TEST_F(FileCarrying, SendsWhatAFileHoldsBetweenOtherBytes) {
@@ -160,16 +160,16 @@ TEST_F(FileCarrying, OffersTheKernelWhatHasADescriptor) {
   EXPECT_FALSE(connection_.source());
   plan_.file.kernel_descriptor = 7;
   EXPECT_FALSE(connection_.source()) << "the head goes first";
-  connection_.sent(1, kStart);
+  connection_.sent(1, kBegin);
   ASSERT_TRUE(connection_.source());
   EXPECT_EQ(connection_.source()->offset, 2U);
-  connection_.sent(5, kStart);
+  connection_.sent(5, kBegin);
   EXPECT_FALSE(connection_.source());
 }
 
 TEST_F(FileCarrying, StoresWhatBelongsInAFileAndHandsOnTheRest) {
   plan_.wanted.size = 7;
-  connection_.received(as_bytes("hcontentrest"), kStart);
+  connection_.received(as_bytes("hcontentrest"), kBegin);
   EXPECT_EQ(plan_.store.text, "content");
   EXPECT_EQ(plan_.seen, "content");
   EXPECT_EQ(plan_.received, "hrest");
@@ -178,7 +178,7 @@ TEST_F(FileCarrying, StoresWhatBelongsInAFileAndHandsOnTheRest) {
 TEST_F(FileCarrying, GivesTheSessionTheBytesAFileRefused) {
   plan_.wanted.size = 7;
   plan_.store.write_error = ENOSPC;
-  connection_.received(as_bytes("hcontent"), kStart);
+  connection_.received(as_bytes("hcontent"), kBegin);
   EXPECT_EQ(plan_.told, "store failed " + std::to_string(ENOSPC) + ";");
   EXPECT_EQ(plan_.received, "hcontent");
 }
@@ -186,9 +186,9 @@ TEST_F(FileCarrying, GivesTheSessionTheBytesAFileRefused) {
 TEST_F(FileCarrying, CountsWhatTheKernelHasStored) {
   plan_.wanted.size = 7;
   plan_.store.kernel_descriptor = 7;
-  connection_.received(as_bytes("h"), kStart);
+  connection_.received(as_bytes("h"), kBegin);
   ASSERT_TRUE(connection_.store());
-  connection_.stored(7, kStart);
+  connection_.stored(7, kBegin);
   EXPECT_EQ(plan_.wanted.offset, 7U);
   EXPECT_FALSE(connection_.store());
   EXPECT_TRUE(connection_.wants_input());

@@ -14,13 +14,9 @@
 namespace joust::test {
 namespace {
 
-const Engine& threads() {
-  return *find_engine("threads");
-}
-
 TEST(ThreadsShortage, PeersWaitInTheQueueForAThread) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   std::vector<Fd> peers;
   {
     const Failing none(Call::pthread_create, EAGAIN);
@@ -45,7 +41,7 @@ TEST(ThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
   Dialling client(service, server.address(), 20);
   {
     const Failing none(Call::pthread_create, EAGAIN, 5, 3);
-    threads().run(client.hosting, client.stop);
+    find_engine("threads")->run(client.hosting, client.stop);
     EXPECT_EQ(none.failed(), 5U);
   }
   EXPECT_EQ(service.refused, 5);
@@ -57,7 +53,7 @@ TEST(ThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
 // A host that cannot wait does not take that for peers, does not spin, and goes on as soon as it can.
 TEST(ThreadsShortage, AHostThatCannotWaitTriesAgain) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   const Fd peer = connect_to(server.address());
   send_all(peer, "accepted");
   EXPECT_EQ(receive(peer, 8), "accepted");
@@ -81,12 +77,12 @@ TEST(ThreadsShortage, AHostThatCannotWaitTriesAgain) {
 // Sessions with deadlines wait in ppoll, so all connections and the host are met.
 TEST(ThreadsShortage, ConnectionsThatCannotWaitTryAgain) {
   HandlerService echo = echo_service();
-  RunningServer server(threads(), echo);
+  RunningServer server(*find_engine("threads"), echo);
   Metronome service(10, 10);
   Dialling client(service, server.address(), 10);
   {
     const Failing no_memory(Call::ppoll, ENOMEM, 40, 20);
-    threads().run(client.hosting, client.stop);
+    find_engine("threads")->run(client.hosting, client.stop);
     EXPECT_EQ(no_memory.failed(), 40U);
   }
   EXPECT_EQ(service.beats_heard, 100);

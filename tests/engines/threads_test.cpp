@@ -14,10 +14,6 @@
 namespace joust::test {
 namespace {
 
-const Engine& threads() {
-  return *find_engine("threads");
-}
-
 EngineOptions waiting(Wait wait) {
   EngineOptions options;
   options.wait = wait;
@@ -28,7 +24,7 @@ class Threads : public testing::TestWithParam<Wait> {};
 
 TEST_P(Threads, EchoesEveryByteToEveryPeer) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service, {}, waiting(GetParam()));
+  RunningServer server(*find_engine("threads"), service, {}, waiting(GetParam()));
   std::vector<Fd> peers;
   for (int i = 0; i < 60; ++i) peers.push_back(connect_to(server.address()));
   for (unsigned round = 0; round < 5; ++round) {
@@ -46,7 +42,7 @@ INSTANTIATE_TEST_SUITE_P(Waits, Threads, testing::Values(Wait::block, Wait::spin
 
 TEST(ThreadsEngine, ServesAllItsAddresses) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service, {}, {},
+  RunningServer server(*find_engine("threads"), service, {}, {},
                        std::vector{resolve("127.0.0.1:0")->front(), resolve("127.0.0.2:0")->front()});
   const std::vector<std::string> addresses = server.addresses();
   std::vector<Fd> peers;
@@ -63,7 +59,7 @@ TEST(ThreadsEngine, ServesAllItsAddresses) {
 
 TEST(ThreadsEngine, AnswersMoreThanTheSocketsHold) {
   HandlerService service = echo_service(Length4{});
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   const Fd peer = connect_to(server.address());
   std::string frames;
   for (unsigned i = 0; i < 30; ++i) frames += std::string("\0\x0f\xff\xff", 4) + pattern(0x0fffff, i);
@@ -75,7 +71,7 @@ TEST(ThreadsEngine, AnswersMoreThanTheSocketsHold) {
 
 TEST(ThreadsEngine, AnswersThePeerThatHasEndedItsDirection) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   const Fd peer = connect_to(server.address());
   send_all(peer, "last words");
   ::shutdown(peer.get(), SHUT_WR);
@@ -84,7 +80,7 @@ TEST(ThreadsEngine, AnswersThePeerThatHasEndedItsDirection) {
 
 TEST(ThreadsEngine, JoinsThreadsAsTheyEnd) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   {
     const Fd peer = connect_to(server.address());
     send_all(peer, "x");
@@ -103,11 +99,13 @@ TEST(ThreadsEngine, JoinsThreadsAsTheyEnd) {
 
 TEST(ThreadsEngine, StopsInMidTrafficAndLeavesNothingBehind) {
   HandlerService service = echo_service();
-  { RunningServer first(threads(), service); }
+  {
+    RunningServer first(*find_engine("threads"), service);
+  }
   const std::size_t descriptors = open_descriptors();
   const std::size_t live = live_threads();
   for (int i = 0; i < 200; ++i) {
-    RunningServer server(threads(), service);
+    RunningServer server(*find_engine("threads"), service);
     std::vector<Fd> peers;
     for (int k = 0; k < 8; ++k) peers.push_back(connect_to(server.address()));
     for (const Fd& peer : peers) send_all(peer, pattern(20'000, 1));
@@ -132,7 +130,7 @@ TEST(ThreadsEngine, StopsInMidTrafficAndLeavesNothingBehind) {
 TEST(ThreadsEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
   for (int i = 0; i < 100; ++i) {
     HandlerService service = echo_service();
-    RunningServer server(threads(), service);
+    RunningServer server(*find_engine("threads"), service);
     std::vector<Fd> peers;
     for (int k = 0; k < 10; ++k) peers.push_back(connect_to(server.address()));
     for (const Fd& peer : peers) send_all(peer, "asked in time");
@@ -145,7 +143,7 @@ TEST(ThreadsEngine, AStopDoesNotWaitForIdlePeers) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
-  RunningServer server(threads(), service, limits);
+  RunningServer server(*find_engine("threads"), service, limits);
   std::vector<Fd> peers;
   for (int k = 0; k < 20; ++k) peers.push_back(connect_to(server.address()));
   for (const Fd& peer : peers) send_all(peer, "x");
@@ -161,7 +159,7 @@ TEST(ThreadsEngine, ASecondStopEndsAPeerThatDoesNotRead) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
-  RunningServer server(threads(), service, limits);
+  RunningServer server(*find_engine("threads"), service, limits);
   const Fd peer = connect_to(server.address());
   const std::string much = pattern(64 << 10, 1);
   while (::send(peer.get(), much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
@@ -176,7 +174,7 @@ TEST(ThreadsEngine, WhatOneSaysEverybodyHears) {
   constexpr std::size_t kMessages = 50;
   constexpr std::size_t kTotal = kMembers * kMessages * 32;
   Room room(kTotal);
-  RunningServer server(threads(), room);
+  RunningServer server(*find_engine("threads"), room);
   std::vector<Fd> members;
   for (std::size_t i = 0; i < kMembers; ++i) members.push_back(connect_to(server.address()));
   std::vector<std::string> heard(kMembers);
@@ -195,7 +193,7 @@ TEST(ThreadsEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
   constexpr std::size_t kPiece = 64 << 10;
   constexpr std::size_t kPieces = 400;
   Room room(kPiece * kPieces);
-  RunningServer server(threads(), room);
+  RunningServer server(*find_engine("threads"), room);
   const Fd laggard = connect_to(server.address());
   const Fd listener = connect_to(server.address());
   const Fd speaker = connect_to(server.address());
@@ -212,7 +210,7 @@ TEST(ThreadsEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
 
 TEST(ThreadsEngine, WaitsForDescriptorsWithoutLosingAnybody) {
   HandlerService service = echo_service();
-  RunningServer server(threads(), service);
+  RunningServer server(*find_engine("threads"), service);
   rlimit old{};
   checked(::getrlimit(RLIMIT_NOFILE, &old), "getrlimit()");
   std::vector<Fd> peers;
@@ -236,10 +234,10 @@ TEST(ThreadsEngine, WaitsForDescriptorsWithoutLosingAnybody) {
 
 TEST(ThreadsEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
   HandlerService echo = echo_service();
-  RunningServer server(threads(), echo);
+  RunningServer server(*find_engine("threads"), echo);
   Metronome service(50, 10);
   Dialling client(service, server.address(), 50);
-  threads().run(client.hosting, client.stop);
+  find_engine("threads")->run(client.hosting, client.stop);
   EXPECT_EQ(service.beats_heard, 500);
   EXPECT_EQ(client.tally.failures(), 0U);
 }
@@ -248,7 +246,7 @@ TEST(ThreadsEngine, CountsEveryRefusedConnectionOnce) {
   const std::string address = Listener(resolve("127.0.0.1:0")->front(), {}).address();
   Metronome service(30, 1);
   Dialling client(service, address, 30);
-  threads().run(client.hosting, client.stop);
+  find_engine("threads")->run(client.hosting, client.stop);
   EXPECT_EQ(service.refused, 30);
   EXPECT_EQ(client.tally.failures(Stage::connect), 30U);
 }
@@ -265,7 +263,7 @@ TEST(ThreadsEngine, AStopEndsConnectsNobodyAnswers) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     client.stop.request();
   });
-  threads().run(client.hosting, client.stop);
+  find_engine("threads")->run(client.hosting, client.stop);
   stopper.join();
   EXPECT_EQ(client.tally.failures(), 0U);
 }
@@ -274,7 +272,7 @@ TEST(ThreadsEngine, ServesAUnixSocket) {
   HandlerService service = echo_service();
   const TemporaryFolder folder;
   const std::string path = folder.file("socket");
-  RunningServer server(threads(), service, {}, {}, "unix:" + path);
+  RunningServer server(*find_engine("threads"), service, {}, {}, "unix:" + path);
   const Fd peer = connect_to(server.address());
   send_all(peer, "hello");
   EXPECT_EQ(receive(peer, 5), "hello");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kDials = 3;
 
-Outcome run(const conformance::Variant& variant) {
+Outcome run_dialling(const conformance::Variant& variant) {
   using conformance::Counterpart;
   const Counterpart server(Counterpart::Manner::in_pieces);
   const MarkedEngine engine(variant);
@@ -42,6 +42,6 @@ Outcome run(const conformance::Variant& variant) {
 
 }  // namespace
 
-const Exchange kDialling{"dialling", run, Role::dial};
+const Exchange kDialling{"dialling", run_dialling, Role::dial};
 
 }  // namespace joust::faults

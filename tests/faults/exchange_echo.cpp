@@ -19,7 +19,7 @@ void expect_end(Peer& peer) {
   if (!peer.receive_to_end().empty()) throw hostile::WrongReply("bytes behind the last reply");
 }
 
-Outcome run(const conformance::Variant& variant) {
+Outcome run_echo(const conformance::Variant& variant) {
   conformance::EchoService service;
   Serving serving(variant, service);
   std::optional<Peer> stays;
@@ -49,6 +49,6 @@ Outcome run(const conformance::Variant& variant) {
 
 }  // namespace
 
-const Exchange kEcho{"echo", run, Role::serve};
+const Exchange kEcho{"echo", run_echo, Role::serve};
 
 }  // namespace joust::faults

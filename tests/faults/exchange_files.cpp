@@ -11,7 +11,7 @@
 namespace joust::faults {
 namespace {
 
-Outcome run(const conformance::Variant& variant, const std::string& read, const std::string& write) {
+Outcome run_files(const conformance::Variant& variant, const std::string& read, const std::string& write) {
   const test::TemporaryFolder folder;
   const std::vector<Protocol> all = builtin_protocols();
   const Protocol& protocol = *std::ranges::find(all, "file", &Protocol::name);
@@ -44,11 +44,11 @@ Outcome run(const conformance::Variant& variant, const std::string& read, const 
 
 }  // namespace
 
-const Exchange kFiles{"files", [](const auto& variant) { return run(variant, "sendfile", "splice"); },
+const Exchange kFiles{"files", [](const auto& variant) { return run_files(variant, "sendfile", "splice"); },
                       Role::serve};
-const Exchange kMapped{"mapped", [](const auto& variant) { return run(variant, "mmap", "mmap"); },
+const Exchange kMapped{"mapped", [](const auto& variant) { return run_files(variant, "mmap", "mmap"); },
                        Role::serve};
-const Exchange kPlain{"plain", [](const auto& variant) { return run(variant, "read", "write"); },
+const Exchange kPlain{"plain", [](const auto& variant) { return run_files(variant, "read", "write"); },
                       Role::serve};
 
 }  // namespace joust::faults

@@ -8,7 +8,7 @@
 namespace joust::faults {
 namespace {
 
-Outcome run(const conformance::Variant& variant) {
+Outcome run_room(const conformance::Variant& variant) {
   const std::vector<Protocol> all = builtin_protocols();
   const Protocol& protocol = *std::ranges::find(all, "broadcast", &Protocol::name);
   const auto service = protocol.make_server(standard_parameters(protocol, Role::serve));
@@ -30,6 +30,6 @@ Outcome run(const conformance::Variant& variant) {
 
 }  // namespace
 
-const Exchange kRoom{"broadcast", run, Role::serve};
+const Exchange kRoom{"broadcast", run_room, Role::serve};
 
 }  // namespace joust::faults

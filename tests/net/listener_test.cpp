@@ -14,18 +14,13 @@
 
 #include "base/check.hpp"
 #include "failing_calls.hpp"
-#include "temporary_folder.hpp"
+#include "net/endpoints.hpp"
 
 namespace joust {
 namespace {
 
-Endpoint parsed(std::string_view text) {
-  return resolve(text).value().front();
-}
-
-Endpoint socket_in(const test::TemporaryFolder& folder, const std::string& name) {
-  return resolve("unix:" + folder.file(name)).value().front();
-}
+using test::parsed;
+using test::socket_in;
 
 Fd connect_to(const Endpoint& to) {
   Fd socket(checked(::socket(to.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "net/endpoints.hpp"
 
 namespace joust {
 namespace {
 
-Endpoint parsed(std::string_view text) {
-  return resolve(text).value().front();
-}
+using test::parsed;
 
 bool has_ipv6() {
   try {
@@ -58,8 +57,8 @@ TEST(ListenersTest, HaveOnePortOnAllAddresses) {
 }
 
 TEST(ListenersTest, DoWithoutAnAddressThatTheMachineLacks) {
-  for (const auto& endpoints : {std::array{kElsewhere, parsed("127.0.0.1:0")},
-                                std::array{parsed("127.0.0.1:0"), kElsewhere}}) {
+  for (const auto& endpoints :
+       {std::array{kElsewhere, parsed("127.0.0.1:0")}, std::array{parsed("127.0.0.1:0"), kElsewhere}}) {
     const Listeners listeners(endpoints, {});
     ASSERT_EQ(listeners.all().size(), 1U);
     EXPECT_TRUE(listeners.addresses().front().starts_with("127.0.0.1:"));

@@ -9,16 +9,14 @@
 #include <system_error>
 
 #include "base/check.hpp"
+#include "net/endpoints.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
-#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
 
-Endpoint socket_in(const test::TemporaryFolder& folder, const std::string& name) {
-  return resolve("unix:" + folder.file(name)).value().front();
-}
+using test::socket_in;
 
 Fd tcp_socket() {
   return Fd(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));

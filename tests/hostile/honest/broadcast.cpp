@@ -8,20 +8,19 @@ namespace joust::hostile {
 namespace {
 
 using broadcast::Frame;
-using broadcast::Kind;
 
-constexpr std::size_t kMostPayload = 3000;
+constexpr std::size_t kMostMessage = 3000;
 
 std::string payload_of(std::uint32_t member, std::uint64_t number) {
-  return conformance::pattern(1 + (member * 31 + number * 977) % kMostPayload,
+  return conformance::pattern(1 + (member * 31 + number * 977) % kMostMessage,
                               static_cast<unsigned>(member + number));
 }
 
 }  // namespace
 
 void RoomMember::join() {
-  say({.kind = Kind::join, .member = member_, .payload = {}});
-  if (hear().kind != Kind::welcome) throw WrongReply("not welcomed under a name nobody else uses");
+  say({.kind = broadcast::Kind::join, .member = member_, .payload = {}});
+  if (hear().kind != broadcast::Kind::welcome) throw WrongReply("not welcomed under a name nobody else uses");
 }
 
 void RoomMember::say(const Frame& frame) {
@@ -35,7 +34,7 @@ void RoomMember::say(const Frame& frame) {
 
 void RoomMember::round_trip(std::uint64_t number) {
   const std::string payload = payload_of(member_, number);
-  say({Kind::message, member_, number, as_bytes(payload)});
+  say({broadcast::Kind::message, member_, number, as_bytes(payload)});
   for (;;) {
     const Frame frame = hear();
     check(frame);
@@ -53,7 +52,7 @@ Frame RoomMember::hear() {
 }
 
 void RoomMember::check(const Frame& frame) {
-  if (frame.kind != Kind::message) throw WrongReply("a frame that does not belong here");
+  if (frame.kind != broadcast::Kind::message) throw WrongReply("a frame that does not belong here");
   if (frame.member < kFirst) return;
   const auto [known, first] = next_.try_emplace(frame.member, frame.number);
   if (known->second++ != frame.number) throw WrongReply("a message is missing, or came twice");

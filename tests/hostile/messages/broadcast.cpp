@@ -9,7 +9,6 @@ namespace joust::hostile {
 namespace {
 
 using broadcast::Frame;
-using broadcast::Kind;
 
 std::string framed(std::string_view body, std::uint32_t length) {
   std::array<std::byte, broadcast::kLengthBytes> head;
@@ -30,10 +29,11 @@ std::string wire(const Frame& frame) {
 class BroadcastMessages : public Messages {
  public:
   explicit BroadcastMessages(Chance& chance)
-      : chance_(chance),
-        member_(static_cast<std::uint32_t>(chance.below(chance.one_in(4) ? 4 : 100'000))) {}
+      : chance_(chance), member_(static_cast<std::uint32_t>(chance.below(chance.one_in(4) ? 4 : 100'000))) {}
 
-  std::string opening() override { return wire({.kind = Kind::join, .member = member_, .payload = {}}); }
+  std::string opening() override {
+    return wire({.kind = broadcast::Kind::join, .member = member_, .payload = {}});
+  }
   std::string valid() override {
     return message(chance_.one_in(2) ? 65'000 : chance_.size(broadcast::kLargestPayload));
   }
@@ -43,7 +43,7 @@ class BroadcastMessages : public Messages {
  private:
   std::string message(std::size_t bytes) {
     const std::string payload(bytes, 'h');
-    return wire({Kind::message, member_, number_++, as_bytes(payload)});
+    return wire({broadcast::Kind::message, member_, number_++, as_bytes(payload)});
   }
 
   Chance& chance_;
@@ -59,13 +59,15 @@ std::string BroadcastMessages::invalid() {
     case 1:  // a second join
       return opening();
     case 2:  // in another member's name; honest ones begin at 900,000
-      return wire({Kind::message, 900'000 + static_cast<std::uint32_t>(chance_.below(8)), 0, as_bytes(some)});
+      return wire({broadcast::Kind::message, 900'000 + static_cast<std::uint32_t>(chance_.below(8)), 0,
+                   as_bytes(some)});
     case 3:  // what only a server says
-      return wire({chance_.pick({Kind::welcome, Kind::refused}), member_, 0, {}});
+      return wire({chance_.pick({broadcast::Kind::welcome, broadcast::Kind::refused}), member_, 0, {}});
     case 4:  // kinds that do not exist
-      return wire({static_cast<Kind>(chance_.below(256)), member_, 0, as_bytes(some)});
+      return wire({static_cast<broadcast::Kind>(chance_.below(256)), member_, 0, as_bytes(some)});
     case 5:  // a member beyond the largest
-      return wire({.kind = Kind::join, .member = chance_.pick({1'000'000U, 0xffffffffU}), .payload = {}});
+      return wire(
+          {.kind = broadcast::Kind::join, .member = chance_.pick({1'000'000U, 0xffffffffU}), .payload = {}});
     default:
       return some;
   }
