@@ -11,6 +11,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/turn_taking.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
 #include "hosting/options.hpp"
@@ -55,6 +56,7 @@ struct Load {
   std::string connect{};
   std::string json{};
   bool events = false;
+  std::optional<TurnTaking> turns{};
   std::mutex watching{};
   Time opened_at{};  // when this process looked at its usage first,
   Usage before{}, used{};
@@ -91,8 +93,12 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     for (const auto& [name, value] : protocol.given) files.push_back(value);
     ensure_writable(json, files);
   }
+  if (plan.turns && (!events || messages > 0 || duration->given()))
+    throw UsageError("--turns needs --events, and neither -m nor -d: each turn has a length of its own");
+  if (plan.turns && !chosen_protocol.takes_turns)
+    throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
   plan.connections = connections;
-  if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
+  if (messages == 0 && !duration->given() && !plan.turns) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -111,11 +117,15 @@ void Load::watch(LoadRun::Milestone milestone) {
   switch (milestone) {
     case LoadRun::Milestone::started:
       return emit("connected");
+    case LoadRun::Milestone::rested:
+      return turns->end();
     case LoadRun::Milestone::opened:
+      if (plan.turns) return;
       opened_at = now;
       before = own_times();
       return emit("measuring");
     case LoadRun::Milestone::closed:
+      if (plan.turns) return;
       look_again(now);
       return emit("measured");
   }
@@ -127,12 +137,18 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   Loading loading(chosen, chosen_protocol, plan, parameters,
                   protocol.parameters(chosen_protocol, Role::serve), tally);
   Stop stop;
-  const Signals signals(stop);
+  if (plan.turns) turns.emplace(loading.run());
+  const Signals signals(stop, TurnTaking::begin);
   loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
   loading.drive(options, limits, target, stop);
   // The window of a load that was interrupted, or lost all connections, ends with it.
   if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
-  LoadResult result = loading.result(used, stop.requested());
+  if (turns) {
+    used = turns->used();
+    used.peak_memory_bytes = own_usage().peak_memory_bytes;
+    used_over = std::chrono::round<Duration>(std::chrono::duration<double>(turns->used_over_s()));
+  }
+  LoadResult result = loading.result(used, stop.requested() && !plan.turns);
   result.usage_s = std::chrono::duration<double>(used_over).count();
   return result;
 }
@@ -233,6 +249,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
                           .type_name("FILE");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
+  command.add_flag("--turns", load->plan.turns,
+                   "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
+                   "--events, ends with SIGTERM");
   load->socket.add_to(command);
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });

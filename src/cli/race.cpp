@@ -66,6 +66,7 @@ race::Catalogue catalogue_of(const Program& program) {
     race::ProtocolRow row{.name = protocol.name,
                           .least_payload_bytes = protocol.least_payload,
                           .largest_payload_bytes = protocol.largest_payload,
+                          .takes_turns = protocol.takes_turns,
                           .has_ceiling = protocol.has_ceiling,
                           .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)
@@ -83,6 +84,7 @@ struct Race {
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
+  std::optional<std::string> turns{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -174,6 +176,11 @@ void Race::add_load_to(Command command) {
 void Race::add_race_to(Command command) {
   const auto group = "Race";
   add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
+  add_text(command, "--turns", turns,
+           "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
+           "on|off");
+  add_time(command, "--turn", flags.turn, "length of a turn [10 latencies, at least 20ms]", group,
+           std::chrono::milliseconds(1));
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
   command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
@@ -228,6 +235,9 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
+  if (turns && *turns != "on" && *turns != "off")
+    throw UsageError(fmt::format("--turns: '{}' is not allowed; allowed: on, off", *turns));
+  if (turns) flags.turns = *turns == "on";
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);

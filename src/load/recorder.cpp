@@ -64,6 +64,7 @@ Recorder::Counts Recorder::counts() const {
   for (const auto& shard : shards_) {
     sum.sent += shard->sent;
     sum.verified += shard->verified;
+    sum.beside += shard->beside;
     sum.failed += shard->failed;
     sum.in_flight += shard->in_flight;
     sum.answered += shard->answered;

@@ -43,6 +43,7 @@ class Recorder {
   struct Counts {
     std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
     std::uint64_t verified = 0;        // correct replies in the window
+    std::uint64_t beside = 0;          // correct replies outside the windows of a load that takes turns
     std::uint64_t failed = 0;          // requests that failed in the window
     std::uint64_t in_flight = 0;       // requests unanswered when it closed
     std::uint64_t answered = 0;        // connections with at least one verified reply in the window
@@ -56,6 +57,7 @@ class Recorder {
   // Any thread, in the window.
   void sent(std::uint64_t requests) { add(shard().sent, requests); }
   void verified(Duration latency, Duration since_opening);
+  void beside() { add(shard().beside, 1); }
   void failed(std::uint64_t requests) { add(shard().failed, requests); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
   void answered() { add(shard().answered, 1); }             // once for each connection
@@ -72,7 +74,8 @@ class Recorder {
   using Counter = std::atomic<std::uint64_t>;
   struct alignas(128) Shard {
     explicit Shard(Duration longest) : timeline(longest) {}
-    Counter sent{0}, verified{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0}, bytes_received{0};
+    Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
+        bytes_received{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     Histogram latencies;
     Timeline timeline;

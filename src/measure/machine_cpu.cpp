@@ -49,6 +49,12 @@ MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier) {
   return window;
 }
 
+MachineCpu operator+(const MachineCpu& one, const MachineCpu& other) {
+  MachineCpu sum;
+  for (const auto kind : kKinds) sum.*kind = one.*kind + other.*kind;
+  return sum;
+}
+
 std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second) {
   const auto line = field_of(proc_stat, "cpu ");  // with the blank: "cpu0" is one CPU only
   if (!line) return std::nullopt;

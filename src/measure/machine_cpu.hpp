@@ -29,6 +29,7 @@ struct MachineCpu {
 };
 
 MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier);
+MachineCpu operator+(const MachineCpu& one, const MachineCpu& other);  // of two windows
 
 // Reads the "cpu" line of the text of /proc/stat; nothing when there is none with all eight kinds.
 std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second);

@@ -119,6 +119,18 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
+// A count of messages, or a schedule, is for a window without breaks.
+bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
+  return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{};
+}
+
+// A generation lasts little longer than the windows and the warm-ups of all its contestants together.
+Duration longest_rest(const CaseResult& one) {
+  if (!one.plan.load.turns) return {};
+  return (2 * *one.plan.load.duration + one.plan.load.warmup + std::chrono::seconds(5)) *
+         static_cast<std::int64_t>(one.entries.size());
+}
+
 }  // namespace
 
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
@@ -126,6 +138,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+    result.plan.load.turns = scenario.turns && takes_turns(one.load, protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
       result.entries.push_back(contestant_entry(contestant, protocol, catalogue));
@@ -137,6 +150,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
+    result.plan.load.rest = longest_rest(result);
     plan.cases.push_back(std::move(result));
   }
   return plan;

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "race/trial/disturbance.hpp"
+#include "race/turns/generation_run.hpp"
 
 namespace joust::race {
 namespace {
@@ -44,6 +45,7 @@ class Running {
   Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
       : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
     trials_ = trials_in(plan_) + counting_pass().size();
+    turn_of_case_.assign(plan_.cases.size(), scenario_.turn);
   }
 
   RaceResult run() {
@@ -67,6 +69,9 @@ class Running {
   // False if the race was interrupted before the round's end. Its trials so far are kept.
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
+    for (std::size_t i = 0; i < plan_.cases.size() && !over(); ++i)
+      if (plan_.cases[i].plan.load.turns) run_generation_of(i, round);
+    if (over()) return false;
     const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
     std::uint64_t best = 1;
     double least = std::numeric_limits<double>::infinity();
@@ -92,6 +97,7 @@ class Running {
     Disturbance worst;
     std::uint64_t position = 0;
     for (const Slot& slot : order_of_round(plan_, round, attempt)) {
+      if (plan_.cases[slot.case_index].plan.load.turns) continue;
       ++position;
       if (entry(slot).failures >= kMostFailures) {
         ++done_;
@@ -111,19 +117,64 @@ class Running {
     return worst;
   }
 
-  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
-    const Case& load_case = plan_.cases[slot.case_index].plan;
-    const RaceObserver::Step step{.round = round,
-                                  .rounds = plan_.rounds,
-                                  .trial = ++done_,
-                                  .trials = trials_,
-                                  .entry = entry(slot),
-                                  .load_case = load_case,
-                                  .counting = counting};
-    observer_.trial_starts(step);
-    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+  // One generation of a case: its contestants take turns, so that whatever disturbs one disturbs the others
+  // too. It is not repeated.
+  void run_generation_of(std::size_t case_index, std::uint64_t round) {
+    const Case& one = plan_.cases[case_index].plan;
+    std::vector<Slot> slots = order_of_round(plan_, round);
+    std::erase_if(slots, [&](const Slot& slot) {
+      const bool elsewhere = slot.case_index != case_index;
+      if (!elsewhere && entry(slot).failures >= kMostFailures) ++done_;
+      return elsewhere || entry(slot).failures >= kMostFailures;
+    });
+    std::vector<TrialOrder> orders;
+    for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
+    GenerationPlan generation{.seed = plan_.seed,
+                              .number = round,
+                              .window = *one.load.duration,
+                              .warmup = one.load.warmup,
+                              .turn = turn_of_case_[case_index]};
+    if (slots.empty()) return;
+    observer_.trial_starts(step_of(slots.front(), round, false));
+    std::vector<Trial> trials =
+        run_generation(*runner_.generation(orders), slots.size(), one, generation, stop_);
+    turn_of_case_[case_index] = generation.turn;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      Trial& trial = trials[i];
+      note_refusal(trial);
+      if (trial.interrupted || trial.refused) continue;
+      trial.round = round;
+      trial.position = i + 1;
+      trial.disturbed = disturbance_of(trial, entry(slots[i]).in_process).severity > 1;
+      observer_.trial_ended(step_of(slots[i], round, false), trial);
+      keep(slots[i], std::move(trial));
+    }
+    done_ += slots.size();
+  }
+
+  RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
+    return {.round = round,
+            .rounds = plan_.rounds,
+            .trial = done_ + 1,
+            .trials = trials_,
+            .entry = entry(slot),
+            .load_case = plan_.cases[slot.case_index].plan,
+            .counting = counting};
+  }
+
+  void note_refusal(const Trial& trial) {
     if (trial.refused && refused_.empty())
       refused_ = trial.last_words.empty() ? trial.failure : join(trial.last_words, "\n");
+  }
+
+  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
+    Case load_case = plan_.cases[slot.case_index].plan;
+    if (counting) load_case.load.turns = false;
+    const RaceObserver::Step step = step_of(slot, round, counting);
+    ++done_;
+    observer_.trial_starts(step);
+    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+    note_refusal(trial);
     if (!trial.interrupted) observer_.trial_ended(step, trial);
     return trial;
   }
@@ -216,6 +267,7 @@ class Running {
   const Stop& stop_;
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
+  std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
   std::string refused_{};
 };
 

@@ -5,6 +5,26 @@
 
 namespace joust::race {
 
+std::optional<double> Turn::throughput_per_s() const {
+  if (verified == 0 || window_s <= 0) return std::nullopt;
+  return static_cast<double>(verified) / window_s;
+}
+
+std::optional<double> Turn::server_cpu_us_per_message() const {
+  if (messages == 0 || server_cpu_s <= 0) return std::nullopt;
+  return server_cpu_s * 1e6 / static_cast<double>(messages);
+}
+
+double Trial::messages_of_usage() const {
+  return static_cast<double>(load->verified + (turns.empty() ? 0 : load->beside));
+}
+
+double Trial::time_of_usage_s() const {
+  double sum_s = 0;
+  for (const Turn& turn : turns) sum_s += turn.turn_s;
+  return turns.empty() ? load->duration_s : sum_s;
+}
+
 std::vector<const Trial*> usable_trials(const Entry& entry) {
   std::vector<const Trial*> usable;
   for (const Trial& trial : entry.trials)

@@ -45,6 +45,7 @@ struct LoadResult {
   std::optional<std::uint64_t> connections_answered{};  // with a reply in the timed window
   std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
+  std::uint64_t beside = 0;  // verified replies outside the windows of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
   double duration_s = 0, throughput_per_s = 0;
@@ -84,7 +85,21 @@ struct ServerResult {
   std::vector<std::string> notes{};
 };
 
-// One contestant measured once, in fresh processes.
+// A slice of a generation in which one contestant worked and the others were stopped.
+struct Turn {
+  std::uint64_t round = 0;                    // of turns within the generation, from 1
+  double window_s = 0;                        // the turn without its ramp and its last replies
+  std::uint64_t verified = 0;                 // messages in the window
+  std::uint64_t messages = 0;                 // in the whole turn
+  double turn_s = 0;                          // from its begin until the last reply was verified
+  double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
+
+  std::optional<double> throughput_per_s() const;
+  std::optional<double> server_cpu_us_per_message() const;  // empty in process
+};
+
+// One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
+// In turns, `round` is the number of the generation.
 struct Trial {
   std::uint64_t round = 0;     // from 1
   std::uint64_t attempt = 1;   // of the round; above 1 in a repeated round
@@ -94,13 +109,19 @@ struct Trial {
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
   ServerResult server{};
-  std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
+  std::vector<Turn> turns{};            // those that count; empty for a trial with a window of its own
+  std::optional<MachineCpu> machine{};  // the whole machine during the timed window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
+
+  // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
+  // with their ramps.
+  double messages_of_usage() const;
+  double time_of_usage_s() const;
 
   // True if statistics may use the result: figures per message need at least one message.
   bool measured() const { return failure.empty() && !interrupted && load && load->verified > 0; }

@@ -29,7 +29,7 @@ constexpr double kLeastWindowOfServer_s = 0.1;
 // A figure of the CPU usage, divided by the number of verified messages.
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
-    const auto messages = static_cast<double>(trial.load->verified);
+    const double messages = trial.messages_of_usage();
     if (messages == 0 || (server && !trial.server.usage)) return std::nullopt;
     if (server && trial.load->duration_s < kLeastWindowOfServer_s) return std::nullopt;
     return figure(server ? *trial.server.usage : trial.load->usage) / messages;

@@ -105,6 +105,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
     scenario.rounds = std::min(scenario.rounds, kQuickRounds);
   }
   replace(scenario.rounds, given.rounds);
+  replace(scenario.turns, given.turns);
+  if (given.turn) scenario.turn = given.turn;
   if (given.seed) scenario.seed = given.seed;
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())

@@ -14,6 +14,8 @@ struct Overrides {
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
   std::optional<Duration> duration{}, warmup{}, interval{};
   std::optional<std::uint64_t> rounds{}, seed{};
+  std::optional<bool> turns{};
+  std::optional<Duration> turn{};
   std::optional<std::string> reference{};
   std::optional<std::uint64_t> server_threads{}, client_threads{};
   std::optional<std::string> wait{};  // both sides

@@ -27,6 +27,8 @@ struct LoadPlan {
   Duration interval{0};  // between the messages of one connection; 0: a closed loop
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
+  bool turns = false;  // contestants take turns within a generation; set by the race's plan
+  Duration rest{0};    // the longest time between two turns of a contestant; likewise
 };
 
 // TCP options of all contestants. Those not given have the engines' common default.
@@ -84,8 +86,10 @@ struct Scenario {
   std::string description{};
   std::uint64_t rounds = 10;
   std::optional<std::uint64_t> seed{};
-  bool quick = false;       // warn of disturbed rounds and do not repeat them
-  std::string reference{};  // the contestant to compare with; empty: the first that can run
+  bool quick = false;  // warn of disturbed rounds and do not repeat them
+  bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
+  std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
+  std::string reference{};         // the contestant to compare with; empty: the first that can run
   SocketPlan socket{};
   LimitPlan limits{};
   CpuPlan cpus{};

@@ -242,6 +242,8 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
   assign(scenario.title, reader.text("title"));
   assign(scenario.description, reader.text("description"));
   assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
+  assign(scenario.turns, reader.boolean("turns"));
+  scenario.turn = reader.duration("turn", kShortest);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
   read_cases(reader, catalogue, scenario, problems);

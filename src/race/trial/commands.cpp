@@ -45,6 +45,13 @@ void add_socket(Words& words, const SocketPlan& socket) {
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
 }
 
+// While others take their turns, a contestant is stopped, and its clock is not: the limit leaves that out.
+std::optional<Duration> idle_timeout(const Scenario& scenario, const Case& one) {
+  constexpr Duration kStandard = std::chrono::seconds(60);  // of `joust serve` and `joust load`
+  if (!one.load.turns) return scenario.limits.idle_timeout;
+  return scenario.limits.idle_timeout.value_or(kStandard) + one.load.rest;
+}
+
 bool needs_quotes(const std::string& word) {
   return word.empty() || !std::ranges::all_of(word, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -69,7 +76,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_engine(words, server, cpus.server);
   add_socket(words, scenario.socket);
   add(words, "--backlog", scenario.socket.backlog);
-  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  add(words, "--idle-timeout", idle_timeout(scenario, one));
   if (one.load.connections >= kServerConnections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
   return words;
@@ -82,9 +89,13 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   Words words{"load", "-e", client.engine, "-p", one.protocol};
   if (!entry.in_process) add(words, "--connect", address);
   add(words, "-c", fmt::format("{}", load.connections));
-  add(words, "-m", load.messages);
-  add(words, "-d", load.duration);
-  add(words, "-w", duration_word(load.warmup));
+  if (load.turns) {
+    words.emplace_back("--turns");
+  } else {
+    add(words, "-m", load.messages);
+    add(words, "-d", load.duration);
+    add(words, "-w", duration_word(load.warmup));
+  }
   if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
   if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
   add(words, "--payload", load.payload_bytes);
@@ -93,7 +104,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_socket(words, scenario.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
-  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  add(words, "--idle-timeout", idle_timeout(scenario, one));
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;

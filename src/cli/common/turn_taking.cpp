@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/turn_taking.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cassert>
+#include <cstdio>
+
+namespace joust {
+namespace {
+
+// The share of a turn in which connections that all send at one instant get out of step with one another.
+constexpr int kRampShare = 5;
+
+std::atomic<TurnTaking*> conducted{nullptr};
+
+}  // namespace
+
+TurnTaking::TurnTaking(LoadRun& run) : run_(run) {
+  assert(conducted == nullptr);
+  conducted = this;
+}
+
+TurnTaking::~TurnTaking() {
+  conducted = nullptr;
+}
+
+void TurnTaking::begin(int value) noexcept {
+  TurnTaking* const taking = conducted;
+  if (taking == nullptr || value == 0 || taking->run_.turn_under_way()) return;
+  const Duration length = std::chrono::microseconds(std::abs(std::int64_t{value}));
+  taking->before_ = own_times();
+  taking->began_ = Clock::now();
+  taking->run_.begin_turn(taking->began_, length,
+                          value > 0 ? std::optional(length / kRampShare) : std::nullopt);
+}
+
+void TurnTaking::end() {
+  const Time now = Clock::now();
+  used_ = used_ + (own_times() - before_);
+  used_over_s_ += std::chrono::duration<double>(now - began_).count();
+  const Recorder::Counts counts = run_.recorder().counts();
+  const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };
+  const std::string line =
+      fmt::format(R"({{"event":"turn","turn":{},"began_ns":{},"opened_ns":{},"closed_ns":{},"ended_ns":{},)"
+                  R"("verified":{},"beside":{},"failed":{}}})"
+                  "\n",
+                  run_.turn(), ns(began_), ns(run_.opens().value_or(began_)),
+                  ns(run_.closes().value_or(began_)), ns(now), counts.verified, counts.beside, counts.failed);
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace joust
