@@ -136,8 +136,7 @@ class Running {
                               .turn = turn_of_case_[case_index]};
     if (slots.empty()) return;
     observer_.trial_starts(step_of(slots.front(), round, false));
-    std::vector<Trial> trials =
-        run_generation(*runner_.generation(orders), slots.size(), one, generation, stop_);
+    std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     turn_of_case_[case_index] = generation.turn;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];

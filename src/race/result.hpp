@@ -109,14 +109,20 @@ struct Trial {
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
   ServerResult server{};
-  std::vector<Turn> turns{};            // those that count; empty for a trial with a window of its own
-  std::optional<MachineCpu> machine{};  // the whole machine during the timed window
+  std::vector<Turn> turns{};  // empty for a trial with a window of its own
+  // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
+  std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
+  std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
+
+  // The figures that are compared.
+  std::optional<double> throughput_per_s() const;
+  std::optional<double> server_cpu_us_per_message() const;
 
   // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
   // with their ramps.

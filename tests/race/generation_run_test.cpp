@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "race/fake_catalogue.hpp"
@@ -26,7 +27,8 @@ class EvenGeneration : public Generation {
       ++warmed[contestant];
     }
     const double turn_s = std::chrono::duration<double>(length).count();
-    const auto messages = static_cast<std::uint64_t>(rate * turn_s);
+    const std::size_t nth = recorded ? lengths[contestant].size() - 1 : 0;
+    const auto messages = static_cast<std::uint64_t>(rate * turn_s * (recorded ? pace(contestant, nth) : 1));
     return Turn{
         .window_s = 0.8 * turn_s, .verified = messages * 8 / 10, .messages = messages, .turn_s = turn_s};
   }
@@ -35,7 +37,8 @@ class EvenGeneration : public Generation {
     return {};
   }
 
-  double rate = 100e3;  // messages a second
+  double rate = 1e6;  // messages a second
+  std::function<double(std::size_t contestant, std::size_t turn)> pace = [](auto, auto) { return 1.0; };
   std::size_t cannot_start = 99, fails_in_turn = 99;
   std::vector<std::size_t> order, finished;
   std::map<std::size_t, std::vector<Duration>> lengths;
@@ -45,8 +48,11 @@ class EvenGeneration : public Generation {
 class Generations : public testing::Test {
  protected:
   std::vector<Trial> run(std::size_t contestants = 3) {
-    return run_generation(generation, contestants, one, plan, stop);
+    std::vector<TrialOrder> orders(contestants, TrialOrder{.load_case = one, .entry = entry});
+    return run_generation(generation, orders, plan, stop);
   }
+
+  Entry entry;
 
   Case one = fake_scenario({"epoll"}).cases.front();
   GenerationPlan plan{
@@ -92,7 +98,7 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
   EXPECT_EQ(turn_length(milliseconds(1)), kShortestTurn);
   EXPECT_EQ(turn_length(milliseconds(7)), milliseconds(70));
   EXPECT_EQ(turn_length(std::chrono::seconds(3)), kLongestTurn);
-  one.load.connections = 1000;  // at 100,000 a second: 10 ms
+  one.load.connections = 10'000;  // at a million a second: 10 ms
   run();
   ASSERT_TRUE(plan.turn);
   EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
@@ -112,6 +118,18 @@ TEST_F(Generations, TheOthersGoOnWithoutWhoFails) {
   EXPECT_EQ(trials[1].turns.size(), 3U);
   EXPECT_GT(trials[2].turns.size(), 3U);
   EXPECT_EQ(generation.finished, (std::vector<std::size_t>{0, 1, 2})) << "all are ended";
+}
+
+// A neighbour takes the machine for a quarter of all turns: whole rounds of turns, and single turns.
+TEST_F(Generations, FiguresAreFreedOfDisturbance) {
+  generation.pace = [](std::size_t contestant, std::size_t turn) {
+    const double own = contestant == 1 ? 1.03 : 1.0;
+    const bool all = turn % 5 == 0, alone = turn % 11 == contestant;
+    return own * (all ? 0.5 : 1) * (alone ? 0.3 : 1);
+  };
+  const std::vector<Trial> trials = run();
+  EXPECT_NEAR(*trials[1].turns_throughput_per_s / *trials[0].turns_throughput_per_s, 1.03, 0.002);
+  EXPECT_NEAR(*trials[2].turns_throughput_per_s / *trials[0].turns_throughput_per_s, 1.00, 0.002);
 }
 
 TEST_F(Generations, AnInterruptionEndsAllContestants) {

@@ -2,9 +2,10 @@
 #include "race/turns/generation_run.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <random>
 
+#include "stats/median_polish.hpp"
 #include "stats/random.hpp"
 
 namespace joust::race {
@@ -21,9 +22,9 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
 
 class GenerationRun {
  public:
-  GenerationRun(Generation& generation, std::size_t contestants, const Case& one, GenerationPlan& plan,
+  GenerationRun(Generation& generation, const std::vector<TrialOrder>& orders, GenerationPlan& plan,
                 const Stop& stop)
-      : generation_(generation), one_(one), plan_(plan), stop_(stop), turns_(contestants) {}
+      : generation_(generation), orders_(orders), plan_(plan), stop_(stop), turns_(orders.size()) {}
 
   std::vector<Trial> run() {
     start();
@@ -34,6 +35,7 @@ class GenerationRun {
       trials.push_back(generation_.finish(i));
       trials.back().turns = std::move(turns_[i]);
     }
+    set_figures(trials);
     return trials;
   }
 
@@ -49,7 +51,7 @@ class GenerationRun {
     const Duration length = std::max<Duration>(plan_.warmup, kShortestTurn);
     std::erase_if(alive_, [&](std::size_t i) {
       const auto turn = generation_.take_turn(i, length, false);
-      if (turn) slowest = std::max(slowest, latency_of(*turn, one_.load));
+      if (turn) slowest = std::max(slowest, latency_of(*turn, orders_[i].load_case.load));
       return !turn;
     });
     if (!plan_.turn) plan_.turn = turn_length(slowest);
@@ -78,8 +80,37 @@ class GenerationRun {
     return window_s < std::chrono::duration<double>(plan_.window).count();
   }
 
+  // The rows are the rounds of turns. Who answers in process does not share the noise of those who use
+  // sockets, and stays out.
+  stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
+    stats::TwoWayTable rows;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      for (const Turn& turn : trials[i].turns) {
+        if (orders_[i].entry.in_process) continue;
+        if (rows.size() < turn.round)
+          rows.resize(turn.round, std::vector<std::optional<double>>(trials.size()));
+        if (const auto value = (turn.*figure)()) rows[turn.round - 1][i] = std::log(*value);
+      }
+    return rows;
+  }
+
+  void set_figures(std::vector<Trial>& trials) {
+    const std::vector<double> rates = stats::median_polish(table(trials, &Turn::throughput_per_s));
+    const std::vector<double> costs = stats::median_polish(table(trials, &Turn::server_cpu_us_per_message));
+    const auto figure = [](const std::vector<double>& logs, std::size_t i) -> std::optional<double> {
+      if (i >= logs.size() || std::isnan(logs[i])) return std::nullopt;
+      return std::exp(logs[i]);
+    };
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].turns_throughput_per_s = figure(rates, i);
+      trials[i].turns_server_cpu_us_per_message = figure(costs, i);
+      if (orders_[i].entry.in_process && trials[i].load)
+        trials[i].turns_throughput_per_s = trials[i].load->throughput_per_s;
+    }
+  }
+
   Generation& generation_;
-  const Case& one_;
+  const std::vector<TrialOrder>& orders_;
   GenerationPlan& plan_;
   const Stop& stop_;
   std::vector<std::size_t> alive_;
@@ -92,9 +123,9 @@ Duration turn_length(Duration latency) {
   return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestTurn, kLongestTurn);
 }
 
-std::vector<Trial> run_generation(Generation& generation, std::size_t contestants, const Case& one,
+std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop) {
-  return GenerationRun(generation, contestants, one, plan, stop).run();
+  return GenerationRun(generation, orders, plan, stop).run();
 }
 
 }  // namespace joust::race

@@ -28,8 +28,9 @@ struct GenerationPlan {
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
 // turns to all in random order until everyone's windows are long enough. A contestant that fails takes no
-// further turn. Returns a trial for each, in their order, and sets `plan.turn` where it was empty.
-std::vector<Trial> run_generation(Generation& generation, std::size_t contestants, const Case& one,
+// further turn. Returns a trial for each, in their order, with the figures that are compared, and sets
+// `plan.turn` where it was empty.
+std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop);
 
 }  // namespace joust::race
