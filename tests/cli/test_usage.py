@@ -138,7 +138,9 @@ class Refusals(Case):
         self.refused(run("serve", "--listen", "127.0.0.1:70000"), "port")
         self.refused(run("serve", "--listen", "::1:80"), "brackets")
         self.refused(run("serve", "--listen", "unix:" + "x" * 200), "path")
-        for wrong in ("nonsense", "127.0.0.1:70000", "::1:80", "unix:"):
+        self.refused(run("load", "--connect", "127.0.0.1:0", "-m", "1"), "the port is 0")
+        for wrong in ("nonsense", "127.0.0.1:70000", "::1:80", "unix:", "[zz]:80", "1.2.3.256:80", "a b:80",
+                      "tcp://127.0.0.1:80"):
             self.refused(run("load", "--connect", wrong, "-m", "1"), f"--connect '{wrong}': ")
             self.refused(run("serve", "--listen", wrong), f"--listen '{wrong}': ")
 
@@ -147,6 +149,11 @@ class Refusals(Case):
             done = run(command, option, "no-such-host.invalid:80")
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"{option}: resolve 'no-such-host.invalid:80'", done.stderr)
+
+    def test_a_directory_is_no_socket(self):
+        done = run("serve", "--listen", "unix:" + self.directory)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"bind(unix:{self.directory}): Is a directory", done.stderr)
 
     def test_a_public_address_is_given(self):
         self.refused(run("serve", "--public"), "--public", "--listen ADDRESS")
