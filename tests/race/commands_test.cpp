@@ -45,6 +45,23 @@ TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
       "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
 }
 
+TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
+  Scenario scenario = fake_scenario({"epoll"});
+  Case& one = scenario.cases.front();
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  const auto told = [&](const std::string& words) {
+    return (shell_text(serve_words(scenario, one, entry, {})) + " ").contains(words);
+  };
+  EXPECT_FALSE(told("--idle-timeout")) << "its own will do";
+  one.load.interval = std::chrono::seconds(70);
+  EXPECT_TRUE(told(" --idle-timeout 130s "));
+  scenario.limits.idle_timeout = std::chrono::seconds(3);
+  EXPECT_TRUE(told(" --idle-timeout 73s "));
+  one.load.interval = std::chrono::seconds(1);
+  EXPECT_TRUE(told(" --idle-timeout 3s "));
+}
+
 TEST(Commands, EachSideIsToldItsOptions) {
   const Scenario scenario = fake_scenario({"epoll"});
   Entry entry;

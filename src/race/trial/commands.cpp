@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "joust/limits.hpp"
+
 namespace joust::race {
 namespace {
 
@@ -45,6 +47,13 @@ void add_socket(Words& words, const SocketPlan& socket) {
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
 }
 
+// The server's limit for idle connections. It must not end a connection in the pause between two messages, so
+// pauses are added to it, unless they are far shorter. (The load adds them by itself.)
+std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& load) {
+  const Duration limit = limits.idle_timeout.value_or(Limits{}.idle);
+  return 2 * load.interval < limit ? limits.idle_timeout : limit + load.interval;
+}
+
 bool needs_quotes(const std::string& word) {
   return word.empty() || !std::ranges::all_of(word, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -69,7 +78,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_engine(words, server, cpus.server);
   add_socket(words, scenario.socket);
   add(words, "--backlog", scenario.socket.backlog);
-  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
   return words;
