@@ -169,13 +169,18 @@ void Race::add_load_to(Command command) {
                [](Command sub, const auto& n, auto& value, const auto& text) {
                  return add_bytes(sub, n, value, text, 1);
                });
+  add_time(command, "--request-timeout", flags.request_timeout,
+           "give a request up that takes longer: the contestant has failed [5s]", group, instant);
 }
 
 void Race::add_race_to(Command command) {
   const auto group = "Race";
+  const auto instant = std::chrono::milliseconds(1);
   add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
+  add_time(command, "--trial-timeout", flags.trial_timeout,
+           "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
   command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =

@@ -125,6 +125,7 @@ class Refusals(Case):
         self.refused(run("race", scenario, "--dry-run"), "race.toml", "neither messages nor duration")
         self.assertIn(" -d 1s ", run("race", scenario, "-d", "1s", "--dry-run").stdout)
         self.refused(run("race", scenario, "-d", "2s", "--dry-run"), "trial_timeout")
+        self.refused(run("race", "--server", "epoll", "-d", "2s", "--trial-timeout", "1s"), "--trial-timeout")
 
     def test_roles_and_knobs_an_engine_does_not_have(self):
         self.refused(run("serve", "-e", "null"), "null", "cannot serve")

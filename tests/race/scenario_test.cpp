@@ -170,7 +170,7 @@ TEST_F(ScenarioFile, ImpossibleValuesSayWhatIsPossible) {
             "\"10ms\"");
   EXPECT_EQ(problem(std::string(kSmall) + "limits = { trial_timeout = \"1s\" }\n"),
             "4:1: key 'limits': trial_timeout 1.00 s ends a trial before its load can be over; allowed: more "
-            "than 1.3 s");
+            "than 1.3 s (--trial-timeout)");
   EXPECT_EQ(
       problem(std::string(kSmall) + "cpus = { server = \"0-\" }\n"),
       "4:10: key 'cpus.server': '0-' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");

@@ -109,6 +109,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())
     if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
+  if (given.request_timeout) scenario.limits.request_timeout = given.request_timeout;
+  if (given.trial_timeout) scenario.limits.trial_timeout = given.trial_timeout;
   replace(scenario.cpus.server, given.server_cpus);
   replace(scenario.cpus.client, given.client_cpus);
   for (const auto& [flag, list] :

@@ -58,8 +58,10 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
           ? Seconds(load.warmup) + Seconds(*load.duration)
           : Seconds(load.warmup) + Seconds(load.interval) * static_cast<double>(load.messages.value_or(0));
   if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
-  return fmt::format("trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s",
-                     format_duration(*limits.trial_timeout), least.count());
+  return fmt::format(
+      "trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s "
+      "(--trial-timeout)",
+      format_duration(*limits.trial_timeout), least.count());
 }
 
 }  // namespace

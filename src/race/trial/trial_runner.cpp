@@ -148,7 +148,8 @@ class OneTrial {
     });
     if (setup_.stop.requested()) return false;
     if (!ended)
-      return fail(fmt::format("the load did not end within {} and was killed", format_duration(patience)),
+      return fail(fmt::format("the load did not end within {} and was killed; --trial-timeout allows more",
+                              format_duration(patience)),
                   load_);
     if (server_.gone())
       return fail(
@@ -283,7 +284,8 @@ Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
   if (load.duration)
     return limits.connect_timeout.value_or(seconds(30)) + load.warmup + *load.duration +
            limits.request_timeout.value_or(seconds(5)) + seconds(10);
-  return seconds(120) + load.warmup + load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
+  return seconds(120) + limits.request_timeout.value_or(Duration{}) + load.warmup +
+         load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {
