@@ -242,6 +242,7 @@ int Race::run() {
   ensure_possible(program, raced, plan);
   if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
+    if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
     print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;
   }

@@ -103,7 +103,8 @@ class Refusals(Case):
                 race = ("race", "--dry-run", *server)
                 self.refused(run(*race, option, ",", "--rounds", 1), f"{option}: a name in the list is empty")
                 self.refused(run(*race, option, "epoll,"), f"{option}: a name in the list is empty")
-                self.refused(run(*race, option, "poll,poll"), f"{option}: 'poll' is given twice")
+                self.refused(run(*race, f"{option}="), f"{option}: a name in the list is empty")
+                self.refused(run(*race, f"{option}=", "--quick"), f"{option}: a name in the list is empty")
         done = run("race", "--dry-run", "--server", "epoll,poll", "--server", "threads")
         contestants = ["  epoll", "  poll", "  threads"]
         self.assertEqual([line for line in done.stdout.splitlines() if line in contestants], contestants)
