@@ -10,12 +10,12 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/catalogue.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "hosting/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
@@ -42,40 +42,6 @@ Every server meets every client, in fresh processes for each trial and in random
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
 3 the measurement is invalid, or no contestant is sound: nothing should be compared.)",
                      program.name, program.protocols.front().name, file);
-}
-
-race::KnobRow row_of(const Knob& knob) {
-  return {.name = std::string(knob.name),
-          .choices = {knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread)};
-}
-
-race::Catalogue catalogue_of(const Program& program) {
-  race::Catalogue catalogue;
-  for (const Engine* engine : engines()) {
-    race::EngineRow row{.name = std::string(engine->name),
-                        .serves = engine->serves,
-                        .dials = engine->dials,
-                        .in_process = engine->in_process,
-                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
-    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
-    catalogue.engines.push_back(std::move(row));
-  }
-  for (const Protocol& protocol : program.protocols) {
-    race::ProtocolRow row{.name = protocol.name,
-                          .least_payload_bytes = protocol.least_payload,
-                          .largest_payload_bytes = protocol.largest_payload,
-                          .has_ceiling = protocol.has_ceiling,
-                          .verified = protocol.verified};
-    for (const ProtocolOption& option : protocol.options)
-      row.options.push_back({option.name, option.choices, option.serves, option.loads});
-    for (const Engine* engine : engines())
-      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
-        row.unsupported.emplace(engine->name, reason);
-    catalogue.protocols.push_back(std::move(row));
-  }
-  return catalogue;
 }
 
 struct Race {

@@ -2,13 +2,15 @@
 """How options, engines and contestants are written on the command line."""
 
 import os
+import re
 import unittest
 
-from program import Case, run
+from program import Case, Server, run
 
 
 class Arguments(Case):
-    def contestants(*race):
+    def test_equal_contestants_have_numbers(self):
+        def contestants(*race):
             done = run("race", *race, "--dry-run", "--rounds", 1)
             self.assertEqual(done.returncode, 0, done.stderr)
             names = [line.strip() for line in done.stdout.splitlines() if re.match("  [a-z]", line)]
@@ -33,6 +35,26 @@ class Arguments(Case):
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr, f"joust: --json {file}: a dry run writes no result\n")
         self.assertFalse(os.path.exists(file))
+
+    def test_knobs_in_the_engines_name(self):
+        load = ("load", "--connect", "127.0.0.1:1", "-m", "1")
+        for command in (("serve",), load):
+            with self.subTest(command):
+                other = "threads:trigger=level"
+                self.refused(run(*command, "-e", other), f"-e {other}: ", "no knob 'trigger'")
+                self.refused(run(*command, "-e", "epoll:trigger"), "'trigger' is not KNOB=VALUE")
+                self.refused(run(*command, "-e", "epol:trigger=level"), "no engine 'epol'", "'epoll'")
+                for name, flag, value in (("trigger", "--trigger", "edge"), ("threads", "-t", "2"),
+                                          ("wait", "--wait", "spin")):
+                    given = run(*command, "-e", f"epoll:{name}={value}", flag, value)
+                    self.refused(given, f"-e epoll:{name}={value}: '{name}' is given twice", f"--{name}")
+        both = run("serve", "-p", "broadcast", "-e", "epoll:flush=each", "--flush", "each")
+        self.refused(both, "'flush' is given twice, here and as --flush")
+        with Server("-e", "epoll:trigger=level:threads=2:flush=each", "-p", "broadcast") as server:
+            self.assertEqual(server.listening["engine"], "epoll")
+            self.assertEqual(server.listening["knobs"]["trigger"], "level")
+            self.assertEqual(server.listening["threads"], 2)
+            self.assertEqual(server.listening["options"]["flush"], "each")
 
     def test_options_given_twice(self):
         self.refused(run("serve", "-t", "1", "--threads", "2"), "-t,--threads is given 2 times; give it once")

@@ -95,6 +95,16 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
       seconds(10));
 }
 
+TEST(Overrides, EqualContestantsHaveNumbers) {
+  const Scenario scenario = applied({.servers = {"epoll,threads", "epoll"}, .clients = {"epoll,epoll"}});
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"epoll/epoll", "epoll/epoll#2", "threads/epoll",
+                                             "threads/epoll#2", "epoll#2/epoll", "epoll#2/epoll#2"}));
+  EXPECT_EQ(problem({.servers = {"epoll:trigger=level:trigger=edge"}, .clients = {}}),
+            "--server: knob 'trigger' is given twice in 'epoll:trigger=level:trigger=edge'");
+}
+
 TEST(Overrides, ACpuMustExist) {
   const std::vector<int> two{0, 1};
   EXPECT_FALSE(check_cpus_exist({.server = "0", .client = "any"}, two));

@@ -247,13 +247,24 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
             "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
             "with {port} "
             "in it");
-  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n"),
+  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n" +
+                    "client = \"threads\"\n"),
             "5:1: key 'contestant.server': another contestant is called 'epoll'; allowed: a name of its own "
             "(name = \"...\")");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"threads\"\n" +
                     "name = \"epoll\"\n"),
             "6:1: key 'contestant.name': another contestant is called 'epoll'; allowed: a name of its own "
             "(name = \"...\")");
+}
+
+TEST_F(ScenarioFile, EqualContestantsWithoutNamesHaveNumbers) {
+  const std::string one = "[[contestant]]\nserver = \"epoll\"\n";
+  const auto scenario =
+      read("load = { duration = \"1s\" }\nmatrix = { servers = [\"epoll\", \"epoll\"] }\n" + one + one);
+  ASSERT_TRUE(scenario) << scenario.error();
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario->contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"epoll", "epoll#2", "epoll#3", "epoll#4"}));
 }
 
 TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {
