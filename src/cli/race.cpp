@@ -20,6 +20,7 @@
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
+#include "race/scenario/placement.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -203,7 +204,7 @@ int Race::run() {
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
+  const race::CpuPlan cpus = race::choose_cpus(raced, read_topology(allowed_cpus()));
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
   if (keeps_result()) ensure_writable(json, {&file, 1});

@@ -92,29 +92,6 @@ TEST(Commands, EveryPlaceholderIsFilledIn) {
             "a 80 b 80");
 }
 
-TEST(Cpus, ServerAndClientAreApartWhereThereAreTwo) {
-  const std::vector<int> two{0, 1}, one{3}, many{2, 3, 4, 5};
-  Scenario scenario = fake_scenario({"epoll"});
-  EXPECT_EQ(choose_cpus(scenario, two).server, "0");
-  EXPECT_EQ(choose_cpus(scenario, two).client, "1");
-  EXPECT_EQ(choose_cpus(scenario, one).server, "any");
-  EXPECT_EQ(choose_cpus(scenario, one).client, "any");
-  scenario.contestants.front().server.threads = 2;
-  EXPECT_EQ(choose_cpus(scenario, many).server, "2-3");
-  EXPECT_EQ(choose_cpus(scenario, many).client, "4");
-  EXPECT_EQ(choose_cpus(scenario, two).server, "0") << "one is left for the client";
-}
-
-TEST(Cpus, WhatTheScenarioSaysStays) {
-  const std::vector<int> two{0, 1};
-  Scenario scenario = fake_scenario({"epoll"});
-  scenario.cpus = {.server = std::string(1, '1'), .client = {}};
-  EXPECT_EQ(choose_cpus(scenario, two).server, "1");
-  EXPECT_EQ(choose_cpus(scenario, two).client, "0");
-  scenario.cpus.server = "any";
-  EXPECT_EQ(choose_cpus(scenario, two).server, "any");
-}
-
 TEST(Cpus, ListsNameCpus) {
   EXPECT_EQ(cpus_in("0"), std::set<int>{0});
   EXPECT_EQ(cpus_in("0-1,3"), (std::set<int>{0, 1, 3}));

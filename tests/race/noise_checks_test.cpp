@@ -84,6 +84,14 @@ TEST_F(Checks, ServerAndClientOnOneCpuAreTold) {
   EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (CPU any) from")) << found.detail;
 }
 
+TEST_F(Checks, UnequalPlacesAreTold) {
+  RaceResult result = race();
+  result.cpus = {.server = "0", .client = "1", .remarks = {"both are on one core"}};
+  const CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "both are on one core")) << found.detail;
+}
+
 TEST_F(Checks, AKernelThreadWithoutACpuOfItsOwnIsTold) {
   scenario.contestants[2].server.knobs["sqpoll"] = "on";
   RaceResult result = race();

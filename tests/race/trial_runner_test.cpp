@@ -156,7 +156,8 @@ TEST_F(Trials, AServerThatNeverStopsIsKilled) {
 
 TEST_F(Trials, ALoadThatHangsIsKilled) {
   scenario.limits.trial_timeout = std::chrono::seconds(3);
-  EXPECT_EQ(run("good", "hangs").failure, "the load did not end within 3.00 s and was killed; --trial-timeout allows more");
+  EXPECT_EQ(run("good", "hangs").failure,
+            "the load did not end within 3.00 s and was killed; --trial-timeout allows more");
 }
 
 TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {

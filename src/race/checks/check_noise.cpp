@@ -150,6 +150,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   else if (trials > 0)
     findings.say("neighbours took {} of the machine at most", percent(worst, 1));
   check_apart(race.cpus, findings);
+  for (const std::string& remark : race.cpus.remarks) findings.warn("{}", remark);
   for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
   if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");

@@ -49,6 +49,7 @@ struct LimitPlan {
 struct CpuPlan {
   std::string server{};
   std::string client{};
+  std::vector<std::string> remarks{};  // what makes the chosen places unequal or slow, in words
 };
 
 // An engine in one role, with its knobs.
