@@ -85,9 +85,8 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits.trial_timeout = seconds(5);
   applied({}, scenario);
-  EXPECT_EQ(
-      problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
-      "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
+  EXPECT_EQ(problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
+            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
             "(--trial-timeout)");
   EXPECT_EQ(
       applied({.servers = {}, .clients = {}, .duration = seconds(9), .trial_timeout = seconds(10)}, scenario)

@@ -14,6 +14,7 @@
 #include "race/trial/commands.hpp"
 #include "race/trial/external.hpp"
 #include "race/trial/result_file.hpp"
+#include "race/trial/surroundings.hpp"
 #include "race/trial/trial_processes.hpp"
 
 namespace joust::race {
@@ -41,7 +42,7 @@ Usage usage_from(const json& usage) {
 // The data read at both ends of the timed window.
 struct Snapshot {
   Time at = Clock::now();
-  std::optional<MachineCpu> machine{};
+  Surroundings around{};
   std::optional<Usage> server{};
   Time server_at = at;  // when the server read its usage, if it reports that
   Time counted = at;    // after the reading of the system call counters
@@ -167,13 +168,13 @@ class OneTrial {
   // The calls of the readings are not the window's, and the peak of memory is read at the end only, because
   // that takes the server milliseconds.
   void look_at_opening() {
-    before_ = Snapshot{.machine = read_machine_cpu()};
+    before_ = Snapshot{.around = read_surroundings(pinned_)};
     ask_server(*before_, kTimesOnly);
     count_calls(*before_, &Part::calls_before);
   }
 
   void look_at_closing() {
-    after_ = Snapshot{.machine = read_machine_cpu()};
+    after_ = Snapshot{.around = read_surroundings(pinned_)};
     count_calls(*after_, &Part::calls_after);
     ask_server(*after_, 0);
   }
@@ -211,7 +212,7 @@ class OneTrial {
                                                         ? std::string()
                                                         : ": " + trial_.load->messages_of_errors.front()),
                   load_);
-    if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
+    note_surroundings(before_->around, after_->around, trial_);
     if (!in_time(before_->server_at, after_->server_at) ||
         (order_.count_calls && !in_time(before_->counted, after_->counted))) {
       trial_.late = true;
@@ -270,6 +271,7 @@ class OneTrial {
   Trial trial_;
   ResultFile result_;
   std::string address_;
+  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
   std::optional<Snapshot> before_, after_;
   TrialProcesses processes_;
   Part& server_ = processes_.server;
