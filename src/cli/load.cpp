@@ -64,6 +64,7 @@ struct Load {
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
+  std::vector<std::string> remarks(const Engine& chosen) const;
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
   void watch(LoadRun::Milestone milestone);
@@ -103,6 +104,17 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+}
+
+std::vector<std::string> Load::remarks(const Engine& chosen) const {
+  std::vector<std::string> remarks = engine.remarks(chosen);
+  // A race (--events) gives its server a limit that fits.
+  if (const Duration usual = Limits{}.idle; plan.interval >= usual && !chosen.in_process && !events)
+    remarks.push_back(
+        fmt::format("-i {}: a server may close connections on which nothing moves for so long; '{} serve' "
+                    "does after {}, unless its --idle-timeout says more",
+                    format_duration(plan.interval), program.name, format_duration(usual)));
+  return remarks;
 }
 
 void Load::look_again(Time now) {
@@ -186,10 +198,11 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
+  engine.take_knobs(program, protocol.given);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
-  for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
+  for (const std::string& remark : remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
   if (!chosen.in_process) ensure_descriptors("-c", plan.connections);
   raise_descriptor_limit();
@@ -244,7 +257,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_duration(command, "--request-timeout", load->plan.request_timeout,
                "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
   add_duration(command, "--idle-timeout", load->limits.idle,
-               "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
+               "close a connection on which nothing moves, beside the pauses of -i [60s]",
+               std::chrono::milliseconds(1));
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
   command.add_flag("--events", load->events,

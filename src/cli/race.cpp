@@ -10,16 +10,17 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/catalogue.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "hosting/mismatch.hpp"
 #include "measure/affinity.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
+#include "race/scenario/placement.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -42,41 +43,6 @@ Every server meets every client, in fresh processes for each trial and in random
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
 3 the measurement is invalid, or no contestant is sound: nothing should be compared.)",
                      program.name, program.protocols.front().name, file);
-}
-
-race::KnobRow row_of(const Knob& knob) {
-  return {.name = std::string(knob.name),
-          .choices = {knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread)};
-}
-
-race::Catalogue catalogue_of(const Program& program) {
-  race::Catalogue catalogue;
-  for (const Engine* engine : engines()) {
-    race::EngineRow row{.name = std::string(engine->name),
-                        .serves = engine->serves,
-                        .dials = engine->dials,
-                        .in_process = engine->in_process,
-                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
-    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
-    catalogue.engines.push_back(std::move(row));
-  }
-  for (const Protocol& protocol : program.protocols) {
-    race::ProtocolRow row{.name = protocol.name,
-                          .least_payload_bytes = protocol.least_payload,
-                          .largest_payload_bytes = protocol.largest_payload,
-                          .takes_turns = protocol.takes_turns,
-                          .has_ceiling = protocol.has_ceiling,
-                          .verified = protocol.verified};
-    for (const ProtocolOption& option : protocol.options)
-      row.options.push_back({option.name, option.choices, option.serves, option.loads});
-    for (const Engine* engine : engines())
-      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
-        row.unsupported.emplace(engine->name, reason);
-    catalogue.protocols.push_back(std::move(row));
-  }
-  return catalogue;
 }
 
 struct Race {
@@ -171,10 +137,13 @@ void Race::add_load_to(Command command) {
                [](Command sub, const auto& n, auto& value, const auto& text) {
                  return add_bytes(sub, n, value, text, 1);
                });
+  add_time(command, "--request-timeout", flags.request_timeout,
+           "give a request up that takes longer: the contestant has failed [5s]", group, instant);
 }
 
 void Race::add_race_to(Command command) {
   const auto group = "Race";
+  const auto instant = std::chrono::milliseconds(1);
   add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
   add_text(command, "--turns", turns,
            "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
@@ -183,6 +152,8 @@ void Race::add_race_to(Command command) {
            std::chrono::milliseconds(1));
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
+  add_time(command, "--trial-timeout", flags.trial_timeout,
+           "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
   command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
@@ -242,11 +213,12 @@ int Race::run() {
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
+  const race::CpuPlan cpus = race::choose_cpus(raced, read_topology(allowed_cpus()));
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
   if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
+    if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
     print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;
   }

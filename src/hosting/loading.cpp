@@ -12,9 +12,11 @@ Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan&
       answering_(engine.in_process ? protocol.make_server(answering) : nullptr) {}
 
 void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
+  Limits own = limits;
+  own.idle += run_.plan().interval;
   engine_.run({.service = *asking_,
                .options = options,
-               .limits = limits,
+               .limits = own,
                .tally = tally_,
                .target = target,
                .dials = run_.plan().connections,

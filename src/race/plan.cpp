@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "race/scenario/engine_choice.hpp"
+
 namespace joust::race {
 namespace {
 

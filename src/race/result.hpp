@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
+#include "measure/throttling.hpp"
 #include "measure/usage.hpp"
 #include "race/scenario/scenario.hpp"
 #include "stats/bootstrap.hpp"
@@ -113,6 +115,9 @@ struct Trial {
   // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};                    // the CPUs of both sides then; empty if not pinned
+  std::optional<Throttling> throttled{};                 // by a CPU quota, during the timed window
+  std::optional<ClockRates> clock{};                     // of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // in words; empty if there was none

@@ -114,6 +114,16 @@ ordered_json machine_json(const std::optional<MachineCpu>& machine) {
           {"cpu_s", machine->total_s()}};
 }
 
+ordered_json throttling_json(const std::optional<Throttling>& throttled) {
+  if (!throttled) return nullptr;
+  return {{"times", throttled->times}, {"time_s", throttled->time_s}};
+}
+
+ordered_json clock_json(const std::optional<ClockRates>& clock) {
+  if (!clock) return nullptr;
+  return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
+}
+
 // Without its histogram: that of one trial can be larger than all the rest of a race.
 ordered_json trial_load_json(const Trial& trial) {
   if (!trial.load) return nullptr;
@@ -132,7 +142,10 @@ ordered_json trial_json(const Trial& trial) {
                     {"load", trial_load_json(trial)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},
-                    {"machine", machine_json(trial.machine)}};
+                    {"machine", machine_json(trial.machine)},
+                    {"pinned_cpus", machine_json(trial.pinned)},
+                    {"throttled", throttling_json(trial.throttled)},
+                    {"clock_mhz", clock_json(trial.clock)}};
   if (!trial.failure.empty()) {
     json["failure"] = trial.failure;
     json["last_words"] = trial.last_words;

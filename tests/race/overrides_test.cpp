@@ -86,7 +86,22 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   scenario.limits.trial_timeout = seconds(5);
   applied({}, scenario);
   EXPECT_EQ(problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
-            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s");
+            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
+            "(--trial-timeout)");
+  EXPECT_EQ(
+      applied({.servers = {}, .clients = {}, .duration = seconds(9), .trial_timeout = seconds(10)}, scenario)
+          .limits.trial_timeout,
+      seconds(10));
+}
+
+TEST(Overrides, EqualContestantsHaveNumbers) {
+  const Scenario scenario = applied({.servers = {"epoll,threads", "epoll"}, .clients = {"epoll,epoll"}});
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"epoll/epoll", "epoll/epoll#2", "threads/epoll",
+                                             "threads/epoll#2", "epoll#2/epoll", "epoll#2/epoll#2"}));
+  EXPECT_EQ(problem({.servers = {"epoll:trigger=level:trigger=edge"}, .clients = {}}),
+            "--server: knob 'trigger' is given twice in 'epoll:trigger=level:trigger=edge'");
 }
 
 TEST(Overrides, ACpuMustExist) {

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/scenario/cpu_list.hpp"
-#include "race/trial/disturbance.hpp"
+#include "race/checks/interference.hpp"
 #include "race/checks/findings.hpp"
 #include "race/judgement/summary.hpp"
 #include "stats/drift.hpp"
@@ -126,30 +126,11 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
 CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
-  double worst = 0, sum = 0;
-  std::size_t trials = 0, unknown = 0, too_short = 0, disturbed = 0;
-  for (const Entry& entry : one.entries)
-    for (const Trial* trial : usable_trials(entry)) {
-      const auto steal = steal_share(*trial);
-      unknown += !trial->machine;
-      too_short += trial->machine && !steal;
-      if (!steal) continue;
-      worst = std::max(worst, *steal);
-      sum += *steal;
-      disturbed += *steal > kDisturbedSteal;
-      ++trials;
-    }
-  const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
-  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
-  if (too_short > 0)
-    findings.say("stolen time is not known in {} with short windows", counted(too_short, "trial"));
-  if (worst > kStealWorthAWord)
-    findings.warn(
-        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",
-        percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
-  else if (trials > 0)
-    findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  const std::size_t disturbed = check_steal(one, findings);
+  check_throttling(one, findings);
+  check_clock(one, findings);
   check_apart(race.cpus, findings);
+  for (const std::string& remark : race.cpus.remarks) findings.warn("{}", remark);
   for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
   if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");

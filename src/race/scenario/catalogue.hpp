@@ -43,6 +43,8 @@ struct ProtocolRow {
   std::vector<OptionRow> options{};
   std::string verified = "byte for byte";            // how replies are checked
   std::map<std::string, std::string> unsupported{};  // engines that do not fit, with the reason
+
+  const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
 };
 
 struct Catalogue {

@@ -51,6 +51,7 @@ struct LimitPlan {
 struct CpuPlan {
   std::string server{};
   std::string client{};
+  std::vector<std::string> remarks{};  // what makes the chosen places unequal or slow, in words
 };
 
 // An engine in one role, with its knobs.
@@ -60,6 +61,8 @@ struct EngineChoice {
   std::string wait = "block";
   Settings knobs{};
   Settings options{};  // of the protocol, for this contestant alone
+
+  bool operator==(const EngineChoice&) const = default;
 };
 
 struct Contestant {
@@ -103,8 +106,6 @@ inline constexpr std::string_view kDefaultClient = "epoll";
 enum class Role { serve, dial };
 
 // The functions below return error messages that name the allowed values and the nearest match.
-std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
-                                                      const Catalogue& catalogue);
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
 std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
                                       const std::string& value, const Catalogue& catalogue);
@@ -121,18 +122,6 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
 
 // The protocol options of a side: the contestant's, then the case's.
 Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
-
-// Knobs that all engines have are stored in EngineChoice's own members. A name that is not a knob may be an
-// option of the protocol; complete() checks that.
-std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const Catalogue& catalogue);
-
-// Every server with every client, named by their differences.
-std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
-                                   const std::vector<EngineChoice>& clients);
-
-// "epoll", or "epoll:trigger=level": the engine and its non-default settings.
-std::string describe(const EngineChoice& choice);
 
 // Fills in the remaining defaults and checks the whole: unique names, an existing reference, at least one
 // contestant and one case.

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/engine_choice.hpp"
 #include "race/scenario/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
@@ -158,7 +159,7 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
   else if (!contestant.external() && !table.contains("server"))
     reader.wrong("server", "missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
   if (contestant.name.empty()) {
-    contestant.name = server ? describe(*server) : "";
+    contestant.name = server ? standard_name(contestant, scenario.contestants) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
   }
   if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "joust/limits.hpp"
+
 namespace joust::race {
 namespace {
 
@@ -45,11 +47,13 @@ void add_socket(Words& words, const SocketPlan& socket) {
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
 }
 
-// While others take their turns, a contestant is stopped, and its clock is not: the limit leaves that out.
-std::optional<Duration> idle_timeout(const Scenario& scenario, const Case& one) {
-  constexpr Duration kStandard = std::chrono::seconds(60);  // of `joust serve` and `joust load`
-  if (!one.load.turns) return scenario.limits.idle_timeout;
-  return scenario.limits.idle_timeout.value_or(kStandard) + one.load.rest;
+// The server's limit for idle connections. It must not end a connection in the pause between two messages, so
+// pauses are added to it, unless they are far shorter. (The load adds them by itself.) While others take
+// their turns, a contestant is stopped, and its clock is not: that time is added too.
+std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& load) {
+  const Duration limit = limits.idle_timeout.value_or(Limits{}.idle);
+  if (load.turns) return limit + load.rest;
+  return 2 * load.interval < limit ? limits.idle_timeout : limit + load.interval;
 }
 
 bool needs_quotes(const std::string& word) {
@@ -76,7 +80,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_engine(words, server, cpus.server);
   add_socket(words, scenario.socket);
   add(words, "--backlog", scenario.socket.backlog);
-  add(words, "--idle-timeout", idle_timeout(scenario, one));
+  add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
   return words;
@@ -104,7 +108,10 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_socket(words, scenario.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
-  add(words, "--idle-timeout", idle_timeout(scenario, one));
+  if (load.turns)
+    add(words, "--idle-timeout", server_idle(scenario.limits, load));
+  else
+    add(words, "--idle-timeout", scenario.limits.idle_timeout);
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;

@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "base/text.hpp"
 #include "race/trial/child_json.hpp"
+#include "race/trial/surroundings.hpp"
 #include "race/trial/trial_sides.hpp"
 
 namespace joust::race {
@@ -31,7 +32,7 @@ Usage usage_from(const json& usage) {
 // The data read at both ends of the timed window.
 struct Snapshot {
   Time at = Clock::now();
-  std::optional<MachineCpu> machine{};
+  Surroundings around{};
   std::optional<Usage> server{};
   Time server_at = at;  // when the server read its usage, if it reports that
   Time counted = at;    // after the reading of the system call counters
@@ -62,7 +63,9 @@ class OneTrial {
     if (setup_.stop.requested()) return false;
     if (!ended)
       return sides_.fail(
-          fmt::format("the load did not end within {} and was killed", format_duration(patience)), load_);
+          fmt::format("the load did not end within {} and was killed; --trial-timeout allows more",
+                      format_duration(patience)),
+          load_);
     if (server_.gone())
       return sides_.fail(
           fmt::format("the server ended in the middle of the trial: {}", server_.child->how_it_ended()),
@@ -79,13 +82,13 @@ class OneTrial {
   // The calls of the readings are not the window's, and the peak of memory is read at the end only, because
   // that takes the server milliseconds.
   void look_at_opening() {
-    before_ = Snapshot{.machine = read_machine_cpu()};
+    before_ = Snapshot{.around = read_surroundings(pinned_)};
     ask_server(*before_, kTimesOnly);
     count_calls(*before_, &Part::calls_before);
   }
 
   void look_at_closing() {
-    after_ = Snapshot{.machine = read_machine_cpu()};
+    after_ = Snapshot{.around = read_surroundings(pinned_)};
     count_calls(*after_, &Part::calls_after);
     ask_server(*after_, 0);
   }
@@ -119,7 +122,7 @@ class OneTrial {
                                                 ? std::string()
                                                 : ": " + trial_.load->messages_of_errors.front()),
           load_);
-    if (before_->machine && after_->machine) trial_.machine = *after_->machine - *before_->machine;
+    note_surroundings(before_->around, after_->around, trial_);
     if (!in_time(before_->server_at, after_->server_at) ||
         (order_.count_calls && !in_time(before_->counted, after_->counted))) {
       trial_.late = true;
@@ -151,6 +154,7 @@ class OneTrial {
   const ProcessRunner::Setup& setup_;
   const TrialOrder& order_;
   TrialSides sides_;
+  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
   std::optional<Snapshot> before_, after_;
   Trial& trial_ = sides_.trial();
   TrialProcesses& processes_ = sides_.processes();
@@ -166,7 +170,8 @@ Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
   if (load.duration)
     return limits.connect_timeout.value_or(seconds(30)) + load.warmup + *load.duration +
            limits.request_timeout.value_or(seconds(5)) + seconds(10);
-  return seconds(120) + load.warmup + load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
+  return seconds(120) + limits.request_timeout.value_or(Duration{}) + load.warmup +
+         load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {

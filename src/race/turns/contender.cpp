@@ -23,6 +23,12 @@ Usage scaled(const Usage& ticks, double cpu_s) {
   return usage;
 }
 
+// Adds what has passed between two readings, where both are known.
+void add(std::optional<MachineCpu>& sum, const std::optional<MachineCpu>& before,
+         const std::optional<MachineCpu>& after) {
+  if (before && after) sum = sum.value_or(MachineCpu{}) + (*after - *before);
+}
+
 }  // namespace
 
 bool Contender::start() {
@@ -34,6 +40,7 @@ bool Contender::start() {
     server_at_start_ = usage_of_process_tree(sides_.server().child->pid());
   }
   client_clock_ = ProcessClock(sides_.load().child->pid());
+  at_start_ = read_surroundings(pinned_);
   rest();
   server_last_s_ = server_clock_.read_s();
   return true;
@@ -63,8 +70,10 @@ void Contender::rest() {
 }
 
 Contender::Used Contender::used() {
-  return {
-      .server_s = server_clock_.read_s(), .client_s = client_clock_.read_s(), .machine = read_machine_cpu()};
+  return {.server_s = server_clock_.read_s(),
+          .client_s = client_clock_.read_s(),
+          .machine = read_machine_cpu(),
+          .pinned = pinned_.empty() ? std::nullopt : read_machine_cpu(pinned_)};
 }
 
 std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
@@ -84,11 +93,8 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
   const Used after = used();
   server_last_s_ = after.server_s;
   server_cpu_s_ += after.server_s - before.server_s;
-  if (before.machine && after.machine) {
-    auto& machine = sides_.trial().machine;
-    const MachineCpu here = *after.machine - *before.machine;
-    machine = machine ? *machine + here : here;
-  }
+  add(machine_, before.machine, after.machine);
+  add(pinned_use_, before.pinned, after.pinned);
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
   const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
   const std::uint64_t verified = counted_.verified - before_it.verified;
@@ -120,6 +126,9 @@ bool Contender::finish_in_order() {
   if (sides_.setup().stop.requested()) return false;
   if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
   if (!sides_.read_result()) return false;
+  note_surroundings(at_start_, read_surroundings(pinned_), sides_.trial());
+  sides_.trial().machine = machine_;
+  sides_.trial().pinned = pinned_use_;
   if (server_at_start_ && server_at_end)
     sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
   return sides_.stop_server();

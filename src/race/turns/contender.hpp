@@ -6,6 +6,7 @@
 
 #include "measure/process_clock.hpp"
 #include "measure/usage.hpp"
+#include "race/trial/surroundings.hpp"
 #include "race/trial/trial_sides.hpp"
 
 namespace joust::race {
@@ -35,24 +36,25 @@ class Contender {
   };
   struct Used {
     double server_s = 0, client_s = 0;
-    std::optional<MachineCpu> machine{};
+    std::optional<MachineCpu> machine{}, pinned{};
   };
 
   bool connect();
   Used used();
   void go();
   void rest();
-  bool read_usage();
   bool finish_in_order();
 
   TrialSides sides_;
+  const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
+  Surroundings at_start_{};
+  std::optional<MachineCpu> machine_{}, pinned_use_{};  // in all turns
   ProcessClock server_clock_, client_clock_;
   std::optional<Usage> server_at_start_{};
   Counts counted_{};
   double server_cpu_s_ = 0;  // in all turns
   double server_while_resting_s_ = 0;
   double server_last_s_ = 0;
-  std::vector<Turn> turns_{};
 };
 
 }  // namespace joust::race
