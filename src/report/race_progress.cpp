@@ -9,11 +9,11 @@
 namespace joust::report {
 namespace {
 
-constexpr std::size_t kBarColumns = 20;
+constexpr std::size_t kProgressColumns = 20;
 
 std::string bar(std::size_t done, std::size_t all) {
-  const std::size_t filled = all == 0 ? 0 : kBarColumns * done / all;
-  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kBarColumns - filled);
+  const std::size_t filled = all == 0 ? 0 : kProgressColumns * done / all;
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kProgressColumns - filled);
 }
 
 std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
