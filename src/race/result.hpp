@@ -15,7 +15,8 @@
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
 #include "race/scenario/scenario.hpp"
-#include "stats/bootstrap.hpp"
+#include "stats/intervals.hpp"
+#include "stats/ties.hpp"
 
 // The recorded data of a race, and the conclusions. Checks, tables and documents are functions of these.
 namespace joust::race {
@@ -144,11 +145,11 @@ struct CallCount {
   std::string reason{};  // why one is absent
 };
 
-// The median over rounds with its interval, which is empty for a single round.
+// The middle of a figure over rounds with its interval, which is unbounded for a single round.
 struct Estimate {
-  double median = 0;
+  double median = 0;  // of a ratio the Hodges-Lehmann estimate
   stats::Interval interval{};
-  double confidence = 0;  // of the interval: 0.95, or less with few rounds
+  double confidence = 0;  // the coverage reached: of a ratio, that of all comparisons of the case together
 };
 
 struct Sides {
@@ -186,6 +187,7 @@ struct Entry {
   bool ranked = true;
   bool at_least = false;           // the generator was the limit: the figure is a lower bound
   std::string reason{};            // why it is not ranked
+  bool told_apart = false;         // from the reference
   std::optional<int> tie_group{};  // from 1, the fastest first; members of one group tie
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
@@ -211,8 +213,10 @@ struct CaseResult {
   std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
-  double least_difference = 0;  // between ratios: 0.02 is 2 %
-  std::string verdict{};        // in words
+  stats::Family family{1};         // the comparisons of its ranked contestants
+  double least_difference = 0;     // that is told: 0.02 is 2 %
+  bool reference_differs = false;  // from its second entry
+  std::string verdict{};           // in words
 };
 
 struct RaceResult {

@@ -18,13 +18,16 @@ using race::EntryKind;
 constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
 
-// "95 % interval": what the weakest of the rows can claim.
-std::string interval_title(const std::vector<const Entry*>& rows) {
+// "95 % together": the least confidence of the rows, rounded down. With one comparison "95 % interval".
+std::string interval_title(const CaseResult& one, const std::vector<const Entry*>& rows) {
   double least = 1;
   for (const Entry* entry : rows)
     if (entry->summary.ratio && entry->summary.ratio->interval.is_known())
       least = std::min(least, entry->summary.ratio->confidence);
-  return least < 1 ? fmt::format("{:.0f} % interval", least * 100) : "interval";
+  if (least == 1) return "interval";
+  constexpr double kRounding = 1e-9;
+  const char* const of = one.family.pairs() > 1 ? "together" : "interval";
+  return fmt::format("{:.0f} % {}", std::floor(least * 100 + kRounding), of);
 }
 
 // "67.2k to 69.0k" only where two rounds or more can tell.
@@ -38,7 +41,7 @@ std::string latency_text(const std::optional<double>& nanoseconds) {
 }
 
 // "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
                             const char* name) {
   return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
                      latency_text(latency.*figure));
@@ -130,7 +133,7 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
   columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
                                  {.title = "median", .gap = 2, .group = ratio_group},
-                                 {.title = interval_title(rows), .gap = 2, .group = ratio_group},
+                                 {.title = interval_title(one, rows), .gap = 2, .group = ratio_group},
                                  {.title = "p50", .gap = 3, .group = "latency"},
                                  {.title = "p99", .group = "latency"},
                                  {.title = "max", .group = "latency"}});

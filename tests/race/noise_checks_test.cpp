@@ -146,8 +146,19 @@ TEST_F(Checks, TooFewRoundsAreTold) {
   scenario.rounds = 3;
   const CheckResult found = check(8);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "3 rounds: intervals can hold the truth 75 % of the time at most"))
+  EXPECT_TRUE(has(found.detail, "3 rounds for 3 comparisons, 95 % takes 7: the intervals are widened"))
       << found.detail;
+  scenario.rounds = 1;
+  EXPECT_TRUE(has(check(8).detail, "1 round for 3 comparisons, 95 % takes 7: nothing is told"));
+  scenario.rounds = 7;
+  EXPECT_EQ(check(8).verdict, Verdict::pass);
+}
+
+TEST_F(Checks, MoreContestantsTakeMoreRounds) {
+  scenario = fake_scenario({"threads", "epoll", "io-uring", "other", "fifth"}, 8);
+  runner.throughput["fifth"] = 40e3;
+  EXPECT_TRUE(has(check(8).detail, "95 % takes 9: the intervals hold together with 92.2 %"))
+      << check(8).detail;
 }
 
 TEST_F(Checks, TooFewMessagesAreTold) {

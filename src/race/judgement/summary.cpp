@@ -2,16 +2,17 @@
 #include "race/judgement/summary.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include "measure/histogram.hpp"
+#include "race/judgement/ranking.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
 namespace {
 
-using Figure = std::function<std::optional<double>(const Trial&)>;
+// Asked of the interval of a contestant's own figure.
+constexpr double kConfidence = 0.95;
 
 // The median of a figure over the trials that have it.
 std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
@@ -107,15 +108,15 @@ Sides memory_of(const std::vector<const Trial*>& trials) {
   return most;
 }
 
-Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
+Summary summary_of(const Entry& entry) {
   const std::vector<const Trial*> trials = usable_trials(entry);
   Summary summary{.trials = trials.size()};
   if (trials.empty()) return summary;
   std::vector<double> rates;
   for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
-  summary.throughput_per_s = Estimate{.median = stats::median(rates),
-                                      .interval = stats::median_interval(rates, bootstrap),
-                                      .confidence = stats::true_confidence(rates.size(), bootstrap)};
+  const stats::Location rate = stats::median_with_interval(rates, kConfidence);
+  summary.throughput_per_s =
+      Estimate{.median = rate.estimate, .interval = rate.interval, .confidence = rate.coverage};
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =
@@ -138,35 +139,13 @@ std::uint64_t rounds_begun(const CaseResult& one) {
   return last;
 }
 
-stats::Rounds throughput_by_round(const Entry& entry, std::uint64_t rounds) {
-  stats::Rounds figures(rounds);
-  for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = trial->load->throughput_per_s;
-  return figures;
-}
-
-stats::Ratio ratio_of(const Entry& entry, const Entry& to, std::uint64_t rounds, std::uint64_t seed) {
-  return stats::compare(throughput_by_round(entry, rounds), throughput_by_round(to, rounds), {.seed = seed});
-}
-
-void summarize(CaseResult& one, std::uint64_t seed) {
-  for (Entry& entry : one.entries) entry.summary = summary_of(entry, {.seed = seed});
+void summarize(CaseResult& one) {
+  for (Entry& entry : one.entries) entry.summary = summary_of(entry);
   const Entry* reference = find_entry(one, one.reference);
-  if (reference == nullptr || reference->summary.trials == 0) {
-    const auto measured = std::ranges::find_if(
-        one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-    reference = measured == one.entries.end() ? nullptr : &*measured;
-    one.reference = reference == nullptr ? std::string() : reference->contestant.name;
-  }
-  if (reference == nullptr) return;
-  const std::uint64_t rounds = rounds_begun(one);
-  for (Entry& entry : one.entries) {
-    if (entry.kind == EntryKind::ceiling || entry.summary.trials == 0) continue;
-    const stats::Ratio ratio = ratio_of(entry, *reference, rounds, seed);
-    if (ratio.rounds > 0)
-      entry.summary.ratio = Estimate{.median = ratio.median,
-                                     .interval = ratio.interval,
-                                     .confidence = stats::true_confidence(ratio.rounds, {.seed = seed})};
-  }
+  if (reference != nullptr && reference->summary.trials > 0) return;
+  const auto measured = std::ranges::find_if(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
+  one.reference = measured == one.entries.end() ? std::string() : measured->contestant.name;
 }
 
 }  // namespace joust::race

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "race/checks/findings.hpp"
 #include "race/judgement/summary.hpp"
-#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,8 +28,7 @@ std::string against_reference(const Entry& entry, const Entry& reference, const 
   const std::string interval = ratio.interval.is_known()
                                    ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
                                    : std::string("one round");
-  const double most = 1 + one.least_difference;
-  if (ratio.interval.overlaps({1 / most, most}))
+  if (!entry.told_apart)
     return fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval);
   return fmt::format("{} is {} {} ({})", name, times, one.reference, interval);
 }
