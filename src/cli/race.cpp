@@ -16,6 +16,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "base/text.hpp"
 #include "measure/affinity.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
@@ -50,7 +51,7 @@ struct Race {
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{};
+  std::optional<std::string> turns{}, precision{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -144,7 +145,12 @@ void Race::add_load_to(Command command) {
 void Race::add_race_to(Command command) {
   const auto group = "Race";
   const auto instant = std::chrono::milliseconds(1);
-  add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
+  add_number(command, "--rounds", flags.rounds,
+             "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
+  add_time(command, "--time", flags.time, "a race without --rounds ends after this time [60s]", group,
+           instant);
+  add_text(command, "--precision", precision,
+           "or as soon as every ratio is known so well: half its interval [3%]", group, "PERCENT");
   add_text(command, "--turns", turns,
            "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
            "on|off");
@@ -208,6 +214,11 @@ int Race::run() {
   for (const auto& each : collect) each();
   if (turns && *turns != "on" && *turns != "off")
     throw UsageError(fmt::format("--turns: '{}' is not allowed; allowed: on, off", *turns));
+  if (precision) {
+    const auto fraction = parse_percent(*precision);
+    if (!fraction) throw UsageError("--precision: " + fraction.error());
+    flags.precision = *fraction;
+  }
   if (turns) flags.turns = *turns == "on";
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);

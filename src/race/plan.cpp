@@ -133,6 +133,12 @@ Duration longest_rest(const CaseResult& one) {
          static_cast<std::int64_t>(one.entries.size());
 }
 
+// Trials with a window of their own are no basis for a goal: those that are precise enough take hours.
+void set_goal(Plan& plan) {
+  plan.by_goal = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  plan.rounds = plan.by_goal ? kMostRounds : kStandardRounds;
+}
+
 }  // namespace
 
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
@@ -155,6 +161,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     result.plan.load.rest = longest_rest(result);
     plan.cases.push_back(std::move(result));
   }
+  if (plan.rounds == 0) set_goal(plan);
   return plan;
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "race/trial/disturbance.hpp"
 #include "race/turns/generation_run.hpp"
+#include "race/turns/goal.hpp"
 
 namespace joust::race {
 namespace {
@@ -39,29 +40,46 @@ std::string what_failed(const Trial& trial) {
   return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
 }
 
+// A counting trial of contestants that take turns. Calls are the same in every window.
+void make_short(LoadPlan& load) {
+  load.turns = false;
+  load.duration = std::min<Duration>(*load.duration, std::chrono::milliseconds(300));
+  load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
+}
+
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
   Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
       : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
-    trials_ = trials_in(plan_) + counting_pass().size();
+    if (!plan_.by_goal) trials_ = trials_in(plan_) + counting_pass().size();
     turn_of_case_.assign(plan_.cases.size(), scenario_.turn);
   }
 
   RaceResult run() {
-    RaceResult result{.scenario = scenario_, .seed = plan_.seed};
-    while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
+    RaceResult result{.scenario = scenario_, .seed = plan_.seed, .looks = plan_.by_goal ? Goal::kLooks : 1};
+    while (goes_on(result) && run_round(result)) ++result.rounds;
     count_calls();
     result.refused = refused_;
     result.rounds_again = rounds_again_;
     result.complete = !stop_.requested() && refused_.empty();
     if (stop_.requested())
-      result.incomplete = fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
+      result.incomplete = plan_.by_goal
+                              ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
+                              : fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
     result.cases = std::move(plan_.cases);
     return result;
   }
 
  private:
+  bool goes_on(RaceResult& result) {
+    if (!plan_.by_goal || result.rounds == plan_.rounds) return result.rounds < plan_.rounds;
+    result.cases = plan_.cases;  // as far as they are
+    const bool more = goal_.goes_on(result, Clock::now());
+    result.cases.clear();
+    return more;
+  }
+
   bool over() const { return stop_.requested() || !refused_.empty(); }
 
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
@@ -153,9 +171,10 @@ class Running {
 
   RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
     return {.round = round,
-            .rounds = plan_.rounds,
+            .rounds = plan_.by_goal ? 0 : plan_.rounds,
             .trial = done_ + 1,
             .trials = trials_,
+            .time = scenario_.time,
             .entry = entry(slot),
             .load_case = plan_.cases[slot.case_index].plan,
             .counting = counting};
@@ -168,7 +187,7 @@ class Running {
 
   Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
     Case load_case = plan_.cases[slot.case_index].plan;
-    if (counting) load_case.load.turns = false;
+    if (counting && load_case.load.turns) make_short(load_case.load);
     const RaceObserver::Step step = step_of(slot, round, counting);
     ++done_;
     observer_.trial_starts(step);
@@ -264,6 +283,7 @@ class Running {
   TrialRunner& runner_;
   RaceObserver& observer_;
   const Stop& stop_;
+  Goal goal_{scenario_, plan_, Clock::now()};
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
   std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known

@@ -113,6 +113,7 @@ struct Trial {
   std::optional<LoadResult> load{};
   ServerResult server{};
   std::vector<Turn> turns{};  // empty for a trial with a window of its own
+  double cpu_s_at_rest = 0;   // of the server while others took their turns: a thread that polls
   // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
@@ -162,6 +163,7 @@ struct Summary {
   std::optional<Estimate> throughput_per_s{};
   std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
+  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
   Latency latency_ns{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
@@ -185,10 +187,12 @@ struct Entry {
   std::size_t failures = 0;  // trials without a result
   Summary summary{};
   bool ranked = true;
-  bool at_least = false;           // the generator was the limit: the figure is a lower bound
-  std::string reason{};            // why it is not ranked
-  bool told_apart = false;         // from the reference
-  std::optional<int> tie_group{};  // from 1, the fastest first; members of one group tie
+  bool at_least = false;                // the generator was the limit: the figure is a lower bound
+  std::string reason{};                 // why it is not ranked
+  bool told_apart = false;              // from the reference
+  bool cost_told_apart = false;         // likewise, by the server's CPU time per message
+  std::optional<int> cost_tie_group{};  // from 1, the cheapest first
+  std::optional<int> tie_group{};       // from 1, the fastest first; members of one group tie
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
 };
@@ -213,10 +217,11 @@ struct CaseResult {
   std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
-  stats::Family family{1};         // the comparisons of its ranked contestants
-  double least_difference = 0;     // that is told: 0.02 is 2 %
-  bool reference_differs = false;  // from its second entry
-  std::string verdict{};           // in words
+  stats::Family family{1};           // the comparisons of its ranked contestants
+  double least_difference = 0;       // that is told: 0.02 is 2 %
+  double least_cost_difference = 0;  // likewise, of the server's CPU time per message
+  bool reference_differs = false;    // from its second entry
+  std::string verdict{};             // in words
 };
 
 struct RaceResult {
@@ -225,6 +230,7 @@ struct RaceResult {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;  // finished
   std::uint64_t rounds_again = 0;
+  std::size_t looks = 1;  // how often the intervals decide, or could have decided, that the race ends
   bool complete = false;
   std::string incomplete{};  // why
   std::string refused{};     // a child's message about invalid arguments: there is nothing to report

@@ -19,7 +19,7 @@ using race::EntryKind;
 using race::Trial;
 using race::Verdict;
 
-constexpr const char* kSchema = "joust-race/1";
+constexpr const char* kSchema = "joust-race/2";
 
 ordered_json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json(nullptr);
@@ -64,6 +64,8 @@ ordered_json summary_json(const race::Summary& summary) {
           {"throughput_per_s", estimate_json(summary.throughput_per_s)},
           {"mb_per_s", number(summary.mb_per_s)},
           {"ratio", estimate_json(summary.ratio)},
+          {"server_cpu_us_per_message", estimate_json(summary.server_cpu_us_per_message)},
+          {"cost_ratio", estimate_json(summary.cost_ratio)},
           {"latency_ns",
            {{"mean", number(latency.mean)},
             {"p50", number(latency.p50)},
@@ -132,6 +134,30 @@ ordered_json trial_load_json(const Trial& trial) {
   return load;
 }
 
+// Columns, because there are hundreds of turns.
+ordered_json turns_json(const std::vector<race::Turn>& turns) {
+  const auto column = [&](auto race::Turn::* member) {
+    ordered_json values = ordered_json::array();
+    for (const race::Turn& turn : turns) values.push_back(turn.*member);
+    return values;
+  };
+  return {{"round", column(&race::Turn::round)},
+          {"window_s", column(&race::Turn::window_s)},
+          {"verified", column(&race::Turn::verified)},
+          {"turn_s", column(&race::Turn::turn_s)},
+          {"messages", column(&race::Turn::messages)},
+          {"server_cpu_s", column(&race::Turn::server_cpu_s)},
+          {"client_cpu_s", column(&race::Turn::client_cpu_s)}};
+}
+
+std::size_t turns_of(const race::RaceResult& race) {
+  std::size_t turns = 0;
+  for (const CaseResult& one : race.cases)
+    for (const Entry& entry : one.entries)
+      for (const Trial& trial : entry.trials) turns += trial.turns.size();
+  return turns;
+}
+
 ordered_json trial_json(const Trial& trial) {
   ordered_json json{{"round", trial.round},
                     {"attempt", trial.attempt},
@@ -146,6 +172,12 @@ ordered_json trial_json(const Trial& trial) {
                     {"pinned_cpus", machine_json(trial.pinned)},
                     {"throttled", throttling_json(trial.throttled)},
                     {"clock_mhz", clock_json(trial.clock)}};
+  if (!trial.turns.empty()) {
+    json["turns"] = turns_json(trial.turns);
+    json["throughput_per_s"] = number(trial.throughput_per_s());
+    json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
+    json["cpu_s_at_rest"] = trial.cpu_s_at_rest;
+  }
   if (!trial.failure.empty()) {
     json["failure"] = trial.failure;
     json["last_words"] = trial.last_words;
@@ -169,6 +201,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
           {"reason", entry.reason},
           {"at_least", entry.at_least},
           {"tie_group", or_null(entry.tie_group)},
+          {"cost_tie_group", or_null(entry.cost_tie_group)},
           {"trials", std::move(trials)},
           {"summary", summary_json(entry.summary)}};
 }
@@ -205,6 +238,8 @@ ordered_json case_json(const CaseResult& one) {
           {"load", load_json(one.plan.load)},
           {"reference", one.reference},
           {"least_difference", number(one.least_difference)},
+          {"least_cost_difference", number(one.least_cost_difference)},
+          {"turns", one.plan.load.turns},
           {"verdict", one.verdict}};
 }
 
@@ -214,6 +249,9 @@ ordered_json scenario_json(const race::RaceResult& race) {
           {"title", scenario.title},
           {"description", scenario.description},
           {"rounds", scenario.rounds},
+          {"precision", scenario.rounds == 0 ? ordered_json(scenario.precision) : nullptr},
+          {"time_s", scenario.rounds == 0 ? seconds(scenario.time) : nullptr},
+          {"turn_s", seconds(scenario.turn)},
           {"quick", scenario.quick},
           {"cpus", {{"server", race.cpus.server}, {"client", race.cpus.client}}},
           {"socket",
@@ -233,6 +271,12 @@ ordered_json environment_json(const Environment& environment) {
   ordered_json json{{"fingerprint", environment.fingerprint()}};
   for (const Environment::Item& item : environment.items) json[item.name] = item.value;
   return json;
+}
+
+// Rounds of contestants that live side by side.
+std::uint64_t generations_of(const race::RaceResult& race) {
+  const bool any = std::ranges::any_of(race.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  return any ? race.rounds : 0;
 }
 
 std::string verdict_text(const race::RaceResult& race) {
@@ -257,6 +301,9 @@ std::string race_json(const race::RaceResult& race) {
                               {"joust", race.version},
                               {"seed", race.seed},
                               {"rounds", race.rounds},
+                              {"generations", generations_of(race)},
+                              {"turns", turns_of(race)},
+                              {"looks", race.looks},
                               {"rounds_again", race.rounds_again},
                               {"complete", race.complete},
                               {"incomplete", race.incomplete},

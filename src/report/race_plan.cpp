@@ -50,6 +50,13 @@ std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, co
       if (entry.kind != race::EntryKind::again) text += entry_text(scenario, one.plan, entry, cpus, program);
     text += "\n";
   }
+  if (plan.by_goal)
+    return text +
+           fmt::format(
+               "rounds of turns, in random orders of seed {}, until every ratio is known to +- {:.3g} % "
+               "or {} are over\nthen one more trial of each contestant, untimed, to count system "
+               "calls\n",
+               plan.seed, scenario.precision * 100, format_duration(scenario.time));
   text += fmt::format("{} in {}, in the order of seed {}:\n", counted(race::trials_in(plan), "trial"),
                       counted(plan.rounds, "round"), plan.seed);
   for (std::uint64_t round = 1; round <= plan.rounds; ++round) {

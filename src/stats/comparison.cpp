@@ -26,7 +26,8 @@ PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contest
   return ratios;
 }
 
-Family::Family(std::size_t contestants) : pairs_(contestants < 2 ? 1 : contestants * (contestants - 1) / 2) {}
+Family::Family(std::size_t contestants, std::size_t looks)
+    : pairs_((contestants < 2 ? 1 : contestants * (contestants - 1) / 2) * looks) {}
 
 double Family::of_each(double together) const {
   return 1 - (1 - together) / static_cast<double>(pairs_);

@@ -32,9 +32,10 @@ inline constexpr double kBarelyTogether = 0.90;
 // one between the first and the last.
 class Family {
  public:
-  explicit Family(std::size_t contestants);
+  // `looks`: how often the race looks at them to decide whether to go on; each look is a comparison too.
+  explicit Family(std::size_t contestants, std::size_t looks = 1);
 
-  std::size_t pairs() const { return pairs_; }  // at least 1
+  std::size_t pairs() const { return pairs_; }  // at least 1; a pair counts once for each look
   // The coverage that each needs for all to hold together with the probability `together`.
   double of_each(double together = kTogether) const;
   // The other way round: at least 0.

@@ -35,6 +35,16 @@ void apply(const Ranking& ranking, CaseResult& one) {
   }
 }
 
+void apply_cost(const Ranking& ranking, CaseResult& one) {
+  one.least_cost_difference = ranking.least_difference;
+  for (std::size_t i = 0; i < one.entries.size(); ++i) {
+    const Ranking::Place& place = ranking.places[i];
+    one.entries[i].summary.cost_ratio = place.ratio;
+    one.entries[i].cost_told_apart = place.told_apart;
+    one.entries[i].cost_tie_group = place.tie_group;
+  }
+}
+
 bool was_tried(const CaseResult& one) {
   return std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
@@ -61,7 +71,8 @@ void run_checks(RaceResult& race, CaseResult& one) {
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
-  apply(rank(one, throughput, stats::Better::greater), one);
+  apply(rank(one, throughput, stats::Better::greater, race.looks), one);
+  apply_cost(rank(one, server_cost, stats::Better::smaller, race.looks), one);
   for (const auto check :
        {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
     one.checks.push_back(check(race, one));

@@ -27,7 +27,11 @@ Ranking::Place compared(const stats::Rounds& entry, const stats::Rounds& referen
 }  // namespace
 
 std::optional<double> throughput(const Trial& trial) {
-  return trial.load->throughput_per_s;
+  return trial.throughput_per_s();
+}
+
+std::optional<double> server_cost(const Trial& trial) {
+  return trial.server_cpu_us_per_message();
 }
 
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure) {
@@ -43,11 +47,11 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
   return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
 }
 
-Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better) {
+Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
   std::vector<stats::Rounds> figures;
   for (const Entry& entry : one.entries)
     if (competes(entry)) figures.push_back(by_round(one, entry, figure));
-  const stats::Family family(figures.size());
+  const stats::Family family(figures.size(), looks);
   std::vector<stats::Rounds> noisy = figures;
   if (const Entry* again = second_entry(one)) noisy.push_back(by_round(one, *again, figure));
   double d = stats::least_difference(noisy, family);
@@ -63,7 +67,7 @@ Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better) 
     Ranking::Place& place = ranking.places.emplace_back();
     if (reference != nullptr && entry.kind != EntryKind::ceiling)
       place = compared(by_round(one, entry, figure), by_round(one, *reference, figure),
-                       entry.is_contestant() ? family : stats::Family(2), d);
+                       entry.is_contestant() ? family : stats::Family(2, looks), d);
     if (!competes(entry)) continue;
     if (*group > 0) place.tie_group = *group;
     ++group;

@@ -15,6 +15,7 @@ namespace joust::race {
 using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
+std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
 
 // Nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
@@ -35,6 +36,6 @@ struct Ranking {
   bool reference_differs;       // from its second entry
   std::vector<Place> places{};  // by entry
 };
-Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better);
+Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks = 1);
 
 }  // namespace joust::race

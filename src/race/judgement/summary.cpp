@@ -23,6 +23,16 @@ std::optional<double> median_of(const std::vector<const Trial*>& trials, const F
   return stats::median(values);
 }
 
+// The median of a figure with the interval that its trials give. Nothing if no trial has the figure.
+std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  std::vector<double> values;
+  for (const Trial* trial : trials)
+    if (const auto value = figure(*trial)) values.push_back(*value);
+  if (values.empty()) return std::nullopt;
+  const stats::Location middle = stats::median_with_interval(values, kConfidence);
+  return Estimate{.median = middle.estimate, .interval = middle.interval, .confidence = middle.coverage};
+}
+
 // The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
 // the figures of the server are not known. The load reads its own on time.
 constexpr double kLeastWindowOfServer_s = 0.1;
@@ -112,11 +122,8 @@ Summary summary_of(const Entry& entry) {
   const std::vector<const Trial*> trials = usable_trials(entry);
   Summary summary{.trials = trials.size()};
   if (trials.empty()) return summary;
-  std::vector<double> rates;
-  for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
-  const stats::Location rate = stats::median_with_interval(rates, kConfidence);
-  summary.throughput_per_s =
-      Estimate{.median = rate.estimate, .interval = rate.interval, .confidence = rate.coverage};
+  summary.throughput_per_s = estimate_of(trials, throughput);
+  summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =

@@ -92,9 +92,12 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   }
   if (given.quick) {
     scenario.quick = true;
-    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    scenario.rounds = scenario.rounds == 0 ? kQuickRounds : std::min(scenario.rounds, kQuickRounds);
   }
   replace(scenario.rounds, given.rounds);
+  if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
+  replace(scenario.time, given.time);
+  replace(scenario.precision, given.precision);
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
   if (given.seed) scenario.seed = given.seed;

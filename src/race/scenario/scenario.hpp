@@ -87,7 +87,9 @@ struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
   std::string description{};
-  std::uint64_t rounds = 10;
+  std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
+  double precision = 0.03;   // of every ratio: half its interval
+  Duration time = std::chrono::seconds(60);  // of the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
   bool quick = false;  // warn of disturbed rounds and do not repeat them
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
@@ -101,6 +103,8 @@ struct Scenario {
 };
 
 inline constexpr std::uint64_t kQuickRounds = 3;
+inline constexpr std::uint64_t kStandardRounds = 10;
+inline constexpr std::uint64_t kMostRounds = 1000;
 inline constexpr std::string_view kDefaultClient = "epoll";
 
 enum class Role { serve, dial };

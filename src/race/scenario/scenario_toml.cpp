@@ -27,7 +27,6 @@ constexpr std::uint64_t kMostDepth = 1'000'000;
 constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBacklog = 1'000'000;
-constexpr std::uint64_t kMostRounds = 1000;
 constexpr Duration kShortest = std::chrono::milliseconds(1);
 
 template <typename T>
@@ -243,6 +242,13 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
   assign(scenario.title, reader.text("title"));
   assign(scenario.description, reader.text("description"));
   assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
+  assign(scenario.time, reader.duration("time", kShortest));
+  if (const auto text = reader.text("precision")) {
+    if (const auto fraction = parse_percent(*text))
+      scenario.precision = *fraction;
+    else
+      reader.wrong("precision", fraction.error());
+  }
   assign(scenario.turns, reader.boolean("turns"));
   scenario.turn = reader.duration("turn", kShortest);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());

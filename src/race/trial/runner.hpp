@@ -45,8 +45,9 @@ class RaceObserver {
  public:
   virtual ~RaceObserver() = default;
   struct Step {
-    std::uint64_t round = 0, rounds = 0;
-    std::size_t trial = 0, trials = 0;  // number of this trial, from 1, and of all
+    std::uint64_t round = 0, rounds = 0;  // of how many; 0: the race ends by its time or its precision
+    std::size_t trial = 0, trials = 0;    // number of this trial, from 1, and of all; likewise
+    Duration time{};                      // which the race may take, if it has no number of rounds
     const Entry& entry;
     const Case& load_case;
     bool counting = false;

@@ -127,6 +127,7 @@ bool Contender::finish_in_order() {
   if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
   if (!sides_.read_result()) return false;
   note_surroundings(at_start_, read_surroundings(pinned_), sides_.trial());
+  sides_.trial().cpu_s_at_rest = server_while_resting_s_;
   sides_.trial().machine = machine_;
   sides_.trial().pinned = pinned_use_;
   if (server_at_start_ && server_at_end)
