@@ -172,6 +172,7 @@ void RequestSession::answered(Time now) {
     return;
   }
   run_.recorder().verified(latency, now - opens_);
+  if (plan_.turns) run_.recorder().replied(now, turn_);
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 

@@ -6,6 +6,10 @@
 
 namespace joust {
 
+// 1 / the share of a turn that is its ramp, in which connections that all send at one instant get out of
+// step.
+inline constexpr int kRampShare = 5;
+
 // Counts who takes part in the turns of a load (LoadPlan::turns), so that the end of each turn is known: all
 // connections that were alive when it began have come to rest, or have gone. Lock-free, because turns are
 // begun by a signal handler. All methods: any thread.

@@ -91,8 +91,8 @@ struct ServerResult {
 // A slice of a generation in which one contestant worked and the others were stopped.
 struct Turn {
   std::uint64_t round = 0;                    // of turns within the generation, from 1
-  double window_s = 0;                        // the turn without its ramp and its last replies
-  std::uint64_t verified = 0;                 // messages in the window
+  double window_s = 0;                        // from the first reply after the ramp to the last one
+  std::uint64_t verified = 0;                 // messages in that time: without those of the first reply
   std::uint64_t messages = 0;                 // in the whole turn
   double turn_s = 0;                          // from its begin until the last reply was verified
   double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn

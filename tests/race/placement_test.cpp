@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "race/fake_catalogue.hpp"
 
 namespace joust::race {

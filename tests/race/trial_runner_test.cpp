@@ -2,6 +2,7 @@
 #include "race/trial/trial_runner.hpp"
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 

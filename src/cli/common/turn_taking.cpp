@@ -10,9 +10,6 @@
 namespace joust {
 namespace {
 
-// The share of a turn in which connections that all send at one instant get out of step with one another.
-constexpr int kRampShare = 5;
-
 std::atomic<TurnTaking*> conducted{nullptr};
 
 }  // namespace
@@ -41,13 +38,14 @@ void TurnTaking::end() {
   used_ = used_ + (own_times() - before_);
   used_over_s_ += std::chrono::duration<double>(now - began_).count();
   const Recorder::Counts counts = run_.recorder().counts();
+  const Recorder::Replies replies = run_.recorder().replies_of(run_.turn());
   const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };
-  const std::string line =
-      fmt::format(R"({{"event":"turn","turn":{},"began_ns":{},"opened_ns":{},"closed_ns":{},"ended_ns":{},)"
-                  R"("verified":{},"beside":{},"failed":{}}})"
-                  "\n",
-                  run_.turn(), ns(began_), ns(run_.opens().value_or(began_)),
-                  ns(run_.closes().value_or(began_)), ns(now), counts.verified, counts.beside, counts.failed);
+  const std::string line = fmt::format(
+      R"({{"event":"turn","turn":{},"began_ns":{},"first_ns":{},"last_ns":{},"at_first":{},"ended_ns":{},)"
+      R"("verified":{},"beside":{},"failed":{}}})"
+      "\n",
+      run_.turn(), ns(began_), ns(replies.first), ns(replies.last), replies.at_first, ns(now),
+      counts.verified, counts.beside, counts.failed);
   std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
 }

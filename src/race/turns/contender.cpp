@@ -98,8 +98,8 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
   const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
   const std::uint64_t verified = counted_.verified - before_it.verified;
-  const Turn turn{.window_s = static_cast<double>(ns("closed_ns") - ns("opened_ns")) / 1e9,
-                  .verified = verified,
+  const Turn turn{.window_s = static_cast<double>(ns("last_ns") - ns("first_ns")) / 1e9,
+                  .verified = verified - ended->at("at_first").get<std::uint64_t>(),
                   .messages = verified + counted_.beside - before_it.beside,
                   .turn_s = static_cast<double>(ns("ended_ns") - ns("began_ns")) / 1e9,
                   .server_cpu_s = after.server_s - before.server_s,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "load/turns.hpp"
 #include "stats/median_polish.hpp"
 #include "stats/random.hpp"
 
@@ -29,7 +30,9 @@ class GenerationRun {
   std::vector<Trial> run() {
     start();
     warm_up();
-    for (std::uint64_t round = 1; !alive_.empty() && !stop_.requested() && more(); ++round) take_turns(round);
+    const std::uint64_t rounds = alive_.empty() ? 0 : rounds_of_turns();
+    for (std::uint64_t round = 1; round <= rounds && !alive_.empty() && !stop_.requested(); ++round)
+      take_turns(round);
     std::vector<Trial> trials;
     for (std::size_t i = 0; i < turns_.size(); ++i) {
       trials.push_back(generation_.finish(i));
@@ -73,11 +76,9 @@ class GenerationRun {
     }
   }
 
-  // All who are alive have taken the same number of turns.
-  bool more() const {
-    double window_s = 0;
-    for (const Turn& turn : turns_[alive_.front()]) window_s += turn.window_s;
-    return window_s < std::chrono::duration<double>(plan_.window).count();
+  std::uint64_t rounds_of_turns() const {
+    const Duration window = *plan_.turn - *plan_.turn / kRampShare;
+    return static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window);
   }
 
   // The rows are the rounds of turns. Who answers in process does not share the noise of those who use
