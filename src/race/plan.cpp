@@ -133,10 +133,27 @@ Duration longest_rest(const CaseResult& one) {
          static_cast<std::int64_t>(one.entries.size());
 }
 
+// Many short generations tell more than few long ones, because what differs from start to start is the larger
+// part of the noise. `share`: of the race's time, for one entry.
+void shorten(LoadPlan& load, Duration share) {
+  constexpr std::int64_t kWantedGenerations = 12;
+  constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
+  constexpr Duration kStart = std::chrono::milliseconds(150);  // and end, of both processes
+  constexpr Duration kShortest = std::chrono::milliseconds(100);
+  load.warmup = std::min(load.warmup, kLongestWarmup);
+  const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
+  load.duration = std::min(*load.duration, std::max(kShortest, in_turns * 4 / 5));
+}
+
 // Trials with a window of their own are no basis for a goal: those that are precise enough take hours.
-void set_goal(Plan& plan) {
+void set_goal(Plan& plan, Duration time) {
   plan.by_goal = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
   plan.rounds = plan.by_goal ? kMostRounds : kStandardRounds;
+  std::size_t entries = 0;
+  for (const CaseResult& one : plan.cases) entries += one.entries.size();
+  for (CaseResult& one : plan.cases)
+    if (plan.by_goal && one.plan.load.turns)
+      shorten(one.plan.load, time / static_cast<std::int64_t>(entries));
 }
 
 }  // namespace
@@ -161,7 +178,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     result.plan.load.rest = longest_rest(result);
     plan.cases.push_back(std::move(result));
   }
-  if (plan.rounds == 0) set_goal(plan);
+  if (plan.rounds == 0) set_goal(plan, scenario.time);
   return plan;
 }
 

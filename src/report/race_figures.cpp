@@ -185,22 +185,24 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
     const auto& cost = entry->summary.server_cpu_us_per_message;
     return std::tuple(!entry->cost_tie_group, entry->cost_tie_group.value_or(0), cost ? cost->median : 0.0);
   });
-  const std::string group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
-  TextTable table({{.title = " ", .text = true, .gap = 1},
-                   {.title = "contestant", .text = true, .gap = 1},
-                   {.title = "server", .gap = 3, .group = "CPU us/message"},
-                   {.title = "median", .gap = 3, .group = group},
-                   {.title = interval_title(one, rows, &race::Summary::cost_ratio), .gap = 2, .group = group},
-                   {.title = "client", .gap = 3, .group = "CPU us/message"}},
-                  2);
+  const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
+  TextTable table(
+      {{.title = " ", .text = true, .gap = 1},
+       {.title = "contestant", .text = true, .gap = 1},
+       {.title = "server", .gap = 3, .group = "CPU us/message"},
+       {.title = "client", .gap = 2, .group = "CPU us/message"},
+       {.title = "median", .gap = 3, .group = group},
+       {.title = interval_title(one, rows, &race::Summary::cost_ratio), .gap = 2, .group = group}},
+      2);
   for (const Entry* entry : rows) {
     const race::Summary& s = entry->summary;
     const auto& cost = s.server_cpu_us_per_message;
-    table.row({place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
-               number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
-               s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone,
-               interval_text(s.cost_ratio, 3), number_text(s.cpu_us_per_message.client)},
-              entry->ranked ? Paint::plain : Paint::dim);
+    table.row(
+        {place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
+         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
+         number_text(s.cpu_us_per_message.client),
+         s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone, interval_text(s.cost_ratio, 3)},
+        entry->ranked ? Paint::plain : Paint::dim);
   }
   return table.render(terminal);
 }

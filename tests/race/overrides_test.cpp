@@ -133,7 +133,7 @@ TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
             "--server-cpus: 'one' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
-            "there is no protocol 'ecko'; allowed: echo, disk, work, room; did you mean 'echo'?");
+            "there is no protocol 'ecko'; allowed: echo, turns, disk, work, room; did you mean 'echo'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
             "--reference 'threads' is not a contestant; allowed: epoll");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),

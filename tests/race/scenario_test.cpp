@@ -138,7 +138,8 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
 
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
-            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, turns, turn, seed, "
+            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, turns, "
+            "turn, seed, "
             "reference, protocol, "
             "options, "
             "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");

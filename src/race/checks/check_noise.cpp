@@ -141,6 +141,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const std::size_t disturbed = check_steal(one, findings);
+  check_rest(one, findings);
   check_throttling(one, findings);
   check_clock(one, findings);
   check_apart(race.cpus, findings);

@@ -10,6 +10,9 @@
 namespace joust::race {
 namespace {
 
+// Of the time of its own turns: what a server may use while it is stopped. To be stopped takes some itself.
+constexpr double kMostAtRest = 0.01;
+
 // Smaller changes of clock rates are those of the reading.
 constexpr double kClockChange = 1.02;
 
@@ -41,6 +44,19 @@ std::size_t check_steal(const CaseResult& one, Findings& findings) {
   else if (trials > 0)
     findings.say("neighbours took {} of {} at most", percent(worst, 1), of);
   return disturbed;
+}
+
+void check_rest(const CaseResult& one, Findings& findings) {
+  for (const Entry& entry : one.entries) {
+    double used_s = 0, turns_s = 0;
+    for (const Trial* trial : usable_trials(entry)) {
+      used_s += trial->cpu_s_at_rest;
+      turns_s += trial->turns.empty() ? 0 : trial->time_of_usage_s();
+    }
+    if (turns_s > 0 && used_s > kMostAtRest * turns_s)
+      findings.warn("{}: its server used {:.3g} s of CPU time while it was stopped, which was others' time",
+                    entry.contestant.name, used_s);
+  }
 }
 
 void check_throttling(const CaseResult& one, Findings& findings) {

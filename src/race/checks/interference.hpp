@@ -12,6 +12,8 @@ namespace joust::race {
 std::size_t check_steal(const CaseResult& one, Findings& findings);
 
 // A CPU quota that ran out.
+// Warns of contestants that use CPU time while others have their turns.
+void check_rest(const CaseResult& one, Findings& findings);
 void check_throttling(const CaseResult& one, Findings& findings);
 
 // Clock rates that changed, which is no fault: the rounds share it out.

@@ -6,11 +6,13 @@
 #include <random>
 
 #include "load/turns.hpp"
-#include "stats/median_polish.hpp"
+#include "stats/side_by_side.hpp"
 #include "stats/random.hpp"
 
 namespace joust::race {
 namespace {
+
+constexpr std::uint64_t kFewestTurns = 5;
 
 // In a closed loop all connections' slots are in use, so the mean latency follows from the throughput
 // (Little's law).
@@ -78,7 +80,7 @@ class GenerationRun {
 
   std::uint64_t rounds_of_turns() const {
     const Duration window = *plan_.turn - *plan_.turn / kRampShare;
-    return static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window);
+    return std::max(kFewestTurns, static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window));
   }
 
   // The rows are the rounds of turns. Who answers in process does not share the noise of those who use
@@ -96,8 +98,9 @@ class GenerationRun {
   }
 
   void set_figures(std::vector<Trial>& trials) {
-    const std::vector<double> rates = stats::median_polish(table(trials, &Turn::throughput_per_s));
-    const std::vector<double> costs = stats::median_polish(table(trials, &Turn::server_cpu_us_per_message));
+    const std::vector<double> rates = stats::levels_side_by_side(table(trials, &Turn::throughput_per_s));
+    const std::vector<double> costs =
+        stats::levels_side_by_side(table(trials, &Turn::server_cpu_us_per_message));
     const auto figure = [](const std::vector<double>& logs, std::size_t i) -> std::optional<double> {
       if (i >= logs.size() || std::isnan(logs[i])) return std::nullopt;
       return std::exp(logs[i]);
