@@ -19,6 +19,9 @@ struct LoadPlan {
   Duration interval{};      // between requests of one connection; 0: the next is sent when a slot is free
   std::uint64_t depth = 1;  // slots: requests outstanding on one connection
   Duration request_timeout = std::chrono::seconds(5);  // after this time the connection has failed
+  // The connections rest, and send only in the turns that LoadRun::begin_turn() starts; messages, duration
+  // and warmup are not used. For protocols that take turns (Protocol::takes_turns).
+  bool turns = false;
 };
 
 }  // namespace joust

@@ -54,6 +54,9 @@ struct Protocol {
   // True where no session of a server depends on another one, so that an engine may serve connections in
   // different processes. False is always safe.
   bool sessions_stand_alone = false;
+  // True where the client's connections can rest between slices of time (LoadPlan::turns): all requests have
+  // been answered then, and nothing is under way.
+  bool takes_turns = false;
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   // How many messages each connection of `load` sends if neither a count nor a time is given; 0: it runs for

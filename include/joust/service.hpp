@@ -50,12 +50,15 @@ class Wakeable {
 class Publications {
  public:
   std::uint64_t count() const { return count_.load(std::memory_order_acquire); }
-  void announce();                 // increments the count and wakes all loops
+  void announce();  // increments the count and wakes all loops; also from a signal handler, if wake() may
   void subscribe(Wakeable& loop);  // borrowed until unsubscribed
   void unsubscribe(Wakeable& loop);
 
  private:
+  void wake_all();
+
   std::atomic<std::uint64_t> count_{0};
+  std::atomic<bool> unheard_{false};  // an announcement found the list locked
   std::mutex mutex_;
   std::vector<Wakeable*> loops_;
 };

@@ -110,6 +110,15 @@ std::expected<Duration, std::string> parse_duration(std::string_view text) {
   return Duration(static_cast<std::int64_t>(std::round(*nanoseconds)));
 }
 
+std::expected<double, std::string> parse_percent(std::string_view text) {
+  static constexpr std::array kUnits{Unit{"%", 1}, Unit{" %", 1}};
+  const auto percent = parse_scaled(text, kUnits, "3% or 0.5%");
+  if (!percent) return percent;
+  if (*percent <= 0 || *percent >= 100)
+    return std::unexpected(fmt::format("'{}' is not above 0 % and below 100 %", text));
+  return *percent / 100;
+}
+
 std::string format_duration(Duration time) {
   const double ns = static_cast<double>(time.count());
   const double size = std::abs(ns);

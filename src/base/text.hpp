@@ -32,6 +32,9 @@ bool has_control(std::string_view text);
 // The text of a stranger for a terminal: control characters are replaced by '?', except for those in `kept`.
 std::string printable(std::string_view text, std::string_view kept = {});
 
+// "3%", "0.5%": a fraction above 0 and below 1.
+std::expected<double, std::string> parse_percent(std::string_view text);
+
 // "1 round", "2 rounds"
 std::string counted(std::uint64_t number, std::string_view noun);
 

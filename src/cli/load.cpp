@@ -11,6 +11,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/turn_taking.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
 #include "hosting/options.hpp"
@@ -55,6 +56,7 @@ struct Load {
   std::string connect{};
   std::string json{};
   bool events = false;
+  std::optional<TurnTaking> turns{};
   std::mutex watching{};
   Time opened_at{};  // when this process looked at its usage first,
   Usage before{}, used{};
@@ -62,6 +64,7 @@ struct Load {
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
+  std::vector<std::string> remarks(const Engine& chosen) const;
   LoadResult measure(const Engine& chosen, const Protocol& chosen_protocol, const EngineOptions& options,
                      const Target* target);
   void watch(LoadRun::Milestone milestone);
@@ -91,12 +94,27 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     for (const auto& [name, value] : protocol.given) files.push_back(value);
     ensure_writable(json, files);
   }
+  if (plan.turns && (!events || messages > 0 || duration->given()))
+    throw UsageError("--turns needs --events, and neither -m nor -d: each turn has a length of its own");
+  if (plan.turns && !chosen_protocol.takes_turns)
+    throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
   plan.connections = connections;
-  if (messages == 0 && !duration->given()) messages = chosen_protocol.standard_messages;
+  if (messages == 0 && !duration->given() && !plan.turns) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+}
+
+std::vector<std::string> Load::remarks(const Engine& chosen) const {
+  std::vector<std::string> remarks = engine.remarks(chosen);
+  // A race (--events) gives its server a limit that fits.
+  if (const Duration usual = Limits{}.idle; plan.interval >= usual && !chosen.in_process && !events)
+    remarks.push_back(
+        fmt::format("-i {}: a server may close connections on which nothing moves for so long; '{} serve' "
+                    "does after {}, unless its --idle-timeout says more",
+                    format_duration(plan.interval), program.name, format_duration(usual)));
+  return remarks;
 }
 
 void Load::look_again(Time now) {
@@ -111,11 +129,15 @@ void Load::watch(LoadRun::Milestone milestone) {
   switch (milestone) {
     case LoadRun::Milestone::started:
       return emit("connected");
+    case LoadRun::Milestone::rested:
+      return turns->end();
     case LoadRun::Milestone::opened:
+      if (plan.turns) return;
       opened_at = now;
       before = own_times();
       return emit("measuring");
     case LoadRun::Milestone::closed:
+      if (plan.turns) return;
       look_again(now);
       return emit("measured");
   }
@@ -127,12 +149,18 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   Loading loading(chosen, chosen_protocol, plan, parameters,
                   protocol.parameters(chosen_protocol, Role::serve), tally);
   Stop stop;
-  const Signals signals(stop);
+  if (plan.turns) turns.emplace(loading.run());
+  const Signals signals(stop, TurnTaking::begin);
   loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
   loading.drive(options, limits, target, stop);
   // The window of a load that was interrupted, or lost all connections, ends with it.
   if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
-  LoadResult result = loading.result(used, stop.requested());
+  if (turns) {
+    used = turns->used();
+    used.peak_memory_bytes = own_usage().peak_memory_bytes;
+    used_over = std::chrono::round<Duration>(std::chrono::duration<double>(turns->used_over_s()));
+  }
+  LoadResult result = loading.result(used, stop.requested() && !plan.turns);
   result.usage_s = std::chrono::duration<double>(used_over).count();
   return result;
 }
@@ -170,10 +198,11 @@ void Load::write_json(const LoadResult& result, const Engine& chosen, const Engi
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
+  engine.take_knobs(program, protocol.given);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);
-  for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
+  for (const std::string& remark : remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
   if (!chosen.in_process) ensure_descriptors("-c", plan.connections);
   raise_descriptor_limit();
@@ -228,11 +257,15 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_duration(command, "--request-timeout", load->plan.request_timeout,
                "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
   add_duration(command, "--idle-timeout", load->limits.idle,
-               "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
+               "close a connection on which nothing moves, beside the pauses of -i [60s]",
+               std::chrono::milliseconds(1));
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
+  command.add_flag("--turns", load->plan.turns,
+                   "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
+                   "--events, ends with SIGTERM");
   load->socket.add_to(command);
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });

@@ -10,16 +10,18 @@
 #include <random>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/catalogue.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "hosting/mismatch.hpp"
+#include "base/text.hpp"
 #include "measure/affinity.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
+#include "race/scenario/placement.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -34,7 +36,7 @@ std::string race_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} race {2}
   {0} race {2} --quick --json first.json
-  {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 6
+  {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 7
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
@@ -44,45 +46,12 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contes
                      program.name, program.protocols.front().name, file);
 }
 
-race::KnobRow row_of(const Knob& knob) {
-  return {.name = std::string(knob.name),
-          .choices = {knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread)};
-}
-
-race::Catalogue catalogue_of(const Program& program) {
-  race::Catalogue catalogue;
-  for (const Engine* engine : engines()) {
-    race::EngineRow row{.name = std::string(engine->name),
-                        .serves = engine->serves,
-                        .dials = engine->dials,
-                        .in_process = engine->in_process,
-                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
-    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
-    catalogue.engines.push_back(std::move(row));
-  }
-  for (const Protocol& protocol : program.protocols) {
-    race::ProtocolRow row{.name = protocol.name,
-                          .least_payload_bytes = protocol.least_payload,
-                          .largest_payload_bytes = protocol.largest_payload,
-                          .has_ceiling = protocol.has_ceiling,
-                          .verified = protocol.verified};
-    for (const ProtocolOption& option : protocol.options)
-      row.options.push_back({option.name, option.choices, option.serves, option.loads});
-    for (const Engine* engine : engines())
-      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
-        row.unsupported.emplace(engine->name, reason);
-    catalogue.protocols.push_back(std::move(row));
-  }
-  return catalogue;
-}
-
 struct Race {
   const Program& program;
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
+  std::optional<std::string> turns{}, precision{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -169,13 +138,28 @@ void Race::add_load_to(Command command) {
                [](Command sub, const auto& n, auto& value, const auto& text) {
                  return add_bytes(sub, n, value, text, 1);
                });
+  add_time(command, "--request-timeout", flags.request_timeout,
+           "give a request up that takes longer: the contestant has failed [5s]", group, instant);
 }
 
 void Race::add_race_to(Command command) {
   const auto group = "Race";
-  add_number(command, "--rounds", flags.rounds, "how often every contestant is measured [10]", group, 1000);
+  const auto instant = std::chrono::milliseconds(1);
+  add_number(command, "--rounds", flags.rounds,
+             "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
+  add_time(command, "--time", flags.time, "a race without --rounds ends after this time [60s]", group,
+           instant);
+  add_text(command, "--precision", precision,
+           "or as soon as every ratio is known so well: half its interval [3%]", group, "PERCENT");
+  add_text(command, "--turns", turns,
+           "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
+           "on|off");
+  add_time(command, "--turn", flags.turn, "length of a turn [10 latencies, at least 20ms]", group,
+           std::chrono::milliseconds(1));
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
+  add_time(command, "--trial-timeout", flags.trial_timeout,
+           "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
   command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
@@ -228,15 +212,24 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
+  if (turns && *turns != "on" && *turns != "off")
+    throw UsageError(fmt::format("--turns: '{}' is not allowed; allowed: on, off", *turns));
+  if (precision) {
+    const auto fraction = parse_percent(*precision);
+    if (!fraction) throw UsageError("--precision: " + fraction.error());
+    flags.precision = *fraction;
+  }
+  if (turns) flags.turns = *turns == "on";
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const race::CpuPlan cpus = race::choose_cpus(raced, allowed_cpus());
+  const race::CpuPlan cpus = race::choose_cpus(raced, read_topology(allowed_cpus()));
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
   if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
+    if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
     print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;
   }

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 std::string serve_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} serve -e epoll -p {1} --listen 127.0.0.1:9000
-  {0} serve -e epoll -p {1} -t 2 --trigger level --listen '[::1]:9000'
+  {0} serve -e epoll:trigger=level -p {1} -t 2 --listen '[::1]:9000'
   {0} serve -e io-uring -p {1} --listen unix:/tmp/{0}.sock --cpus 0
 
 Prints one JSON line when it listens and one when it has stopped; SIGUSR1 prints what it has used so far.
@@ -99,6 +99,7 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
 
 void Serve::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
+  engine.take_knobs(program, protocol.given);
   protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   const EngineOptions options = engine.options(chosen);

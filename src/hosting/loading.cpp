@@ -12,9 +12,12 @@ Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan&
       answering_(engine.in_process ? protocol.make_server(answering) : nullptr) {}
 
 void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
+  run_.recorder().expect_threads(options.threads);
+  Limits own = limits;
+  own.idle += run_.plan().interval;
   engine_.run({.service = *asking_,
                .options = options,
-               .limits = limits,
+               .limits = own,
                .tally = tally_,
                .target = target,
                .dials = run_.plan().connections,

@@ -20,7 +20,9 @@ class Loading {
           const Parameters& answering, Tally& tally);
 
   LoadRun& run() { return run_; }
-  // Returns when all connections have ended. `target` is null for engines without a transport.
+  // Returns when all connections have ended. `target` is null for engines without a transport. The plan's
+  // pause between messages does not count as idle: a connection ends when it is idle for longer than the
+  // limit and the interval together.
   void drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop);
 
   // After drive().

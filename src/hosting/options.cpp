@@ -114,7 +114,10 @@ void check_connect(const std::string& address, const Engine& engine) {
 }
 
 std::vector<Endpoint> resolved_target(const std::string& address) {
-  return resolved("--connect", address);
+  std::vector<Endpoint> endpoints = resolved("--connect", address);
+  if (endpoints.front().family() != AF_UNIX && port_of(endpoints.front()) == 0)
+    throw Refusal(fmt::format("--connect '{}': the port is 0; give the port of the server", address));
+  return endpoints;
 }
 
 void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally) {

@@ -3,20 +3,34 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 
 namespace joust {
+namespace {
+
+constexpr std::size_t kMostShared = 8;
+std::atomic<std::uint64_t> recorders{0};  // made so far
+
+// A thread that writes alone needs no locked instruction.
+template <typename Atomic>
+void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
+  if (writers == Writers::several)
+    counter.fetch_add(by, std::memory_order_relaxed);
+  else
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
+}  // namespace
 
 Timeline::Timeline(Duration longest)
     : step_(std::max<Duration>(std::chrono::milliseconds(1), longest / kMostSteps + Duration(1))),
       steps_(longest == Duration{} ? kMostSteps : static_cast<std::size_t>(longest / step_) + 1),
-      // calloc: the kernel provides zeroed pages on first use, so an unused tail takes no memory.
-      counts_(static_cast<std::uint64_t*>(std::calloc(steps_, sizeof(std::uint64_t)))) {
-  if (!counts_) throw std::bad_alloc();
-}
+      memory_(steps_ * sizeof(std::uint64_t)),
+      counts_(static_cast<std::uint64_t*>(memory_.data())) {}
 
-void Timeline::record(Duration since_opening) {
+void Timeline::record(Duration since_opening, Writers writers) {
   const auto step = static_cast<std::size_t>(std::max<std::int64_t>(0, since_opening / step_));
-  std::atomic_ref(counts_[std::min(step, steps_ - 1)]).fetch_add(1, std::memory_order_relaxed);
+  increase(std::atomic_ref(counts_[std::min(step, steps_ - 1)]), 1, writers);
 }
 
 void Timeline::merge(const Timeline& other) {
@@ -33,56 +47,138 @@ std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) c
   return sums;
 }
 
-Recorder::Recorder(Duration longest_window) : longest_(longest_window) {
-  for (auto& shard : shards_) shard = std::make_unique<Shard>(longest_window);
+// The first thread and a crowd find their shards made: nothing can be short of memory then.
+Recorder::Recorder(Duration longest_window) : longest_(longest_window), id_(recorders.fetch_add(1) + 1) {
+  expect_threads(std::thread::hardware_concurrency());
+  shared_.reserve(kMostShared);
+  own_.push_back(std::make_unique<Shard>(longest_, Writers::one));
+  shared_.push_back(std::make_unique<Shard>(longest_, Writers::several));
+}
+
+void Recorder::expect_threads(std::size_t threads) {
+  most_own_ = std::max(most_own_, threads);
+  own_.reserve(most_own_);
 }
 
 Recorder::Shard& Recorder::shard() {
-  static std::atomic<std::size_t> threads{0};
-  thread_local const std::size_t mine = threads.fetch_add(1) % kShards;
-  return *shards_[mine];
+  struct Mine {
+    std::uint64_t recorder = 0;  // none
+    Shard* shard = nullptr;
+  };
+  static constinit thread_local Mine mine;
+  if (mine.recorder != id_) mine = {id_, &take_shard()};
+  return *mine.shard;
+}
+
+// A thread's first record. In the middle of a run it must not fail: without memory the thread shares a shard.
+Recorder::Shard& Recorder::take_shard() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t mine = threads_++;
+  if (mine == 0 || (mine < most_own_ && add_to(own_))) return *own_.back();
+  if (shared_.size() < kMostShared && mine > most_own_) add_to(shared_);
+  return *shared_[mine % shared_.size()];
+}
+
+bool Recorder::add_to(Shards& shards) {
+  try {
+    shards.push_back(std::make_unique<Shard>(longest_, &shards == &own_ ? Writers::one : Writers::several));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void Recorder::add(Counter Shard::* counter, std::uint64_t n) {
+  Shard& mine = shard();
+  increase(mine.*counter, n, mine.writers);
+}
+
+std::vector<std::span<const std::byte>> Recorder::memory_of_this_thread() {
+  const Shard& mine = shard();
+  const auto bytes_of = [](const ZeroedLines& memory) {
+    return std::span(static_cast<const std::byte*>(memory.data()), memory.size());
+  };
+  return {std::as_bytes(std::span(&mine, 1)), bytes_of(mine.latencies.memory()),
+          bytes_of(mine.timeline.memory())};
 }
 
 void Recorder::verified(Duration latency, Duration since_opening) {
   Shard& mine = shard();
-  add(mine.verified, 1);
-  mine.latencies.record(static_cast<std::uint64_t>(std::max<std::int64_t>(1, latency.count())));
-  mine.timeline.record(since_opening);
+  add(&Shard::verified, 1);
+  mine.latencies.record(static_cast<std::uint64_t>(std::max<std::int64_t>(1, latency.count())), 1,
+                        mine.writers);
+  mine.timeline.record(since_opening, mine.writers);
+}
+
+// Several threads that share a shard see one another's replies a little earlier or later: one reply more or
+// less at the first instant.
+void Recorder::replied(Time now, std::uint32_t turn) {
+  Shard& mine = shard();
+  if (mine.turn.load(std::memory_order_relaxed) != turn) {
+    mine.first_reply.store(now, std::memory_order_relaxed);
+    mine.at_first.store(0, std::memory_order_relaxed);
+    mine.turn.store(turn, std::memory_order_relaxed);
+  }
+  if (now == mine.first_reply.load(std::memory_order_relaxed)) increase(mine.at_first, 1, mine.writers);
+  mine.last_reply.store(now, std::memory_order_relaxed);
+}
+
+Recorder::Replies Recorder::replies_of(std::uint32_t turn) const {
+  Replies all;
+  each_shard([&](const Shard& shard) {
+    if (shard.turn.load() != turn) return;
+    const Time first = shard.first_reply, last = shard.last_reply;
+    if (all.at_first == 0 || first < all.first) {
+      all.first = first;
+      all.at_first = shard.at_first;
+    } else if (first == all.first) {
+      all.at_first += shard.at_first;
+    }
+    all.last = std::max(all.last, last);
+  });
+  return all;
 }
 
 void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   Shard& mine = shard();
-  add(mine.in_flight, requests);
+  add(&Shard::in_flight, requests);
   std::int64_t known = mine.oldest_open_ns.load(std::memory_order_relaxed);
   while (oldest.count() > known &&
          !mine.oldest_open_ns.compare_exchange_weak(known, oldest.count(), std::memory_order_relaxed)) {
   }
 }
 
+void Recorder::each_shard(const std::function<void(const Shard&)>& see) const {
+  const std::lock_guard lock(mutex_);
+  for (const Shards* shards : {&own_, &shared_})
+    for (const auto& shard : *shards) see(*shard);
+}
+
 Recorder::Counts Recorder::counts() const {
   Counts sum;
-  for (const auto& shard : shards_) {
-    sum.sent += shard->sent;
-    sum.verified += shard->verified;
-    sum.failed += shard->failed;
-    sum.in_flight += shard->in_flight;
-    sum.answered += shard->answered;
-    sum.oldest_open = std::max(sum.oldest_open, Duration(shard->oldest_open_ns.load()));
-    sum.bytes_sent += shard->bytes_sent;
-    sum.bytes_received += shard->bytes_received;
-  }
+  each_shard([&sum](const Shard& shard) {
+    sum.sent += shard.sent;
+    sum.verified += shard.verified;
+    sum.beside += shard.beside;
+    sum.failed += shard.failed;
+    sum.in_flight += shard.in_flight;
+    sum.answered += shard.answered;
+    sum.oldest_open = std::max(sum.oldest_open, Duration(shard.oldest_open_ns.load()));
+    sum.bytes_sent += shard.bytes_sent;
+    sum.bytes_received += shard.bytes_received;
+  });
   return sum;
 }
 
 Histogram Recorder::latencies() const {
   Histogram all;
-  for (const auto& shard : shards_) all.merge(shard->latencies);
+  each_shard([&all](const Shard& shard) { all.merge(shard.latencies); });
   return all;
 }
 
 Timeline Recorder::timeline() const {
   Timeline all(longest_);
-  for (const auto& shard : shards_) all.merge(shard->timeline);
+  each_shard([&all](const Shard& shard) { all.merge(shard.timeline); });
   return all;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <vector>
 
+#include "base/zeroed_lines.hpp"
 #include "joust/time.hpp"
 #include "measure/histogram.hpp"
 
@@ -19,30 +21,32 @@ namespace joust {
 class Timeline {
  public:
   explicit Timeline(Duration longest);  // of the window; 0: unknown
-  void record(Duration since_opening);
+  void record(Duration since_opening, Writers writers);
   void merge(const Timeline& other);
   // The number of messages in each of `parts` equal parts of the window. Empty if the parts are shorter than
   // a step, or the window is longer than was expected.
   std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
 
+  const ZeroedLines& memory() const { return memory_; }
+
  private:
   static constexpr std::size_t kMostSteps = 600'000;
-  struct Free {
-    void operator()(std::uint64_t* counts) const { std::free(counts); }
-  };
 
   Duration step_;
   std::size_t steps_;
-  std::unique_ptr<std::uint64_t[], Free> counts_;
+  ZeroedLines memory_;
+  std::uint64_t* counts_;  // in it
 };
 
-// The records of a load's connections in the timed window. Threads write to separate shards, as far as there
-// are enough, so that they do not share cache lines; totals are computed after the run.
+// The records of a load's connections in the timed window. Each thread has a shard of its own, with cache
+// lines of its own; totals are computed after the run. With more threads than were expected, as of an engine
+// with a thread for each connection, several share a shard.
 class Recorder {
  public:
   struct Counts {
     std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
     std::uint64_t verified = 0;        // correct replies in the window
+    std::uint64_t beside = 0;          // correct replies outside the windows of a load that takes turns
     std::uint64_t failed = 0;          // requests that failed in the window
     std::uint64_t in_flight = 0;       // requests unanswered when it closed
     std::uint64_t answered = 0;        // connections with at least one verified reply in the window
@@ -51,38 +55,65 @@ class Recorder {
     std::uint64_t bytes_received = 0;  // likewise
   };
 
+  // Replies come in batches, whose number in a window of given length is a matter of luck: of 12 or 13
+  // batches in a short window. From the first reply to the last there is a whole number of them.
+  struct Replies {
+    Time first{}, last{};
+    std::uint64_t at_first = 0;  // replies that came with the first one
+  };
+
   explicit Recorder(Duration longest_window);
+  // Before the run: so many threads have shards of their own, and no fewer than the machine has CPUs.
+  void expect_threads(std::size_t threads);
 
   // Any thread, in the window.
-  void sent(std::uint64_t requests) { add(shard().sent, requests); }
+  void sent(std::uint64_t requests) { add(&Shard::sent, requests); }
   void verified(Duration latency, Duration since_opening);
-  void failed(std::uint64_t requests) { add(shard().failed, requests); }
+  void replied(Time now, std::uint32_t turn);  // likewise, if the load takes turns
+  void beside() { add(&Shard::beside, 1); }
+  void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
-  void answered() { add(shard().answered, 1); }             // once for each connection
-  void bytes_sent(std::uint64_t bytes) { add(shard().bytes_sent, bytes); }
-  void bytes_received(std::uint64_t bytes) { add(shard().bytes_received, bytes); }
+  void answered() { add(&Shard::answered, 1); }             // once for each connection
+  void bytes_sent(std::uint64_t bytes) { add(&Shard::bytes_sent, bytes); }
+  void bytes_received(std::uint64_t bytes) { add(&Shard::bytes_received, bytes); }
 
   // After the run.
   Counts counts() const;
   Histogram latencies() const;
   Timeline timeline() const;
+  Replies replies_of(std::uint32_t turn) const;  // of the latest turn, after its end
+
+  // The memory to which the calling thread's records go: all of it begins and ends at cache lines.
+  std::vector<std::span<const std::byte>> memory_of_this_thread();
 
  private:
-  static constexpr std::size_t kShards = 8;
   using Counter = std::atomic<std::uint64_t>;
-  struct alignas(128) Shard {
-    explicit Shard(Duration longest) : timeline(longest) {}
-    Counter sent{0}, verified{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0}, bytes_received{0};
+  struct alignas(kCacheLines) Shard {
+    Shard(Duration longest, Writers threads) : timeline(longest), writers(threads) {}
+    Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
+        bytes_received{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
+    std::atomic<std::uint32_t> turn{0};  // of the replies that follow
+    std::atomic<Time> first_reply{Time{}}, last_reply{Time{}};
+    Counter at_first{0};
     Histogram latencies;
     Timeline timeline;
+    const Writers writers;
   };
+  using Shards = std::vector<std::unique_ptr<Shard>>;
 
-  static void add(Counter& counter, std::uint64_t n) { counter.fetch_add(n, std::memory_order_relaxed); }
+  void add(Counter Shard::* counter, std::uint64_t n);
   Shard& shard();
+  Shard& take_shard();
+  bool add_to(Shards& shards);
+  void each_shard(const std::function<void(const Shard&)>& see) const;
 
-  Duration longest_;
-  std::array<std::unique_ptr<Shard>, kShards> shards_;
+  const Duration longest_;
+  const std::uint64_t id_;  // unique in the process
+  mutable std::mutex mutex_;
+  std::size_t threads_ = 0;   // that have a shard
+  std::size_t most_own_ = 1;  // shards for one thread each
+  Shards own_, shared_;
 };
 
 }  // namespace joust

@@ -24,7 +24,7 @@ void RequestSession::ready(Time now) {
 // True while written requests must not be shown yet.
 bool RequestSession::shut() const {
   if (!greeted_) return false;
-  if (phase_ == Phase::waiting) return !run_.start();
+  if (phase_ == Phase::waiting) return !begins();
   if (phase_ == Phase::ready) return !run_.opens();
   return false;
 }
@@ -32,6 +32,7 @@ bool RequestSession::shut() const {
 // True if there is another request for the current phase, regardless of slots and time.
 bool RequestSession::has_more() const {
   if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
+  if (plan_.turns) return true;
   const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
   return !plan_.messages || !for_window || in_window_ < *plan_.messages;
 }
@@ -44,14 +45,14 @@ bool RequestSession::may_send(Time now) const {
 // Passes through every phase that `now` has reached, in order, so that requests in flight at a phase's end
 // are counted there even if nothing has been received since.
 void RequestSession::next_phases(Time now) {
-  if (phase_ == Phase::waiting && run_.start()) start(*run_.start());
-  if (phase_ == Phase::warming && now >= *run_.start() + plan_.warmup) {
-    if (plan_.messages)
+  if (phase_ == Phase::waiting && begins()) start(*run_.start());
+  if (phase_ == Phase::warming && now >= window_opens()) {
+    if (plan_.messages || (plan_.turns && *run_.opens() == *run_.closes()))
       phase_ = Phase::settling;
     else
       enter_window(*run_.opens());
   }
-  if (phase_ == Phase::settling && intended_.empty()) {
+  if (phase_ == Phase::settling && intended_.empty() && plan_.messages) {
     phase_ = Phase::ready;
     next_send_ = now;
     fill(now);
@@ -59,11 +60,25 @@ void RequestSession::next_phases(Time now) {
   }
   if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
+  if (phase_ == Phase::settling && intended_.empty() && plan_.turns) rest(now);
+}
+
+// The turn is over for this connection. The first requests of the next one are written in advance.
+void RequestSession::rest(Time now) {
+  phase_ = Phase::waiting;
+  next_send_ = now;
+  fill(now);
+  run_.rested();
+}
+
+Time RequestSession::window_opens() const {
+  return plan_.messages ? *run_.start() + plan_.warmup : *run_.opens();
 }
 
 // The requests written in advance are sent, on all connections at the same instant.
 void RequestSession::start(Time now) {
-  if (plan_.warmup == Duration{}) return enter_window(now);
+  turn_ = run_.turn();
+  if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
   unseen_bytes_ = 0;  // they belong to the warm-up
   intended_.set_all(now);
   next_send_ = now + plan_.interval;
@@ -81,7 +96,7 @@ void RequestSession::enter_window(Time opens) {
   }
   run_.recorder().sent(intended_.size());
   phase_ = Phase::measuring;
-  opens_ = opens;
+  opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;
   closes_ = *run_.closes();
   run_.entered_window();
@@ -89,7 +104,7 @@ void RequestSession::enter_window(Time opens) {
 
 // When advance() has to be called even if nothing is received, or Time::max().
 Time RequestSession::border() const {
-  if (phase_ == Phase::warming) return *run_.start() + plan_.warmup;
+  if (phase_ == Phase::warming) return window_opens();
   return phase_ == Phase::measuring ? closes_ : Time::max();
 }
 
@@ -152,8 +167,12 @@ void RequestSession::answered(Time now) {
   // All slots were in use: later sends are moved back, and not made up for by a burst.
   if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
   intended_.pop();
-  if (!in_window(now)) return;
+  if (!in_window(now)) {
+    if (plan_.turns) run_.recorder().beside();
+    return;
+  }
   run_.recorder().verified(latency, now - opens_);
+  if (plan_.turns) run_.recorder().replied(now, turn_);
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
@@ -174,8 +193,8 @@ void RequestSession::conclude(Time now) {
 }
 
 void RequestSession::leave_window(Time now) {
-  phase_ = Phase::finishing;
-  if (std::exchange(left_window_, true)) return;
+  phase_ = plan_.turns ? Phase::settling : Phase::finishing;
+  if (std::exchange(left_window_, true) && !plan_.turns) return;
   if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
@@ -193,6 +212,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   run_.failed(failure);
   if (in_window(now)) run_.recorder().failed(intended_.size());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
+  if (plan_.turns && phase_ != Phase::finishing) run_.gone(turn_, phase_ == Phase::waiting);
   if (!std::exchange(left_window_, true)) run_.measured(now);
   intended_.clear();
   phase_ = Phase::finishing;

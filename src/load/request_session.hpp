@@ -41,9 +41,9 @@ class RequestSession : public Session {
 
  private:
   enum class Phase : std::uint8_t {
-    waiting,    // for the start; the first requests are written, but not shown
-    warming,    // requests that are not recorded
-    settling,   // no new requests until all are answered (messages only)
+    waiting,    // for the start, or the next turn; the first requests are written, but not shown
+    warming,    // requests that are not recorded: the warm-up, or the ramp of a turn
+    settling,   // no new requests until all are answered (messages and turns only)
     ready,      // for the window; its first requests are written, but not shown (messages only)
     measuring,  // the timed window
     finishing,  // no new requests; the last replies are still verified
@@ -60,7 +60,10 @@ class RequestSession : public Session {
     if (!in_window(now)) next_phases(now);
   }
   void next_phases(Time now);
+  bool begins() const { return plan_.turns ? run_.turn() != turn_ : run_.start().has_value(); }
   void start(Time now);
+  void rest(Time now);
+  Time window_opens() const;
   Time border() const;
   void enter_window(Time opens);
   void fill(Time now);
@@ -81,6 +84,7 @@ class RequestSession : public Session {
   bool left_window_ = false;
   bool finished_ = false;
   bool failed_ = false;
+  Turns::Number turn_ = 0;  // the last one that was entered
   const std::unique_ptr<Exchange> exchange_;
   LoadRun& run_;
   const LoadPlan& plan_;

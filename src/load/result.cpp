@@ -24,11 +24,13 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
     result.errors[stage] = run.failures(static_cast<Stage>(stage));
   const Time opens = run.opens().value_or(ended);
   const Time closes = std::min(run.closes().value_or(ended), ended);
-  if (closes > opens) {  // if no connection was ready, there was no window
-    result.window = {opens, closes};
-    result.duration_s = std::chrono::duration<double>(closes - opens).count();
+  // If no connection was ready, there was no window; if a load takes turns, there were several.
+  const Duration open = std::max(Duration{}, Duration(closes - opens)) + run.windows_before();
+  if (open > Duration{}) {
+    result.window = {run.first_opens().value_or(opens), closes};
+    result.duration_s = std::chrono::duration<double>(open).count();
     result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
-    result.slices = run.recorder().timeline().parts(closes - opens, kSlices);
+    result.slices = run.recorder().timeline().parts(open, kSlices);
   }
   return result;
 }

@@ -10,9 +10,18 @@ namespace {
 
 constexpr std::size_t kComplaintsKept = 8;
 
+// The turns of a load say how long it sends.
+LoadPlan without_end(LoadPlan plan) {
+  plan.messages.reset();
+  plan.warmup = {};
+  return plan;
+}
+
 }  // namespace
 
-LoadRun::LoadRun(const LoadPlan& plan) : plan_(plan), recorder_(plan.messages ? Duration{} : plan.duration) {}
+LoadRun::LoadRun(const LoadPlan& plan)
+    : plan_(plan.turns ? without_end(plan) : plan),
+      recorder_(plan.messages || plan.turns ? Duration{} : plan.duration) {}
 
 std::optional<Time> LoadRun::load(const Instant_ns& instant) {
   const std::int64_t ns = instant.load(std::memory_order_acquire);
@@ -33,6 +42,7 @@ void LoadRun::reach(Milestone milestone) {
 
 void LoadRun::opened(Time now) {
   opened_.fetch_add(1);
+  if (plan_.turns) turns_.joined();
   arrived(now);
 }
 
@@ -44,6 +54,7 @@ void LoadRun::not_opened(const Failure& failure, Time now) {
 void LoadRun::arrived(Time now) {
   if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
   reach(Milestone::started);
+  if (plan_.turns) return;  // the connections rest
   // With a message count and a warm-up, the window opens when all connections have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);
@@ -55,6 +66,26 @@ void LoadRun::open_window(Time now) {
   if (!plan_.messages) set(closes_, now + plan_.duration);
   set(opens_, now);
   if (plan_.messages) reach(Milestone::opened);
+}
+
+// The times first: a connection reads them when it has seen the new number.
+void LoadRun::begin_turn(Time now, Duration length, std::optional<Duration> ramp) {
+  if (turns_.under_way()) return;
+  if (opens() && closes()) windows_ns_ += Duration(*closes() - *opens()).count();
+  const Time opens = now + std::min(length, ramp.value_or(length));
+  set(start_, now);
+  set(opens_, opens);
+  set(closes_, now + length);
+  if (ramp && !load(first_opens_)) set(first_opens_, opens);
+  if (turns_.begin()) publications_.announce();
+}
+
+void LoadRun::rested() {
+  if (turns_.rested()) observer_(Milestone::rested);
+}
+
+void LoadRun::gone(Turns::Number entered, bool at_rest) {
+  if (turns_.gone(entered, at_rest)) observer_(Milestone::rested);
 }
 
 void LoadRun::entered_window() {

@@ -13,6 +13,7 @@
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
 #include "load/recorder.hpp"
+#include "load/turns.hpp"
 
 namespace joust {
 
@@ -24,7 +25,13 @@ namespace joust {
 // Sessions learn of the start from publications(), and so of the window's opening where it cannot be computed
 // in advance; until then they show no output. With a duration the window follows the warm-up at once. With a
 // count of messages the replies of the warm-up are awaited first, so that every request sent in the window is
-// answered in it. All methods: any thread.
+// answered in it.
+//
+// In turns (LoadPlan::turns) the phases after the connecting repeat, each time that begin_turn() is called:
+//
+//   at rest -> ramp -> timed window -> the last replies -> at rest
+//
+// All methods: any thread.
 class LoadRun {
  public:
   explicit LoadRun(const LoadPlan& plan);
@@ -42,6 +49,12 @@ class LoadRun {
   void failed(const Failure& failure);  // an open connection
   void stopped(Time now);  // a connection has been told of a stop: the window ends, or does not open any more
   void entered_window();   // a connection has seen that the window is open (duration only)
+  // Begins a turn of this length, from now; its window opens after `ramp`, or never. Async-signal-safe.
+  void begin_turn(Time now, Duration length, std::optional<Duration> ramp);
+  Turns::Number turn() const { return turns_.number(); }
+  bool turn_under_way() const { return turns_.under_way(); }
+  void rested();                                   // the connection's part of the turn is over
+  void gone(Turns::Number entered, bool at_rest);  // the connection has failed, in turns
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Empty while the time is unknown.
@@ -52,11 +65,14 @@ class LoadRun {
   // Calls `observer` once at each milestone, in their order, on the thread of the first connection that
   // reaches it; never if no connection was opened. A thread of its own would slow down the system calls of a
   // process with a single thread. Must be set before the run.
-  enum class Milestone : std::uint8_t { started, opened, closed };
+  // In turns there is one more at the end of each turn: `rested`.
+  enum class Milestone : std::uint8_t { started, opened, closed, rested };
   using Observer = std::function<void(Milestone)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Results.
+  Duration windows_before() const { return Duration(windows_ns_.load()); }  // of all turns before this one
+  std::optional<Time> first_opens() const { return plan_.turns ? load(first_opens_) : opens(); }
   std::uint64_t connections_opened() const { return opened_.load(); }
   std::uint64_t connections_failed() const;
   std::uint64_t failures(Stage stage) const;
@@ -87,6 +103,9 @@ class LoadRun {
   Instant_ns start_{kUnknown};
   Instant_ns opens_{kUnknown};
   Instant_ns closes_{kUnknown};
+  Turns turns_;
+  Instant_ns first_opens_{kUnknown};
+  std::atomic<std::int64_t> windows_ns_{0};
 
   Observer observer_ = [](Milestone) {};
   std::array<std::atomic<bool>, 3> reached_{};  // by milestone

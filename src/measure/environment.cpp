@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "measure/cpu_model.hpp"
 #include "measure/proc_file.hpp"
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
@@ -77,12 +78,6 @@ std::set<std::filesystem::path> entries_of(const std::string& directory) {
 
 std::string digest_64(std::string_view text) {
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
-}
-
-std::string cpu_model(const std::string& root) {
-  const std::string cpuinfo = read_proc_file(root + "proc/cpuinfo").value_or("");
-  const std::string_view value = field_of(cpuinfo, "model name").value_or("");
-  return one_line(value.substr(std::min(value.size(), value.find(':') + 1)));
 }
 
 // As the hypervisor names itself to programs (CPUID leaf 0x40000000), "none" on bare metal.
@@ -174,7 +169,8 @@ Environment read_environment(const std::string& root) {
     environment.items.push_back({name, std::move(value), must_agree});
   };
   for (const Setting& one : kMachine) add(one.name, file_value(root + one.path), one.must_agree);
-  add("cpu_model", cpu_model(root));
+  add("cpu_model", one_line(cpu_model(read_proc_file(root + "proc/cpuinfo").value_or(""),
+                                      read_proc_file(root + "proc/device-tree/model").value_or(""))));
   add("hypervisor", hypervisor());
   add("mitigations", mitigations(root));
   add("governor", governor(root));

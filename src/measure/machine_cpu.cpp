@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/machine_cpu.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,17 @@ constexpr std::array kKinds{&MachineCpu::user_s,    &MachineCpu::nice_s,   &Mach
 
 double fraction(double part, double whole) {
   return whole > 0 ? part / whole : 0;
+}
+
+std::optional<MachineCpu> cpu_of_line(std::optional<std::string_view> line, double ticks_per_second) {
+  if (!line) return std::nullopt;
+  std::istringstream numbers{std::string(*line)};
+  MachineCpu cpu;
+  for (const auto kind : kKinds) {
+    numbers >> cpu.*kind;
+    cpu.*kind /= ticks_per_second;
+  }
+  return numbers ? std::optional(cpu) : std::nullopt;
 }
 
 }  // namespace
@@ -49,22 +61,29 @@ MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier) {
   return window;
 }
 
-std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second) {
-  const auto line = field_of(proc_stat, "cpu ");  // with the blank: "cpu0" is one CPU only
-  if (!line) return std::nullopt;
-  std::istringstream numbers{std::string(*line)};
-  MachineCpu cpu;
-  for (const auto kind : kKinds) {
-    numbers >> cpu.*kind;
-    cpu.*kind /= ticks_per_second;
-  }
-  return numbers ? std::optional(cpu) : std::nullopt;
+MachineCpu operator+(const MachineCpu& one, const MachineCpu& other) {
+  MachineCpu sum;
+  for (const auto kind : kKinds) sum.*kind = one.*kind + other.*kind;
+  return sum;
 }
 
-std::optional<MachineCpu> read_machine_cpu() {
+std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second,
+                                            std::span<const int> cpus) {
+  // With the blank: "cpu0" is one CPU only.
+  if (cpus.empty()) return cpu_of_line(field_of(proc_stat, "cpu "), ticks_per_second);
+  MachineCpu sum;
+  for (const int number : cpus) {
+    const auto one = cpu_of_line(field_of(proc_stat, fmt::format("cpu{} ", number)), ticks_per_second);
+    if (!one) return std::nullopt;
+    sum = sum + *one;
+  }
+  return sum;
+}
+
+std::optional<MachineCpu> read_machine_cpu(std::span<const int> cpus) {
   const auto text = read_proc_file("/proc/stat");
   if (!text) return std::nullopt;
-  return parse_machine_cpu(*text, static_cast<double>(::sysconf(_SC_CLK_TCK)));
+  return parse_machine_cpu(*text, static_cast<double>(::sysconf(_SC_CLK_TCK)), cpus);
 }
 
 }  // namespace joust

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace joust {
 
-// Where the time of all CPUs of the machine went, in CPU seconds since boot, or within a window: the
-// difference of two of these. The kinds are those of /proc/stat (proc(5)); guests' time is part of user and
-// nice there.
+// Where the time of all CPUs of the machine, or of some of them, went, in CPU seconds since boot, or within a
+// window: the difference of two of these. The kinds are those of /proc/stat (proc(5)); guests' time is part
+// of user and nice there.
 struct MachineCpu {
   double user_s = 0;
   double nice_s = 0;
@@ -29,11 +30,14 @@ struct MachineCpu {
 };
 
 MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier);
+MachineCpu operator+(const MachineCpu& one, const MachineCpu& other);  // of two windows
 
-// Reads the "cpu" line of the text of /proc/stat; nothing when there is none with all eight kinds.
-std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second);
+// Reads the text of /proc/stat: the sum of these CPUs' lines, or, if `cpus` is empty, the line of all.
+// Nothing if a line is missing or does not have all eight kinds.
+std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second,
+                                            std::span<const int> cpus = {});
 
-// The machine now; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
-std::optional<MachineCpu> read_machine_cpu();
+// Now; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
+std::optional<MachineCpu> read_machine_cpu(std::span<const int> cpus = {});
 
 }  // namespace joust

@@ -106,6 +106,13 @@ Usage operator-(const Usage& later, const Usage& earlier) {
           less(later.involuntary_switches, earlier.involuntary_switches), later.peak_memory_bytes};
 }
 
+Usage operator+(const Usage& later, const Usage& earlier) {
+  return {later.user_s + earlier.user_s, later.system_s + earlier.system_s,
+          later.voluntary_switches + earlier.voluntary_switches,
+          later.involuntary_switches + earlier.involuntary_switches,
+          std::max(later.peak_memory_bytes, earlier.peak_memory_bytes)};
+}
+
 Usage own_times() {
   rusage used{};
   checked(::getrusage(RUSAGE_SELF, &used), "getrusage(RUSAGE_SELF)");
@@ -117,6 +124,12 @@ Usage own_usage() {
   Usage used = own_times();
   used.peak_memory_bytes = peak_memory_of("self");
   return used;
+}
+
+std::vector<pid_t> process_tree(pid_t root) {
+  std::vector<pid_t> processes;
+  for (const ProcessTimes& process : tree_of(root)) processes.push_back(process.pid);
+  return processes;
 }
 
 std::optional<Usage> usage_of_process_tree(pid_t root) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace joust {
 
@@ -24,6 +25,8 @@ std::uint64_t peak_memory(std::string_view status, std::string_view rollup);
 
 // What was used between the two. A peak has no difference: the result keeps the later one.
 Usage operator-(const Usage& later, const Usage& earlier);
+// What was used in both of two windows, the later one first.
+Usage operator+(const Usage& later, const Usage& earlier);
 
 // This process with all its threads, ended ones too; CPU time to the microsecond. Any thread. The peak of
 // memory takes milliseconds to read in a process of a thousand threads, so own_times() leaves it out.
@@ -31,6 +34,9 @@ Usage own_usage();
 Usage own_times();
 // The value of a SIGUSR1 that asks a server for its times.
 inline constexpr int kTimesOnly = 1;
+
+// A process and all its descendants at this moment, the process first; empty when there is no such process.
+std::vector<pid_t> process_tree(pid_t root);
 
 // A process and all its descendants as /proc tells it; nothing when there is no such process or it may not be
 // read. For servers that are not ours to ask. Coarser than own_usage():

@@ -58,6 +58,18 @@ HostAndPort split(std::string_view text) {
   return {host, text.substr(colon + 1)};
 }
 
+bool is_ipv6(std::string_view host) {
+  in6_addr address{};
+  return ::inet_pton(AF_INET6, std::string(host.substr(0, host.find('%'))).c_str(), &address) == 1;
+}
+
+// Digits and dots are never looked up as a name.
+bool is_broken_ipv4(std::string_view host) {
+  in_addr address{};
+  return !host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos &&
+         ::inet_aton(std::string(host).c_str(), &address) == 0;
+}
+
 // The upper half belongs to no IPv6 network that is in use, so the two families never meet.
 PeerAddress ipv4_peer(std::uint32_t address) {
   return static_cast<PeerAddress>(std::uint64_t{0xffff} << 32 | address);
@@ -68,8 +80,13 @@ PeerAddress ipv4_peer(std::uint32_t address) {
 std::string objection_to_address(std::string_view text) {
   if (text.starts_with(kUnix)) return objection_to_path(text.substr(kUnix.size()));
   if (!text.contains(':')) return "the port is missing (write it like 127.0.0.1:9000)";
+  if (text.contains("://")) return "this is a URL (write the address like 127.0.0.1:9000)";
   const auto [host, port] = split(text);
   if (!is_port(port)) return "the port is not a number from 0 to 65535";
+  if (text.starts_with('[') && text.contains("]:") && !is_ipv6(host))
+    return "there is no IPv6 address in the brackets (write it like [::1]:9000)";
+  if (is_broken_ipv4(host)) return "this is no IPv4 address (write it like 127.0.0.1:9000)";
+  if (host.find_first_of(" \t\n/") != std::string_view::npos) return "the host name has a blank or a slash";
   if ((host.contains(':') && !text.contains("]:")) || host.contains('[') || host.contains(']'))
     return "an IPv6 address stands in brackets (write it like [::1]:9000)";
   return {};

@@ -19,13 +19,20 @@ std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
 }
 
+// bind() would call it an address in use.
+void refuse_directory(const Endpoint& endpoint) {
+  struct stat file{};
+  if (::stat(path_of(endpoint).c_str(), &file) == 0 && S_ISDIR(file.st_mode))
+    throw std::system_error(EISDIR, std::generic_category(), "bind(" + to_text(endpoint) + ")");
+}
+
 // A unix socket's file outlives the server that made it. One nobody listens on is removed; a live one is not,
 // nor is it waited for (EAGAIN: its queue is full). Files that are no sockets refuse a connect just the same.
 void remove_stale(const Endpoint& endpoint) {
   const Fd probe(
       checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket(AF_UNIX)"));
   const std::string path = path_of(endpoint);
-  struct stat file {};
+  struct stat file{};
   if (::connect(probe.get(), endpoint.raw(), endpoint.size) < 0 && errno == ECONNREFUSED &&
       ::lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode))
     ::unlink(path.c_str());
@@ -63,6 +70,7 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options)
                       "socket({})", endpoint.family())),
       longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
   if (endpoint.family() == AF_UNIX) {
+    refuse_directory(endpoint);
     remove_stale(endpoint);
   } else {
     const int on = 1;

@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "race/scenario/engine_choice.hpp"
+
 namespace joust::race {
 namespace {
 
@@ -119,6 +121,41 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
+// A count of messages, or a schedule, is for a window without breaks.
+bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
+  return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{};
+}
+
+// A generation lasts little longer than the windows and the warm-ups of all its contestants together.
+Duration longest_rest(const CaseResult& one) {
+  if (!one.plan.load.turns) return {};
+  return (2 * *one.plan.load.duration + one.plan.load.warmup + std::chrono::seconds(5)) *
+         static_cast<std::int64_t>(one.entries.size());
+}
+
+// Many short generations tell more than few long ones, because what differs from start to start is the larger
+// part of the noise. `share`: of the race's time, for one entry.
+void shorten(LoadPlan& load, Duration share) {
+  constexpr std::int64_t kWantedGenerations = 12;
+  constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
+  constexpr Duration kStart = std::chrono::milliseconds(150);  // and end, of both processes
+  constexpr Duration kShortest = std::chrono::milliseconds(100);
+  load.warmup = std::min(load.warmup, kLongestWarmup);
+  const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
+  load.duration = std::min(*load.duration, std::max(kShortest, in_turns * 4 / 5));
+}
+
+// Trials with a window of their own are no basis for a goal: those that are precise enough take hours.
+void set_goal(Plan& plan, Duration time) {
+  plan.by_goal = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  plan.rounds = plan.by_goal ? kMostRounds : kStandardRounds;
+  std::size_t entries = 0;
+  for (const CaseResult& one : plan.cases) entries += one.entries.size();
+  for (CaseResult& one : plan.cases)
+    if (plan.by_goal && one.plan.load.turns)
+      shorten(one.plan.load, time / static_cast<std::int64_t>(entries));
+}
+
 }  // namespace
 
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
@@ -126,6 +163,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+    result.plan.load.turns = scenario.turns && takes_turns(one.load, protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
       result.entries.push_back(contestant_entry(contestant, protocol, catalogue));
@@ -137,8 +175,10 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
+    result.plan.load.rest = longest_rest(result);
     plan.cases.push_back(std::move(result));
   }
+  if (plan.rounds == 0) set_goal(plan, scenario.time);
   return plan;
 }
 

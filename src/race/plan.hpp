@@ -20,6 +20,7 @@ struct Slot {
 struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;
+  bool by_goal = false;  // the race ends before `rounds`, when it is precise enough or its time is over
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 

@@ -9,6 +9,8 @@
 
 #include "base/text.hpp"
 #include "race/trial/disturbance.hpp"
+#include "race/turns/generation_run.hpp"
+#include "race/turns/goal.hpp"
 
 namespace joust::race {
 namespace {
@@ -38,28 +40,46 @@ std::string what_failed(const Trial& trial) {
   return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
 }
 
+// A counting trial of contestants that take turns. Calls are the same in every window.
+void make_short(LoadPlan& load) {
+  load.turns = false;
+  load.duration = std::min<Duration>(*load.duration, std::chrono::milliseconds(300));
+  load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
+}
+
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
   Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
       : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
-    trials_ = trials_in(plan_) + counting_pass().size();
+    if (!plan_.by_goal) trials_ = trials_in(plan_) + counting_pass().size();
+    turn_of_case_.assign(plan_.cases.size(), scenario_.turn);
   }
 
   RaceResult run() {
-    RaceResult result{.scenario = scenario_, .seed = plan_.seed};
-    while (result.rounds < plan_.rounds && run_round(result)) ++result.rounds;
+    RaceResult result{.scenario = scenario_, .seed = plan_.seed, .looks = plan_.by_goal ? Goal::kLooks : 1};
+    while (goes_on(result) && run_round(result)) ++result.rounds;
     count_calls();
     result.refused = refused_;
     result.rounds_again = rounds_again_;
     result.complete = !stop_.requested() && refused_.empty();
     if (stop_.requested())
-      result.incomplete = fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
+      result.incomplete = plan_.by_goal
+                              ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
+                              : fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
     result.cases = std::move(plan_.cases);
     return result;
   }
 
  private:
+  bool goes_on(RaceResult& result) {
+    if (!plan_.by_goal || result.rounds == plan_.rounds) return result.rounds < plan_.rounds;
+    result.cases = plan_.cases;  // as far as they are
+    const bool more = goal_.goes_on(result, Clock::now());
+    result.cases.clear();
+    return more;
+  }
+
   bool over() const { return stop_.requested() || !refused_.empty(); }
 
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
@@ -67,6 +87,9 @@ class Running {
   // False if the race was interrupted before the round's end. Its trials so far are kept.
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
+    for (std::size_t i = 0; i < plan_.cases.size() && !over(); ++i)
+      if (plan_.cases[i].plan.load.turns) run_generation_of(i, round);
+    if (over()) return false;
     const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
     std::uint64_t best = 1;
     double least = std::numeric_limits<double>::infinity();
@@ -92,6 +115,7 @@ class Running {
     Disturbance worst;
     std::uint64_t position = 0;
     for (const Slot& slot : order_of_round(plan_, round, attempt)) {
+      if (plan_.cases[slot.case_index].plan.load.turns) continue;
       ++position;
       if (entry(slot).failures >= kMostFailures) {
         ++done_;
@@ -111,19 +135,64 @@ class Running {
     return worst;
   }
 
-  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
-    const Case& load_case = plan_.cases[slot.case_index].plan;
-    const RaceObserver::Step step{.round = round,
-                                  .rounds = plan_.rounds,
-                                  .trial = ++done_,
-                                  .trials = trials_,
-                                  .entry = entry(slot),
-                                  .load_case = load_case,
-                                  .counting = counting};
-    observer_.trial_starts(step);
-    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+  // One generation of a case: its contestants take turns, so that whatever disturbs one disturbs the others
+  // too. It is not repeated.
+  void run_generation_of(std::size_t case_index, std::uint64_t round) {
+    const Case& one = plan_.cases[case_index].plan;
+    std::vector<Slot> slots = order_of_round(plan_, round);
+    std::erase_if(slots, [&](const Slot& slot) {
+      const bool elsewhere = slot.case_index != case_index;
+      if (!elsewhere && entry(slot).failures >= kMostFailures) ++done_;
+      return elsewhere || entry(slot).failures >= kMostFailures;
+    });
+    std::vector<TrialOrder> orders;
+    for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
+    GenerationPlan generation{.seed = plan_.seed,
+                              .number = round,
+                              .window = *one.load.duration,
+                              .warmup = one.load.warmup,
+                              .turn = turn_of_case_[case_index]};
+    if (slots.empty()) return;
+    observer_.trial_starts(step_of(slots.front(), round, false));
+    std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
+    turn_of_case_[case_index] = generation.turn;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      Trial& trial = trials[i];
+      note_refusal(trial);
+      if (trial.interrupted || trial.refused) continue;
+      trial.round = round;
+      trial.position = i + 1;
+      trial.disturbed = disturbance_of(trial, entry(slots[i]).in_process).severity > 1;
+      observer_.trial_ended(step_of(slots[i], round, false), trial);
+      keep(slots[i], std::move(trial));
+    }
+    done_ += slots.size();
+  }
+
+  RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
+    return {.round = round,
+            .rounds = plan_.by_goal ? 0 : plan_.rounds,
+            .trial = done_ + 1,
+            .trials = trials_,
+            .time = scenario_.time,
+            .entry = entry(slot),
+            .load_case = plan_.cases[slot.case_index].plan,
+            .counting = counting};
+  }
+
+  void note_refusal(const Trial& trial) {
     if (trial.refused && refused_.empty())
       refused_ = trial.last_words.empty() ? trial.failure : join(trial.last_words, "\n");
+  }
+
+  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
+    Case load_case = plan_.cases[slot.case_index].plan;
+    if (counting && load_case.load.turns) make_short(load_case.load);
+    const RaceObserver::Step step = step_of(slot, round, counting);
+    ++done_;
+    observer_.trial_starts(step);
+    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+    note_refusal(trial);
     if (!trial.interrupted) observer_.trial_ended(step, trial);
     return trial;
   }
@@ -214,8 +283,10 @@ class Running {
   TrialRunner& runner_;
   RaceObserver& observer_;
   const Stop& stop_;
+  Goal goal_{scenario_, plan_, Clock::now()};
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
+  std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
   std::string refused_{};
 };
 

@@ -18,8 +18,8 @@ inline constexpr std::size_t kMostFailures = 2;
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
                     const Stop& stop);
 
-// Computes summaries, ratios, checks, tie groups and verdicts from the recorded trials. Pure; the bootstrap
-// uses the race's seed.
+// Computes summaries, ratios, checks, tie groups and verdicts from the recorded trials. Pure; the
+// permutation tests of check 5 use the race's seed.
 void judge(RaceResult& result);
 
 // The program's exit code: 0, 1 (incomplete, or no contestant can run here) or 3 (the measurement is invalid,

@@ -4,6 +4,45 @@
 #include <algorithm>
 
 namespace joust::race {
+namespace {
+
+// The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
+// the figures of the server are not known.
+constexpr double kLeastWindowOfServer_s = 0.1;
+
+}  // namespace
+
+std::optional<double> Turn::throughput_per_s() const {
+  if (verified == 0 || window_s <= 0) return std::nullopt;
+  return static_cast<double>(verified) / window_s;
+}
+
+std::optional<double> Turn::server_cpu_us_per_message() const {
+  if (messages == 0 || server_cpu_s <= 0) return std::nullopt;
+  return server_cpu_s * 1e6 / static_cast<double>(messages);
+}
+
+std::optional<double> Trial::throughput_per_s() const {
+  if (!turns.empty()) return turns_throughput_per_s;
+  return load ? std::optional(load->throughput_per_s) : std::nullopt;
+}
+
+std::optional<double> Trial::server_cpu_us_per_message() const {
+  if (!turns.empty()) return turns_server_cpu_us_per_message;
+  if (!load || !server.usage || load->verified == 0 || load->duration_s < kLeastWindowOfServer_s)
+    return std::nullopt;
+  return (server.usage->user_s + server.usage->system_s) * 1e6 / messages_of_usage();
+}
+
+double Trial::messages_of_usage() const {
+  return static_cast<double>(load->verified + (turns.empty() ? 0 : load->beside));
+}
+
+double Trial::time_of_usage_s() const {
+  double sum_s = 0;
+  for (const Turn& turn : turns) sum_s += turn.turn_s;
+  return turns.empty() ? load->duration_s : sum_s;
+}
 
 std::vector<const Trial*> usable_trials(const Entry& entry) {
   std::vector<const Trial*> usable;

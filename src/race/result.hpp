@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
+#include "measure/throttling.hpp"
 #include "measure/usage.hpp"
 #include "race/scenario/scenario.hpp"
-#include "stats/bootstrap.hpp"
+#include "stats/intervals.hpp"
+#include "stats/ties.hpp"
 
 // The recorded data of a race, and the conclusions. Checks, tables and documents are functions of these.
 namespace joust::race {
@@ -45,6 +48,7 @@ struct LoadResult {
   std::optional<std::uint64_t> connections_answered{};  // with a reply in the timed window
   std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
+  std::uint64_t beside = 0;  // verified replies outside the windows of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
   double duration_s = 0, throughput_per_s = 0;
@@ -84,7 +88,21 @@ struct ServerResult {
   std::vector<std::string> notes{};
 };
 
-// One contestant measured once, in fresh processes.
+// A slice of a generation in which one contestant worked and the others were stopped.
+struct Turn {
+  std::uint64_t round = 0;                    // of turns within the generation, from 1
+  double window_s = 0;                        // from the first reply after the ramp to the last one
+  std::uint64_t verified = 0;                 // messages in that time: without those of the first reply
+  std::uint64_t messages = 0;                 // in the whole turn
+  double turn_s = 0;                          // from its begin until the last reply was verified
+  double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
+
+  std::optional<double> throughput_per_s() const;
+  std::optional<double> server_cpu_us_per_message() const;  // empty in process
+};
+
+// One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
+// In turns, `round` is the number of the generation.
 struct Trial {
   std::uint64_t round = 0;     // from 1
   std::uint64_t attempt = 1;   // of the round; above 1 in a repeated round
@@ -94,13 +112,29 @@ struct Trial {
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
   ServerResult server{};
+  std::vector<Turn> turns{};  // empty for a trial with a window of its own
+  double cpu_s_at_rest = 0;   // of the server while others took their turns: a thread that polls
+  // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
+  std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};                    // the CPUs of both sides then; empty if not pinned
+  std::optional<Throttling> throttled{};                 // by a CPU quota, during the timed window
+  std::optional<ClockRates> clock{};                     // of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why one is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
+
+  // The figures that are compared.
+  std::optional<double> throughput_per_s() const;
+  std::optional<double> server_cpu_us_per_message() const;
+
+  // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
+  // with their ramps.
+  double messages_of_usage() const;
+  double time_of_usage_s() const;
 
   // True if statistics may use the result: figures per message need at least one message.
   bool measured() const { return failure.empty() && !interrupted && load && load->verified > 0; }
@@ -112,11 +146,11 @@ struct CallCount {
   std::string reason{};  // why one is absent
 };
 
-// The median over rounds with its interval, which is empty for a single round.
+// The middle of a figure over rounds with its interval, which is unbounded for a single round.
 struct Estimate {
-  double median = 0;
+  double median = 0;  // of a ratio the Hodges-Lehmann estimate
   stats::Interval interval{};
-  double confidence = 0;  // of the interval: 0.95, or less with few rounds
+  double confidence = 0;  // the coverage reached: of a ratio, that of all comparisons of the case together
 };
 
 struct Sides {
@@ -129,6 +163,7 @@ struct Summary {
   std::optional<Estimate> throughput_per_s{};
   std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
+  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
   Latency latency_ns{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
@@ -152,9 +187,12 @@ struct Entry {
   std::size_t failures = 0;  // trials without a result
   Summary summary{};
   bool ranked = true;
-  bool at_least = false;           // the generator was the limit: the figure is a lower bound
-  std::string reason{};            // why it is not ranked
-  std::optional<int> tie_group{};  // from 1, the fastest first; members of one group tie
+  bool at_least = false;                // the generator was the limit: the figure is a lower bound
+  std::string reason{};                 // why it is not ranked
+  bool told_apart = false;              // from the reference
+  bool cost_told_apart = false;         // likewise, by the server's CPU time per message
+  std::optional<int> cost_tie_group{};  // from 1, the cheapest first
+  std::optional<int> tie_group{};       // from 1, the fastest first; members of one group tie
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
 };
@@ -179,8 +217,11 @@ struct CaseResult {
   std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
-  double least_difference = 0;  // between ratios: 0.02 is 2 %
-  std::string verdict{};        // in words
+  stats::Family family{1};           // the comparisons of its ranked contestants
+  double least_difference = 0;       // that is told: 0.02 is 2 %
+  double least_cost_difference = 0;  // likewise, of the server's CPU time per message
+  bool reference_differs = false;    // from its second entry
+  std::string verdict{};             // in words
 };
 
 struct RaceResult {
@@ -189,6 +230,7 @@ struct RaceResult {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;  // finished
   std::uint64_t rounds_again = 0;
+  std::size_t looks = 1;  // how often the intervals decide, or could have decided, that the race ends
   bool complete = false;
   std::string incomplete{};  // why
   std::string refused{};     // a child's message about invalid arguments: there is nothing to report

@@ -79,6 +79,7 @@ void add_load(Json& document, const LoadResult& result) {
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},
                           {"in_flight", result.messages.in_flight}};
+  if (result.plan.turns) document["messages"]["beside"] = result.messages.beside;
   document["oldest_open_ns"] = result.messages.oldest_open.count();
   document["bytes"] = {{"sent", result.messages.bytes_sent},
                        {"received", result.messages.bytes_received},

@@ -18,19 +18,23 @@ using race::EntryKind;
 constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
 
-// "95 % interval": what the weakest of the rows can claim.
-std::string interval_title(const std::vector<const Entry*>& rows) {
+// "95 % together": the least confidence of the rows, rounded down. With one comparison "95 % interval".
+std::string interval_title(const CaseResult& one, const std::vector<const Entry*>& rows,
+                           std::optional<race::Estimate> race::Summary::* ratio) {
   double least = 1;
   for (const Entry* entry : rows)
-    if (entry->summary.ratio && entry->summary.ratio->interval.is_known())
-      least = std::min(least, entry->summary.ratio->confidence);
-  return least < 1 ? fmt::format("{:.0f} % interval", least * 100) : "interval";
+    if (const auto& known = entry->summary.*ratio; known && known->interval.is_known())
+      least = std::min(least, known->confidence);
+  if (least == 1) return "interval";
+  constexpr double kRounding = 1e-9;
+  const char* const of = one.family.pairs() > 1 ? "together" : "interval";
+  return fmt::format("{:.0f} % {}", std::floor(least * 100 + kRounding), of);
 }
 
 // "67.2k to 69.0k" only where two rounds or more can tell.
-std::string interval_text(const std::optional<race::Estimate>& ratio) {
+std::string interval_text(const std::optional<race::Estimate>& ratio, int digits = 2) {
   if (!ratio || !ratio->interval.is_known()) return kNone;
-  return fmt::format("{:.2f} to {:.2f}", ratio->interval.low, ratio->interval.high);
+  return fmt::format("{:.{}f} to {:.{}f}", ratio->interval.low, digits, ratio->interval.high, digits);
 }
 
 std::string latency_text(const std::optional<double>& nanoseconds) {
@@ -38,7 +42,7 @@ std::string latency_text(const std::optional<double>& nanoseconds) {
 }
 
 // "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
                             const char* name) {
   return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
                      latency_text(latency.*figure));
@@ -76,12 +80,11 @@ std::vector<const Entry*> rows_of(const CaseResult& one) {
 }
 
 // "1", or "2=" where several share the place.
-std::string place_text(const CaseResult& one, const Entry& entry) {
-  if (!entry.tie_group) return kNone;
-  const auto sharing = std::ranges::count_if(one.entries, [&](const Entry& other) {
-    return other.tie_group && *other.tie_group == *entry.tie_group;
-  });
-  return fmt::format("{}{}", *entry.tie_group, sharing > 1 ? "=" : " ");
+std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::* group) {
+  if (!(entry.*group)) return kNone;
+  const auto sharing = std::ranges::count_if(
+      one.entries, [&](const Entry& other) { return other.*group && *(other.*group) == *(entry.*group); });
+  return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
 }
 
 std::string rate_text(const Entry& entry) {
@@ -128,18 +131,20 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = "messages/s", .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
-  columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
-                                 {.title = "median", .gap = 2, .group = ratio_group},
-                                 {.title = interval_title(rows), .gap = 2, .group = ratio_group},
-                                 {.title = "p50", .gap = 3, .group = "latency"},
-                                 {.title = "p99", .group = "latency"},
-                                 {.title = "max", .group = "latency"}});
+  columns.insert(columns.end(),
+                 {{.title = "", .text = true, .gap = 1, .decoration = true},
+                  {.title = "median", .gap = 2, .group = ratio_group},
+                  {.title = interval_title(one, rows, &race::Summary::ratio), .gap = 2, .group = ratio_group},
+                  {.title = "p50", .gap = 3, .group = "latency"},
+                  {.title = "p99", .group = "latency"},
+                  {.title = "max", .group = "latency"}});
   return columns;
 }
 
 std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry, double greatest) {
   const race::Summary& summary = entry.summary;
-  std::vector<std::string> cells{place_text(one, entry), entry.contestant.name, rate_text(entry)};
+  std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
+                                 rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
   cells.insert(cells.end(),
@@ -173,10 +178,39 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   return table.render(terminal) + legend(rows, terminal);
 }
 
+std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
+  std::vector<const Entry*> rows = rows_of(one);
+  std::erase_if(rows, [](const Entry* entry) { return entry->summary.trials == 0; });
+  std::ranges::stable_sort(rows, {}, [](const Entry* entry) {
+    const auto& cost = entry->summary.server_cpu_us_per_message;
+    return std::tuple(!entry->cost_tie_group, entry->cost_tie_group.value_or(0), cost ? cost->median : 0.0);
+  });
+  const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
+  TextTable table(
+      {{.title = " ", .text = true, .gap = 1},
+       {.title = "contestant", .text = true, .gap = 1},
+       {.title = "server", .gap = 3, .group = "CPU us/message"},
+       {.title = "client", .gap = 2, .group = "CPU us/message"},
+       {.title = "median", .gap = 3, .group = group},
+       {.title = interval_title(one, rows, &race::Summary::cost_ratio), .gap = 2, .group = group}},
+      2);
+  for (const Entry* entry : rows) {
+    const race::Summary& s = entry->summary;
+    const auto& cost = s.server_cpu_us_per_message;
+    table.row(
+        {place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
+         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
+         number_text(s.cpu_us_per_message.client),
+         s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone, interval_text(s.cost_ratio, 3)},
+        entry->ranked ? Paint::plain : Paint::dim);
+  }
+  return table.render(terminal);
+}
+
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1}};
-  for (const char* group : {"CPU us/message", "switches/message", "system calls/message", "peak memory"}) {
+  for (const char* group : {"switches/message", "system calls/message", "peak memory"}) {
     columns.push_back({.title = "server", .gap = 3, .group = group});
     columns.push_back({.title = "client", .gap = 2, .group = group});
   }
@@ -184,8 +218,7 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   for (const Entry* entry : rows_of(one)) {
     const race::Summary& s = entry->summary;
     if (s.trials == 0) continue;
-    table.row({left(" ", 2), entry->contestant.name, number_text(s.cpu_us_per_message.server),
-               number_text(s.cpu_us_per_message.client), number_text(s.switches_per_message.server),
+    table.row({left(" ", 2), entry->contestant.name, number_text(s.switches_per_message.server),
                number_text(s.switches_per_message.client), number_text(s.system_calls_per_message.server),
                number_text(s.system_calls_per_message.client), memory_text(s.peak_memory_bytes.server),
                memory_text(s.peak_memory_bytes.client)},

@@ -13,6 +13,9 @@ namespace joust::report {
 std::string results_table(const race::CaseResult& one, const Terminal& terminal);
 
 // What a message costs on either side.
+// The CPU time of the servers per message, the cheapest first.
+std::string cpu_table(const race::CaseResult& one, const Terminal& terminal);
+
 std::string costs_table(const race::CaseResult& one, const Terminal& terminal);
 
 }  // namespace joust::report

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/facts_json.hpp"
+#include "report/race_trial_json.hpp"
 
 namespace joust::report {
 namespace {
@@ -19,20 +20,7 @@ using race::EntryKind;
 using race::Trial;
 using race::Verdict;
 
-constexpr const char* kSchema = "joust-race/1";
-
-ordered_json number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json(nullptr);
-}
-
-ordered_json seconds(const std::optional<Duration>& time) {
-  return time ? ordered_json(std::chrono::duration<double>(*time).count()) : ordered_json(nullptr);
-}
-
-template <typename T>
-ordered_json or_null(const std::optional<T>& value) {
-  return value ? ordered_json(*value) : ordered_json(nullptr);
-}
+constexpr const char* kSchema = "joust-race/2";
 
 ordered_json engine_json(const race::EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
@@ -64,6 +52,8 @@ ordered_json summary_json(const race::Summary& summary) {
           {"throughput_per_s", estimate_json(summary.throughput_per_s)},
           {"mb_per_s", number(summary.mb_per_s)},
           {"ratio", estimate_json(summary.ratio)},
+          {"server_cpu_us_per_message", estimate_json(summary.server_cpu_us_per_message)},
+          {"cost_ratio", estimate_json(summary.cost_ratio)},
           {"latency_ns",
            {{"mean", number(latency.mean)},
             {"p50", number(latency.p50)},
@@ -78,66 +68,6 @@ ordered_json summary_json(const race::Summary& summary) {
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
           {"peak_memory_bytes", sides_json(summary.peak_memory_bytes)}};
-}
-
-// Counted calls are extrapolated from the counting pass: whole calls all the same.
-ordered_json calls_json(const std::optional<double>& calls) {
-  return calls ? ordered_json(std::llround(*calls)) : ordered_json(nullptr);
-}
-
-ordered_json trial_server_json(const Trial& trial) {
-  const auto& usage = trial.server.usage;
-  const auto field = [&](auto Usage::* member) {
-    return usage ? ordered_json((*usage).*member) : ordered_json(nullptr);
-  };
-  ordered_json json{{"cpu_user_s", field(&Usage::user_s)},
-                    {"cpu_system_s", field(&Usage::system_s)},
-                    {"peak_memory_bytes", field(&Usage::peak_memory_bytes)},
-                    {"voluntary_switches", field(&Usage::voluntary_switches)},
-                    {"involuntary_switches", field(&Usage::involuntary_switches)},
-                    {"system_calls", calls_json(trial.server_calls)},
-                    {"bytes_received", or_null(trial.server.bytes_received)},
-                    {"bytes_sent", or_null(trial.server.bytes_sent)},
-                    {"socket", trial.server.socket},
-                    {"errors", trial.server.errors},
-                    {"missing", trial.server.missing},
-                    {"notes", trial.server.notes}};
-  if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
-  return json;
-}
-
-ordered_json machine_json(const std::optional<MachineCpu>& machine) {
-  if (!machine) return nullptr;
-  return {{"busy_fraction", machine->busy_fraction()},
-          {"steal_fraction", machine->steal_fraction()},
-          {"softirq_fraction", machine->softirq_fraction()},
-          {"cpu_s", machine->total_s()}};
-}
-
-// Without its histogram: that of one trial can be larger than all the rest of a race.
-ordered_json trial_load_json(const Trial& trial) {
-  if (!trial.load) return nullptr;
-  ordered_json load = ordered_json::parse(trial.load->document);
-  load.erase("histogram_ns");
-  return load;
-}
-
-ordered_json trial_json(const Trial& trial) {
-  ordered_json json{{"round", trial.round},
-                    {"attempt", trial.attempt},
-                    {"position", trial.position},
-                    {"counted", trial.counted},
-                    {"disturbed", trial.disturbed},
-                    {"late", trial.late},
-                    {"load", trial_load_json(trial)},
-                    {"server", trial_server_json(trial)},
-                    {"client", {{"system_calls", calls_json(trial.client_calls)}}},
-                    {"machine", machine_json(trial.machine)}};
-  if (!trial.failure.empty()) {
-    json["failure"] = trial.failure;
-    json["last_words"] = trial.last_words;
-  }
-  return json;
 }
 
 const char* kind_text(EntryKind kind) {
@@ -156,6 +86,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
           {"reason", entry.reason},
           {"at_least", entry.at_least},
           {"tie_group", or_null(entry.tie_group)},
+          {"cost_tie_group", or_null(entry.cost_tie_group)},
           {"trials", std::move(trials)},
           {"summary", summary_json(entry.summary)}};
 }
@@ -192,6 +123,8 @@ ordered_json case_json(const CaseResult& one) {
           {"load", load_json(one.plan.load)},
           {"reference", one.reference},
           {"least_difference", number(one.least_difference)},
+          {"least_cost_difference", number(one.least_cost_difference)},
+          {"turns", one.plan.load.turns},
           {"verdict", one.verdict}};
 }
 
@@ -201,6 +134,9 @@ ordered_json scenario_json(const race::RaceResult& race) {
           {"title", scenario.title},
           {"description", scenario.description},
           {"rounds", scenario.rounds},
+          {"precision", scenario.rounds == 0 ? ordered_json(scenario.precision) : nullptr},
+          {"time_s", scenario.rounds == 0 ? seconds(scenario.time) : nullptr},
+          {"turn_s", seconds(scenario.turn)},
           {"quick", scenario.quick},
           {"cpus", {{"server", race.cpus.server}, {"client", race.cpus.client}}},
           {"socket",
@@ -220,6 +156,20 @@ ordered_json environment_json(const Environment& environment) {
   ordered_json json{{"fingerprint", environment.fingerprint()}};
   for (const Environment::Item& item : environment.items) json[item.name] = item.value;
   return json;
+}
+
+std::size_t turns_of(const race::RaceResult& race) {
+  std::size_t turns = 0;
+  for (const CaseResult& one : race.cases)
+    for (const Entry& entry : one.entries)
+      for (const Trial& trial : entry.trials) turns += trial.turns.size();
+  return turns;
+}
+
+// Rounds of contestants that live side by side.
+std::uint64_t generations_of(const race::RaceResult& race) {
+  const bool any = std::ranges::any_of(race.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  return any ? race.rounds : 0;
 }
 
 std::string verdict_text(const race::RaceResult& race) {
@@ -244,6 +194,9 @@ std::string race_json(const race::RaceResult& race) {
                               {"joust", race.version},
                               {"seed", race.seed},
                               {"rounds", race.rounds},
+                              {"generations", generations_of(race)},
+                              {"turns", turns_of(race)},
+                              {"looks", race.looks},
                               {"rounds_again", race.rounds_again},
                               {"complete", race.complete},
                               {"incomplete", race.incomplete},

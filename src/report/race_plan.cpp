@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "race/scenario/placement.hpp"
 #include "race/trial/commands.hpp"
 #include "report/race_table.hpp"
 
@@ -29,17 +30,33 @@ std::string entry_text(const race::Scenario& scenario, const race::Case& one, co
                                                                                "ADDRESS", "FILE")));
 }
 
+std::string cpu_text(const race::Scenario& scenario, const race::CpuPlan& cpus) {
+  std::string text =
+      fmt::format("CPU {} for servers (at most {}), CPU {} for clients ({})\n", cpus.server,
+                  counted(most_loops(scenario, &race::Contestant::server), "loop"), cpus.client,
+                  counted(most_loops(scenario, &race::Contestant::client), "loop"));
+  for (const std::string& remark : cpus.remarks) text += fmt::format("  {}\n", remark);
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, const race::CpuPlan& cpus,
                       const std::string& program) {
-  std::string text;
+  std::string text = cpu_text(scenario, cpus);
   for (const race::CaseResult& one : plan.cases) {
     text += fmt::format("{}{}\n", plan.cases.size() > 1 ? one.plan.name + ": " : "", load_text(one.plan));
     for (const race::Entry& entry : one.entries)
       if (entry.kind != race::EntryKind::again) text += entry_text(scenario, one.plan, entry, cpus, program);
     text += "\n";
   }
+  if (plan.by_goal)
+    return text +
+           fmt::format(
+               "rounds of turns, in random orders of seed {}, until every ratio is known to +- {:.3g} % "
+               "or {} are over\nthen one more trial of each contestant, untimed, to count system "
+               "calls\n",
+               plan.seed, scenario.precision * 100, format_duration(scenario.time));
   text += fmt::format("{} in {}, in the order of seed {}:\n", counted(race::trials_in(plan), "trial"),
                       counted(plan.rounds, "round"), plan.seed);
   for (std::uint64_t round = 1; round <= plan.rounds; ++round) {

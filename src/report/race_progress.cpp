@@ -9,11 +9,11 @@
 namespace joust::report {
 namespace {
 
-constexpr std::size_t kBarColumns = 20;
+constexpr std::size_t kProgressColumns = 20;
 
 std::string bar(std::size_t done, std::size_t all) {
-  const std::size_t filled = all == 0 ? 0 : kBarColumns * done / all;
-  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kBarColumns - filled);
+  const std::size_t filled = all == 0 ? 0 : kProgressColumns * done / all;
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kProgressColumns - filled);
 }
 
 std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
@@ -26,6 +26,14 @@ std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
 }  // namespace
 
 std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed) {
+  if (step.rounds == 0 && !step.counting) {
+    const auto share =
+        std::min(1.0, static_cast<double>(elapsed.count()) / static_cast<double>(step.time.count()));
+    std::string line =
+        fmt::format("round {}  {} of {} at most  {}", step.round, format_duration(elapsed),
+                    format_duration(step.time), bar(static_cast<std::size_t>(share * 1000), 1000));
+    return last_rate > 0 ? line + fmt::format("  {} msg/s", format_count(last_rate)) : line;
+  }
   const std::string stage =
       step.counting ? std::string("system calls") : fmt::format("round {}/{}", step.round, step.rounds);
   std::string line = fmt::format("{}  {}  trial {}/{}  {}", stage, left(step.entry.contestant.name, 12),

@@ -85,7 +85,8 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
                 Paint::bold, terminal) +
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += results_table(one, terminal) + "\n" + costs_table(one, terminal) + "\n";
+  text += results_table(one, terminal) + "\n" + cpu_table(one, terminal) + "\n" + costs_table(one, terminal) +
+          "\n";
   text += notes_text(one, terminal) + last_words_text(one, terminal);
   text += checks_text(one, terminal) + "\n";
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
@@ -105,7 +106,8 @@ std::string load_text(const race::Case& one) {
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
   parts.push_back(load.messages
                       ? counted(*load.messages, "message") + " on each"
-                      : fmt::format("{} a trial", format_duration(load.duration.value_or(Duration(0)))));
+                      : fmt::format("{} {}", format_duration(load.duration.value_or(Duration(0))),
+                                    load.turns ? "in turns in each round" : "a trial"));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/summary.hpp"
-
 namespace joust::stats {
 namespace {
 
@@ -28,14 +26,29 @@ PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contest
   return ratios;
 }
 
+Family::Family(std::size_t contestants, std::size_t looks)
+    : pairs_((contestants < 2 ? 1 : contestants * (contestants - 1) / 2) * looks) {}
+
+double Family::of_each(double together) const {
+  return 1 - (1 - together) / static_cast<double>(pairs_);
+}
+
+double Family::together(double of_each) const {
+  return std::max(0.0, 1 - (1 - of_each) * static_cast<double>(pairs_));
+}
+
 Ratio compare(std::span<const std::optional<double>> contestant,
-              std::span<const std::optional<double>> reference, const Bootstrap& bootstrap) {
+              std::span<const std::optional<double>> reference, const Family& family) {
   const PairedLogRatios logs = paired_log_ratios(contestant, reference);
-  const Interval interval = median_interval(logs.values, bootstrap);
-  return {std::exp(median(logs.values)),
-          {std::exp(interval.low), std::exp(interval.high)},
-          logs.values.size(),
-          logs.left_out};
+  const std::size_t rounds = logs.values.size();
+  Location location = centre(logs.values, place_of_centre(rounds, family.of_each()));
+  if (location.coverage < family.of_each(kBarelyTogether))
+    location = widened(location, rounds, family.of_each());
+  return {.estimate = std::exp(location.estimate),
+          .interval = {std::exp(location.interval.low), std::exp(location.interval.high)},
+          .coverage = location.coverage,
+          .rounds = rounds,
+          .left_out = logs.left_out};
 }
 
 }  // namespace joust::stats

@@ -70,6 +70,17 @@ class Load(Case):
         self.assertEqual(result["messages"]["verified"], 18)
         self.assertGreaterEqual(result["duration_s"], 0.1)  # five pauses
 
+    def test_a_pause_is_not_idleness(self):
+        with Server("-p", "echo") as server:
+            plan = ("-c", 2, "-m", 3, "-i", "400ms", "--idle-timeout", "200ms")
+            done, result = self.load("--connect", server.address, *plan)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(result["messages"]["verified"], 6)
+
+    def test_a_pause_that_the_server_may_not_allow_is_said(self):
+        done = run("load", "--connect", "127.0.0.1:1", "-m", 1, "-i", "2m")
+        self.assertIn("-i 120 s: a server may close connections", done.stderr)
+
     def test_an_interval_with_several_outstanding_ends(self):
         with Server("-e", "epoll", "-p", "echo") as server:
             for engine in ("epoll", "io-uring", "threads", "null"):

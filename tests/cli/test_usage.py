@@ -103,7 +103,8 @@ class Refusals(Case):
                 race = ("race", "--dry-run", *server)
                 self.refused(run(*race, option, ",", "--rounds", 1), f"{option}: a name in the list is empty")
                 self.refused(run(*race, option, "epoll,"), f"{option}: a name in the list is empty")
-                self.refused(run(*race, option, "poll,poll"), f"{option}: 'poll' is given twice")
+                self.refused(run(*race, f"{option}="), f"{option}: a name in the list is empty")
+                self.refused(run(*race, f"{option}=", "--quick"), f"{option}: a name in the list is empty")
         done = run("race", "--dry-run", "--server", "epoll,poll", "--server", "threads")
         contestants = ["  epoll", "  poll", "  threads"]
         self.assertEqual([line for line in done.stdout.splitlines() if line in contestants], contestants)
@@ -123,8 +124,10 @@ class Refusals(Case):
         with open(scenario, "w", encoding="utf-8") as file:
             file.write('matrix = { servers = ["epoll"] }\nlimits = { trial_timeout = "2s" }\n')
         self.refused(run("race", scenario, "--dry-run"), "race.toml", "neither messages nor duration")
-        self.assertIn(" -d 1s ", run("race", scenario, "-d", "1s", "--dry-run").stdout)
+        self.assertIn(", 1.00 s in turns ", run("race", scenario, "-d", "1s", "--dry-run").stdout)
+        self.assertIn(" -d 1s ", run("race", scenario, "-d", "1s", "--turns", "off", "--dry-run").stdout)
         self.refused(run("race", scenario, "-d", "2s", "--dry-run"), "trial_timeout")
+        self.refused(run("race", "--server", "epoll", "-d", "2s", "--trial-timeout", "1s"), "--trial-timeout")
 
     def test_roles_and_knobs_an_engine_does_not_have(self):
         self.refused(run("serve", "-e", "null"), "null", "cannot serve")
@@ -138,7 +141,9 @@ class Refusals(Case):
         self.refused(run("serve", "--listen", "127.0.0.1:70000"), "port")
         self.refused(run("serve", "--listen", "::1:80"), "brackets")
         self.refused(run("serve", "--listen", "unix:" + "x" * 200), "path")
-        for wrong in ("nonsense", "127.0.0.1:70000", "::1:80", "unix:"):
+        self.refused(run("load", "--connect", "127.0.0.1:0", "-m", "1"), "the port is 0")
+        for wrong in ("nonsense", "127.0.0.1:70000", "::1:80", "unix:", "[zz]:80", "1.2.3.256:80", "a b:80",
+                      "tcp://127.0.0.1:80"):
             self.refused(run("load", "--connect", wrong, "-m", "1"), f"--connect '{wrong}': ")
             self.refused(run("serve", "--listen", wrong), f"--listen '{wrong}': ")
 
@@ -147,6 +152,11 @@ class Refusals(Case):
             done = run(command, option, "no-such-host.invalid:80")
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"{option}: resolve 'no-such-host.invalid:80'", done.stderr)
+
+    def test_a_directory_is_no_socket(self):
+        done = run("serve", "--listen", "unix:" + self.directory)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"bind(unix:{self.directory}): Is a directory", done.stderr)
 
     def test_a_public_address_is_given(self):
         self.refused(run("serve", "--public"), "--public", "--listen ADDRESS")

@@ -57,6 +57,9 @@ TEST_F(PlantedMachine, AnyDifferenceThatMattersChangesTheFingerprint) {
   std::set<std::string> seen = {read().fingerprint()};
   const std::pair<const char*, const char*> changes[] = {
       {"proc/sys/kernel/osrelease", "6.1.0-other"},
+      {"proc/cpuinfo", "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"},
+      {"proc/cpuinfo", "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n"},
+      {"proc/device-tree/model", "A board"},
       {"sys/devices/system/cpu/vulnerabilities/meltdown", "Vulnerable"},
       {"sys/devices/system/cpu/vulnerabilities/retbleed", "Not affected"},
       {"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave"},

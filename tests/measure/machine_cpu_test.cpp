@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <string>
+#include <vector>
 
 namespace joust {
 namespace {
@@ -32,6 +34,17 @@ TEST(MachineCpu, RefusesTextWithoutAllEightKinds) {
   EXPECT_FALSE(parse_machine_cpu("cpu0 1 2 3 4 5 6 7 8\n", 100));
   EXPECT_FALSE(parse_machine_cpu("cpu  1 2 3 4 5 6 7\n", 100));
   EXPECT_FALSE(parse_machine_cpu("cpu  1 2 3 x 5 6 7 8\n", 100));
+}
+
+TEST(MachineCpu, ReadsTheLinesOfSomeCpus) {
+  const std::string text =
+      "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 0 0 99 0 0 0 0 0 0\ncpu1 1 0 0 50 0 0 0 49 0 0\ncpu10 0 0 0 80 0 0 0 "
+      "20 0 0\n";
+  const std::vector<int> one{1}, two{1, 10}, absent{2};
+  EXPECT_DOUBLE_EQ(parse_machine_cpu(text, 1, one)->steal_fraction(), 0.49);
+  EXPECT_DOUBLE_EQ(parse_machine_cpu(text, 1, two)->steal_s, 69);
+  EXPECT_DOUBLE_EQ(parse_machine_cpu(text, 1, two)->total_s(), 200);
+  EXPECT_FALSE(parse_machine_cpu(text, 1, absent)) << "it is offline";
 }
 
 TEST(MachineCpu, FractionsAreOfAllTimeOfTheWindowWithSteal) {

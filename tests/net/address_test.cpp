@@ -72,6 +72,12 @@ INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
                                          Bad{"[::1:9000", "stands in brackets"},                      //
                                          Bad{"[::1]x:9000", "stands in brackets"},                    //
                                          Bad{"[::1]", "not a number from 0 to 65535"},                //
+                                         Bad{"[zz]:9000", "no IPv6 address in the brackets"},         //
+                                         Bad{"[127.0.0.1]:9000", "no IPv6 address in"},               //
+                                         Bad{"300.0.0.1:9000", "no IPv4 address"},                    //
+                                         Bad{"127.0.0.1.5:9000", "no IPv4 address"},                  //
+                                         Bad{"a host:9000", "a blank or a slash"},                    //
+                                         Bad{"http://127.0.0.1:9000", "this is a URL"},               //
                                          Bad{"unix:", "the path is missing"},                         //
                                          Bad{"unix:/" + std::string(107, 'x'), "at most 107 bytes"},  //
                                          Bad{"no-such-host.invalid:80", ""}),

@@ -45,6 +45,23 @@ TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
       "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
 }
 
+TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
+  Scenario scenario = fake_scenario({"epoll"});
+  Case& one = scenario.cases.front();
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  const auto told = [&](const std::string& words) {
+    return (shell_text(serve_words(scenario, one, entry, {})) + " ").contains(words);
+  };
+  EXPECT_FALSE(told("--idle-timeout")) << "its own will do";
+  one.load.interval = std::chrono::seconds(70);
+  EXPECT_TRUE(told(" --idle-timeout 130s "));
+  scenario.limits.idle_timeout = std::chrono::seconds(3);
+  EXPECT_TRUE(told(" --idle-timeout 73s "));
+  one.load.interval = std::chrono::seconds(1);
+  EXPECT_TRUE(told(" --idle-timeout 3s "));
+}
+
 TEST(Commands, EachSideIsToldItsOptions) {
   const Scenario scenario = fake_scenario({"epoll"});
   Entry entry;
@@ -73,29 +90,6 @@ TEST(Commands, TheShellSeesWordsAsTheyWere) {
 TEST(Commands, EveryPlaceholderIsFilledIn) {
   EXPECT_EQ(external_command({.name = "x", .server = {}, .command = "a {port} b {port}", .client = {}}, "80"),
             "a 80 b 80");
-}
-
-TEST(Cpus, ServerAndClientAreApartWhereThereAreTwo) {
-  const std::vector<int> two{0, 1}, one{3}, many{2, 3, 4, 5};
-  Scenario scenario = fake_scenario({"epoll"});
-  EXPECT_EQ(choose_cpus(scenario, two).server, "0");
-  EXPECT_EQ(choose_cpus(scenario, two).client, "1");
-  EXPECT_EQ(choose_cpus(scenario, one).server, "any");
-  EXPECT_EQ(choose_cpus(scenario, one).client, "any");
-  scenario.contestants.front().server.threads = 2;
-  EXPECT_EQ(choose_cpus(scenario, many).server, "2-3");
-  EXPECT_EQ(choose_cpus(scenario, many).client, "4");
-  EXPECT_EQ(choose_cpus(scenario, two).server, "0") << "one is left for the client";
-}
-
-TEST(Cpus, WhatTheScenarioSaysStays) {
-  const std::vector<int> two{0, 1};
-  Scenario scenario = fake_scenario({"epoll"});
-  scenario.cpus = {.server = std::string(1, '1'), .client = {}};
-  EXPECT_EQ(choose_cpus(scenario, two).server, "1");
-  EXPECT_EQ(choose_cpus(scenario, two).client, "0");
-  scenario.cpus.server = "any";
-  EXPECT_EQ(choose_cpus(scenario, two).server, "any");
 }
 
 TEST(Cpus, ListsNameCpus) {

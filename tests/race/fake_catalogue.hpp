@@ -19,6 +19,7 @@ inline Catalogue fake_catalogue() {
                       {.name = "listener", .dials = false},
                       {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
           .protocols = {{.name = "echo"},
+                        {.name = "turns", .takes_turns = true},
                         {.name = "disk", .has_ceiling = false},
                         {.name = "work", .largest_payload_bytes = 2048},
                         {.name = "room",

@@ -66,6 +66,44 @@ TEST_F(Checks, StolenTimeIsTold) {
   EXPECT_TRUE(has(found.detail, "3.0 % in the worst trial")) << found.detail;
 }
 
+TEST_F(Checks, StolenTimeIsThatOfThePinnedCpus) {
+  // Of 64 CPUs two are pinned, and lose a fifth of their time: a small part of the machine.
+  plant("epoll", [](Trial& trial) {
+    trial.pinned = MachineCpu{.user_s = 1.6, .steal_s = 0.4};
+    trial.machine = MachineCpu{.user_s = 1.6, .idle_s = 62, .steal_s = 0.4};
+  });
+  CheckResult found = check(7);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "of the pinned CPUs on average and 20.0 % in the worst trial"))
+      << found.detail;
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.pinned = MachineCpu{.user_s = 2};
+    trial.machine->steal_s = trial.machine->total_s();
+  };
+  found = check(7);
+  EXPECT_EQ(found.verdict, Verdict::pass);
+  EXPECT_TRUE(has(found.detail, "neighbours took 0.0 % of the pinned CPUs at most")) << found.detail;
+}
+
+TEST_F(Checks, AQuotaThatRanOutIsTold) {
+  plant("epoll", [](Trial& trial) { trial.throttled = Throttling{}; });
+  EXPECT_EQ(check(7).verdict, Verdict::pass) << "it did not run out";
+  plant("epoll", [](Trial& trial) { trial.throttled = Throttling{.times = 2, .time_s = 0.05}; });
+  const CheckResult found = check(7);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "the CPU quota of the control group held up 10 trials, for 0.5 s in all"))
+      << found.detail;
+}
+
+TEST_F(Checks, ChangesOfTheClockRateAreSaid) {
+  plant("epoll", [](Trial& trial) { trial.clock = ClockRates{.least_mhz = 3500, .most_mhz = 3510}; });
+  EXPECT_FALSE(has(check(7).detail, "clocks"));
+  plant("epoll", [](Trial& trial) { trial.clock = ClockRates{.least_mhz = 2100, .most_mhz = 3500}; });
+  const CheckResult found = check(7);
+  EXPECT_EQ(found.verdict, Verdict::pass);
+  EXPECT_TRUE(has(found.detail, "the CPUs' clocks ran at 2.10 to 3.50 GHz")) << found.detail;
+}
+
 TEST_F(Checks, AnUnreadableMachineIsTold) {
   plant("epoll", [](Trial& trial) { trial.machine.reset(); });
   EXPECT_EQ(check(7).verdict, Verdict::warn);
@@ -84,6 +122,14 @@ TEST_F(Checks, ServerAndClientOnOneCpuAreTold) {
   EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (CPU any) from")) << found.detail;
 }
 
+TEST_F(Checks, UnequalPlacesAreTold) {
+  RaceResult result = race();
+  result.cpus = {.server = "0", .client = "1", .remarks = {"both are on one core"}};
+  const CheckResult found = check(7, result);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "both are on one core")) << found.detail;
+}
+
 TEST_F(Checks, AKernelThreadWithoutACpuOfItsOwnIsTold) {
   scenario.contestants[2].server.knobs["sqpoll"] = "on";
   RaceResult result = race();
@@ -100,8 +146,19 @@ TEST_F(Checks, TooFewRoundsAreTold) {
   scenario.rounds = 3;
   const CheckResult found = check(8);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "3 rounds: intervals can hold the truth 75 % of the time at most"))
+  EXPECT_TRUE(has(found.detail, "3 rounds for 3 comparisons, 95 % takes 7: the intervals are widened"))
       << found.detail;
+  scenario.rounds = 1;
+  EXPECT_TRUE(has(check(8).detail, "1 round for 3 comparisons, 95 % takes 7: nothing is told"));
+  scenario.rounds = 7;
+  EXPECT_EQ(check(8).verdict, Verdict::pass);
+}
+
+TEST_F(Checks, MoreContestantsTakeMoreRounds) {
+  scenario = fake_scenario({"threads", "epoll", "io-uring", "other", "fifth"}, 8);
+  runner.throughput["fifth"] = 40e3;
+  EXPECT_TRUE(has(check(8).detail, "95 % takes 9: the intervals hold together with 92.2 %"))
+      << check(8).detail;
 }
 
 TEST_F(Checks, TooFewMessagesAreTold) {

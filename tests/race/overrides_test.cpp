@@ -86,7 +86,22 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   scenario.limits.trial_timeout = seconds(5);
   applied({}, scenario);
   EXPECT_EQ(problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
-            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s");
+            "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
+            "(--trial-timeout)");
+  EXPECT_EQ(
+      applied({.servers = {}, .clients = {}, .duration = seconds(9), .trial_timeout = seconds(10)}, scenario)
+          .limits.trial_timeout,
+      seconds(10));
+}
+
+TEST(Overrides, EqualContestantsHaveNumbers) {
+  const Scenario scenario = applied({.servers = {"epoll,threads", "epoll"}, .clients = {"epoll,epoll"}});
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"epoll/epoll", "epoll/epoll#2", "threads/epoll",
+                                             "threads/epoll#2", "epoll#2/epoll", "epoll#2/epoll#2"}));
+  EXPECT_EQ(problem({.servers = {"epoll:trigger=level:trigger=edge"}, .clients = {}}),
+            "--server: knob 'trigger' is given twice in 'epoll:trigger=level:trigger=edge'");
 }
 
 TEST(Overrides, ACpuMustExist) {
@@ -118,7 +133,7 @@ TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
             "--server-cpus: 'one' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
-            "there is no protocol 'ecko'; allowed: echo, disk, work, room; did you mean 'echo'?");
+            "there is no protocol 'ecko'; allowed: echo, turns, disk, work, room; did you mean 'echo'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
             "--reference 'threads' is not a contestant; allowed: epoll");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),

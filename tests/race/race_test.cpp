@@ -199,6 +199,29 @@ TEST_F(Race, ARoundBesideABusyStrangerIsRunAgain) {
                              "round 2 had 15 % of the machine used by other processes: it is run again"});
 }
 
+TEST_F(Race, ARoundWhoseQuotaRanOutIsRunAgain) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll")
+      trial.throttled = Throttling{.times = nth == 1, .time_s = nth == 1 ? 0.001 : 0};
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(result.rounds_again, 1U);
+  EXPECT_TRUE(entry(result, "epoll").trials[1].disturbed);
+  EXPECT_FALSE(entry(result, "epoll").trials[1].counted);
+}
+
+TEST_F(Race, ATrialThatWasObservedLateIsNotUndisturbed) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name != "epoll" || nth != 1) return;
+    trial.late = true;
+    trial.server.usage.reset();
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(result.rounds_again, 1U);
+  EXPECT_TRUE(entry(result, "epoll").trials[1].disturbed);
+  EXPECT_FALSE(entry(result, "epoll").trials[1].counted);
+}
+
 TEST_F(Race, AnUnknownUsageIsNoStrangers) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.entry.in_process) trial.server.usage.reset();

@@ -138,7 +138,9 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
 
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
-            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, seed, reference, protocol, "
+            "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, turns, "
+            "turn, seed, "
+            "reference, protocol, "
             "options, "
             "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
   EXPECT_EQ(
@@ -170,7 +172,7 @@ TEST_F(ScenarioFile, ImpossibleValuesSayWhatIsPossible) {
             "\"10ms\"");
   EXPECT_EQ(problem(std::string(kSmall) + "limits = { trial_timeout = \"1s\" }\n"),
             "4:1: key 'limits': trial_timeout 1.00 s ends a trial before its load can be over; allowed: more "
-            "than 1.3 s");
+            "than 1.3 s (--trial-timeout)");
   EXPECT_EQ(
       problem(std::string(kSmall) + "cpus = { server = \"0-\" }\n"),
       "4:10: key 'cpus.server': '0-' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
@@ -247,13 +249,24 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
             "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
             "with {port} "
             "in it");
-  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n"),
+  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n" +
+                    "client = \"threads\"\n"),
             "5:1: key 'contestant.server': another contestant is called 'epoll'; allowed: a name of its own "
             "(name = \"...\")");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"threads\"\n" +
                     "name = \"epoll\"\n"),
             "6:1: key 'contestant.name': another contestant is called 'epoll'; allowed: a name of its own "
             "(name = \"...\")");
+}
+
+TEST_F(ScenarioFile, EqualContestantsWithoutNamesHaveNumbers) {
+  const std::string one = "[[contestant]]\nserver = \"epoll\"\n";
+  const auto scenario =
+      read("load = { duration = \"1s\" }\nmatrix = { servers = [\"epoll\", \"epoll\"] }\n" + one + one);
+  ASSERT_TRUE(scenario) << scenario.error();
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario->contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"epoll", "epoll#2", "epoll#3", "epoll#4"}));
 }
 
 TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {

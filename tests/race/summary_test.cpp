@@ -25,7 +25,7 @@ class LatencySummary : public testing::Test {
     entry.trials.push_back(std::move(trial));
   }
   const Latency& latency() {
-    summarize(one, 1);
+    summarize(one);
     return one.entries.front().summary.latency_ns;
   }
 
@@ -40,13 +40,13 @@ TEST_F(LatencySummary, WhatFilesTheLoadCarriedIsTheMedianOfTrials) {
     document["transfer"] = {{"mb_per_s", mb_per_s}, {"way", "sendfile"}};
     one.entries.front().trials.back().load = parse_load(document.dump()).value();
   }
-  summarize(one, 1);
+  summarize(one);
   EXPECT_EQ(one.entries.front().summary.mb_per_s, 300.0);
 }
 
 TEST_F(LatencySummary, WhatCarriesNoFilesHasNoBytesOfThem) {
   add_trial({{1000, 10000}}, 1000, 1000);
-  summarize(one, 1);
+  summarize(one);
   EXPECT_FALSE(one.entries.front().summary.mb_per_s);
 }
 

@@ -2,6 +2,7 @@
 #include "race/trial/trial_runner.hpp"
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "measure/affinity.hpp"
 #include "race/fake_catalogue.hpp"
 #include "temporary_folder.hpp"
 
@@ -47,7 +49,7 @@ class Trials : public testing::Test {
   Trial run_entry(bool count_calls = false) {
     ProcessRunner runner(
         {.scenario = scenario,
-         .cpus = {.server = "any", .client = "any"},
+         .cpus = cpus,
          .stop = stop,
          .program = JOUST_PYTHON,
          .first_words = {"python3", std::string(JOUST_SOURCE_DIR) + "/tests/race/fake_child.py"},
@@ -58,6 +60,7 @@ class Trials : public testing::Test {
   }
 
   Scenario scenario = fake_scenario({"good"});
+  CpuPlan cpus{.server = "any", .client = "any"};
   Entry entry;
   Stop stop;
   Duration server_start = seconds(20), server_stop = seconds(20), lateness = seconds(20);
@@ -81,6 +84,17 @@ TEST_F(Trials, AGoodTrialHasBothSides) {
   EXPECT_EQ(trial.server.usage->peak_memory_bytes, 1000000U);
   ASSERT_TRUE(trial.machine);
   EXPECT_GT(trial.machine->total_s(), 0);
+  EXPECT_FALSE(trial.pinned) << "it may run on any CPU";
+}
+
+TEST_F(Trials, ThePinnedCpusAreLookedAt) {
+  const int cpu = allowed_cpus().front();
+  cpus.server = cpus.client = fmt::format("{}", cpu);
+  const Trial trial = run("good");
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  ASSERT_TRUE(trial.pinned && trial.machine);
+  EXPECT_GT(trial.machine->total_s(), 0);
+  EXPECT_LE(trial.pinned->total_s(), trial.machine->total_s());
 }
 
 TEST_F(Trials, BothSidesTellWhatTheyLack) {
@@ -156,7 +170,8 @@ TEST_F(Trials, AServerThatNeverStopsIsKilled) {
 
 TEST_F(Trials, ALoadThatHangsIsKilled) {
   scenario.limits.trial_timeout = std::chrono::seconds(3);
-  EXPECT_EQ(run("good", "hangs").failure, "the load did not end within 3.00 s and was killed");
+  EXPECT_EQ(run("good", "hangs").failure,
+            "the load did not end within 3.00 s and was killed; --trial-timeout allows more");
 }
 
 TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {

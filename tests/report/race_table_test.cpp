@@ -45,15 +45,17 @@ TEST(RaceTable, WhereFilesAreCarriedTheirBytesHaveAColumn) {
   }
 }
 
-TEST(RaceTable, AnIntervalClaimsNoMoreThanItsRoundsAllow) {
-  const auto table_of = [](std::uint64_t rounds) {
+TEST(RaceTable, IntervalsSayTheirConfidenceTogether) {
+  const auto table_of = [](const std::vector<std::string>& servers, std::uint64_t rounds) {
     race::FakeRunner runner;
-    return race_table(judged(race::fake_scenario({"threads", "epoll"}, rounds), runner), {});
+    runner.throughput = {{"threads", 60e3}, {"epoll", 70e3}, {"io-uring", 80e3}};
+    return race_table(judged(race::fake_scenario(servers, rounds), runner), {});
   };
-  EXPECT_NE(table_of(2).find(" 50 % interval"), std::string::npos);
-  EXPECT_NE(table_of(3).find(" 75 % interval"), std::string::npos);
-  EXPECT_NE(table_of(6).find(" 95 % interval"), std::string::npos);
-  EXPECT_EQ(table_of(1).find("% interval"), std::string::npos);
+  EXPECT_NE(table_of({"threads", "epoll"}, 3).find(" 95 % interval"), std::string::npos);
+  EXPECT_NE(table_of({"threads", "epoll"}, 7).find(" 95 % interval"), std::string::npos);
+  EXPECT_NE(table_of({"threads", "epoll"}, 6).find(" 96 % interval"), std::string::npos) << "96.9 %";
+  EXPECT_NE(table_of({"threads", "epoll", "io-uring"}, 10).find(" 95 % together"), std::string::npos);
+  EXPECT_EQ(table_of({"threads", "epoll"}, 1).find("% interval"), std::string::npos);
 }
 
 TEST(RaceTable, APercentileOfFewSamplesIsMarked) {

@@ -5,11 +5,14 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
+#include "cli/common/catalogue.hpp"
 #include "hosting/options.hpp"
 #include "measure/affinity.hpp"
+#include "race/scenario/engine_choice.hpp"
 
 namespace joust {
 namespace {
@@ -68,15 +71,19 @@ Option add_duration(Command command, const std::string& flags, Duration& into, c
 void EngineArguments::add_to(Command command) {
   command
       .add_option("-e,--engine", engine,
-                  fmt::format("how to drive the sockets; see '{} engines'", command.program()))
+                  fmt::format("how to drive the sockets, see '{} engines'; a knob may be part of the name: "
+                              "epoll:trigger=level",
+                              command.program()))
       .type_name("NAME")
       .show_default();
-  add_count(command, "-t,--threads", threads, "event loops, for engines that have several [1]", 1, 1024);
-  command
-      .add_option("--wait", wait,
-                  "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
-      .one_of({"block", "spin", "adaptive"})
-      .show_default();
+  flags_.emplace("threads", add_count(command, "-t,--threads", threads,
+                                      "event loops, for engines that have several [1]", 1, 1024));
+  flags_.emplace(
+      "wait", command
+                  .add_option("--wait", wait,
+                              "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
+                  .one_of({"block", "spin", "adaptive"})
+                  .show_default());
   for (const Knob& knob : all_knobs()) {
     const std::string name(knob.name);
     const auto take = [this, name](const std::string& value) {
@@ -87,6 +94,29 @@ void EngineArguments::add_to(Command command) {
         .one_of({knob.choices.begin(), knob.choices.end()});
   }
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
+}
+
+void EngineArguments::take_knobs(const Program& program, Settings& options) {
+  if (!engine.contains(':')) return;
+  const std::string given = std::exchange(engine, engine.substr(0, engine.find(':')));
+  const race::Catalogue catalogue = catalogue_of(program);
+  if (catalogue.engine(engine) == nullptr) return;  // resolve() names the nearest
+  const auto refuse = [&](const std::string& what) {
+    throw UsageError(fmt::format("-e {}: {}", given, what));
+  };
+  const auto parts = race::split_engine(given);
+  if (!parts) refuse(parts.error());
+  race::EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
+  for (const auto& [knob, value] : parts->knobs) {
+    const auto flag = flags_.find(knob);
+    if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()))
+      refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
+    if (const auto set = race::set_knob(choice, knob, value, catalogue); !set) refuse(set.error());
+  }
+  threads = choice.threads;
+  wait = choice.wait;
+  knobs.insert(choice.knobs.begin(), choice.knobs.end());
+  options.insert(choice.options.begin(), choice.options.end());
 }
 
 const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,7 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = std::chrono::hours(24));
 
-// -e ENGINE -t N --wait W, every knob any engine has, and --cpus.
+// -e ENGINE or ENGINE:KNOB=VALUE, -t N --wait W, every knob any engine has, and --cpus.
 struct EngineArguments {
   std::string engine = "epoll";
   std::uint64_t threads = 1;
@@ -30,12 +31,19 @@ struct EngineArguments {
 
   void add_to(Command command);
 
+  // Takes an engine with knobs apart, "epoll:trigger=level" as a race has it; options of the protocol go to
+  // `options`. Throws UsageError, also for a knob that is given as a flag too.
+  void take_knobs(const Program& program, Settings& options);
+
   // See checked_engine() and engine_options() in hosting/options.hpp.
   const Engine& resolve(Role role, const Protocol& protocol) const;
   EngineOptions options(const Engine& engine) const;
 
   // What was given but means nothing to the engine, in words for the user.
   std::vector<std::string> remarks(const Engine& engine) const;
+
+ private:
+  std::map<std::string, Option> flags_;  // of the knobs that are no engine's own
 };
 
 // TCP options, the same for every engine.

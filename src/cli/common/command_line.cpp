@@ -4,10 +4,45 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/common/command.hpp"
 
 namespace joust {
+namespace {
+
+const CLI::App* command_called(const CLI::App& program, const std::string& name) {
+  const std::vector<const CLI::App*> commands = program.get_subcommands({});
+  const auto found = std::ranges::find(commands, name, [](const CLI::App* each) { return each->get_name(); });
+  return found == commands.end() ? nullptr : *found;
+}
+
+// The arguments, last one first as CLI11 takes them. It would read "--client= --dry-run" as if --dry-run were
+// the value; here an empty value is an argument of its own.
+std::vector<std::string> reversed_words(const CLI::App& program, int argc, char** argv) {
+  const CLI::App* const command = argc > 1 ? command_called(program, argv[1]) : nullptr;
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    const bool is_empty = word.starts_with("--") && word.size() == name.size() + 1;
+    const CLI::Option* const option = is_empty && command ? command->get_option_no_throw(name) : nullptr;
+    if (option != nullptr && option->get_expected_min() == 0)
+      throw UsageError(fmt::format("{}: the value is empty", name));
+    words.push_back(option != nullptr ? name : word);
+    if (option != nullptr) words.emplace_back();
+  }
+  std::ranges::reverse(words);
+  return words;
+}
+
+// The option for one value that was given several; null if there is none.
+const CLI::Option* repeated_option(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_expected_max() == 1 && option->count() > 1) return option;
+  return nullptr;
+}
+
+}  // namespace
 
 Option Option::type_name(const std::string& name) {
   option_->type_name(name);
@@ -105,13 +140,19 @@ std::string CommandLine::help() const {
 
 void CommandLine::run(int argc, char** argv) {
   try {
-    app_->parse(argc, argv);
+    app_->parse(reversed_words(*app_, argc, argv));
   } catch (const CLI::Success& request) {
     app_->exit(request);  // prints the help or the version
   } catch (const CLI::ParseError& error) {
     std::string command = app_->get_name();
-    for (const CLI::App* chosen : app_->get_subcommands()) command += ' ' + chosen->get_name();
-    throw UsageError(fmt::format("{}\nTry '{} --help'.", error.what(), command));
+    std::string what = error.what();
+    for (const CLI::App* chosen : app_->get_subcommands()) {
+      command += ' ' + chosen->get_name();
+      if (const CLI::Option* const option = repeated_option(*chosen))
+        what =
+            fmt::format("{} is given {} times; give it once", option->get_name(false, true), option->count());
+    }
+    throw UsageError(fmt::format("{}\nTry '{} --help'.", what, command));
   }
 }
 

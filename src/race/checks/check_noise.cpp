@@ -7,9 +7,9 @@
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/scenario/cpu_list.hpp"
-#include "race/trial/disturbance.hpp"
+#include "race/checks/interference.hpp"
 #include "race/checks/findings.hpp"
-#include "race/judgement/summary.hpp"
+#include "race/judgement/ranking.hpp"
 #include "stats/drift.hpp"
 #include "stats/ties.hpp"
 
@@ -69,30 +69,44 @@ void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& fin
   look("client", entry.client_polled, entry.contestant.client.threads, plan.client);
 }
 
+// A race with few rounds reaches less confidence, or its intervals are widened: see stats::compare.
+void check_rounds(std::uint64_t rounds, const stats::Family& family, Findings& findings) {
+  const std::size_t enough = stats::values_for(family.of_each());
+  if (rounds >= enough) return findings.say("{}", counted(rounds, "round"));
+  const double together = family.together(stats::place_of_centre(rounds, family.of_each()).coverage);
+  const std::string few =
+      fmt::format("{} for {}, {} takes {}", counted(rounds, "round"), counted(family.pairs(), "comparison"),
+                  percent(stats::kTogether), enough);
+  if (rounds < 2)
+    findings.warn("{}: nothing is told", few);
+  else if (together >= stats::kBarelyTogether)
+    findings.warn("{}: the intervals hold together with {}", few, percent(together, 1));
+  else
+    findings.warn("{}: the intervals are widened, which supposes that small deviations are more frequent",
+                  few);
+}
+
 }  // namespace
 
-CheckResult check_same_twice(const RaceResult& race, const CaseResult& one) {
+CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
   Findings findings(4, "the same twice (A/A)");
-  const Entry* again = second_entry(one);
-  const Entry* reference = find_entry(one, one.reference);
-  if (again == nullptr || reference == nullptr || again->summary.trials == 0) {
-    findings.warn("the reference has no second entry with a result, so the noise is not known");
+  const auto ratio = reference_to_itself(one, throughput);
+  if (!ratio) {
+    findings.warn("the reference has no second entry with a result, so it is not compared with itself");
     return findings.take();
   }
-  const stats::Ratio ratio = ratio_of(*again, *reference, rounds_begun(one), race.seed);
-  if (!ratio.is_known()) {
+  if (!ratio->is_known()) {
     findings.warn("{} against itself in {} round: two are needed to tell the noise", one.reference,
-                  ratio.rounds);
+                  ratio->rounds);
     return findings.take();
   }
   const std::string figures = fmt::format("{} against itself: {:.3f} ({:.3f} to {:.3f})", one.reference,
-                                          ratio.median, ratio.interval.low, ratio.interval.high);
-  if (!stats::tied(ratio, kLeastDifference))
-    findings.warn("{}: it seems to differ from itself, so do not trust small differences in this table",
-                  figures);
-  else if (stats::aa_spread(ratio) > kCoarse)
-    findings.warn("{}: the machine is too noisy to tell less than {}", figures,
-                  percent(stats::aa_spread(ratio)));
+                                          ratio->estimate, ratio->interval.low, ratio->interval.high);
+  if (one.reference_differs)
+    findings.warn("{}: it seems to differ from itself, so differences of up to {} are not told", figures,
+                  percent(one.least_difference));
+  else if (stats::aa_spread(*ratio) > kCoarse)
+    findings.warn("{}: this machine is noisy, see check 9 for the difference that is told", figures);
   else
     findings.say("{}", figures);
   return findings.take();
@@ -110,7 +124,7 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
     return findings.take();
   }
   const auto judge = [&](const char* what, const stats::Effect& effect) {
-    if (effect.chance < kChance && effect.spread > kLeastDifference)
+    if (effect.chance < kChance && effect.spread > stats::kLeastDifference)
       findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
                     percent(effect.spread, 1), effect.chance);
     else
@@ -118,7 +132,10 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
                    effect.chance);
   };
   judge("position in the round", stats::position_effect(all, race.seed));
-  judge("round", stats::round_effect(all, race.seed));
+  if (one.plan.load.turns)  // compared turn by turn, so what differs between generations cancels out
+    findings.say("rounds differed by {}", percent(stats::round_effect(all, race.seed).spread, 1));
+  else
+    judge("round", stats::round_effect(all, race.seed));
   findings.say("random order, seed {}", race.seed);
   return findings.take();
 }
@@ -126,30 +143,12 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
 CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
   Findings findings(7, "interference");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
-  double worst = 0, sum = 0;
-  std::size_t trials = 0, unknown = 0, too_short = 0, disturbed = 0;
-  for (const Entry& entry : one.entries)
-    for (const Trial* trial : usable_trials(entry)) {
-      const auto steal = steal_share(*trial);
-      unknown += !trial->machine;
-      too_short += trial->machine && !steal;
-      if (!steal) continue;
-      worst = std::max(worst, *steal);
-      sum += *steal;
-      disturbed += *steal > kDisturbedSteal;
-      ++trials;
-    }
-  const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
-  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
-  if (too_short > 0)
-    findings.say("stolen time is not known in {} with short windows", counted(too_short, "trial"));
-  if (worst > kStealWorthAWord)
-    findings.warn(
-        "neighbours took {} of the machine on average and {} in the worst trial ({} of {} above 5 %)",
-        percent(mean, 1), percent(worst, 1), disturbed, counted(trials, "trial"));
-  else if (trials > 0)
-    findings.say("neighbours took {} of the machine at most", percent(worst, 1));
+  const std::size_t disturbed = check_steal(one, findings);
+  check_rest(one, findings);
+  check_throttling(one, findings);
+  check_clock(one, findings);
   check_apart(race.cpus, findings);
+  for (const std::string& remark : race.cpus.remarks) findings.warn("{}", remark);
   for (const Entry* entry : contestants_of(one)) check_kernel_threads(race.cpus, *entry, findings);
   if (race.rounds_again > 0) findings.say("{} run again", counted(race.rounds_again, "round"));
   if (disturbed > 0 && race.scenario.quick) findings.say("a quick race runs no round again");
@@ -159,12 +158,7 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
 CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
-  const double possible = stats::greatest_confidence(race.rounds);
-  if (race.rounds < kEnoughRounds)
-    findings.warn("{}: intervals can hold the truth {} of the time at most, 95 % takes {}",
-                  counted(race.rounds, "round"), percent(race.rounds < 2 ? 0 : possible), kEnoughRounds);
-  else
-    findings.say("{}", counted(race.rounds, "round"));
+  check_rounds(race.rounds, one.family, findings);
   double widest = 0;
   std::string of;
   for (const Entry* entry : contestants_of(one)) {

@@ -12,10 +12,8 @@ inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
 inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
 inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
 inline constexpr double kServed = 0.90;       // 3: least share of connections served
-inline constexpr double kLeastDifference = 0.02;   // 9: the least difference that may count
-inline constexpr double kCoarse = 0.10;            // 4, 5, 8, 9: above this, noise hides relevant differences
-inline constexpr std::uint64_t kEnoughRounds = 6;  // 8: with five rounds the confidence is at most 94 %
-inline constexpr double kStealWorthAWord = 0.01;   // 7
+inline constexpr double kCoarse = 0.10;       // 4, 8, 9: above this, noise hides relevant differences
+inline constexpr double kStealWorthAWord = 0.01;  // 7
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
 CheckResult check_answers(const RaceResult& race, const CaseResult& one);       // 3

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "race/checks/checks.hpp"
+#include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
 #include "race/race.hpp"
-#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
@@ -23,25 +23,26 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-// The least difference that counts, from the noise of the reference's second entry; infinite without one.
-double least_difference(const RaceResult& race, const CaseResult& one) {
-  const Entry* reference = find_entry(one, one.reference);
-  const Entry* again = second_entry(one);
-  if (reference == nullptr || again == nullptr) return std::numeric_limits<double>::infinity();
-  return stats::least_difference(ratio_of(*again, *reference, rounds_begun(one), race.seed));
+void apply(const Ranking& ranking, CaseResult& one) {
+  one.family = ranking.family;
+  one.least_difference = ranking.least_difference;
+  one.reference_differs = ranking.reference_differs;
+  for (std::size_t i = 0; i < one.entries.size(); ++i) {
+    const Ranking::Place& place = ranking.places[i];
+    one.entries[i].summary.ratio = place.ratio;
+    one.entries[i].told_apart = place.told_apart;
+    one.entries[i].tie_group = place.tie_group;
+  }
 }
 
-void group_ties(const RaceResult& race, CaseResult& one) {
-  std::vector<Entry*> ranked;
-  std::vector<stats::Rounds> figures;
-  for (Entry& entry : one.entries) {
-    if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) continue;
-    ranked.push_back(&entry);
-    figures.push_back(throughput_by_round(entry, rounds_begun(one)));
+void apply_cost(const Ranking& ranking, CaseResult& one) {
+  one.least_cost_difference = ranking.least_difference;
+  for (std::size_t i = 0; i < one.entries.size(); ++i) {
+    const Ranking::Place& place = ranking.places[i];
+    one.entries[i].summary.cost_ratio = place.ratio;
+    one.entries[i].cost_told_apart = place.told_apart;
+    one.entries[i].cost_tie_group = place.tie_group;
   }
-  const std::vector<int> groups = stats::tie_groups(figures, one.least_difference, {.seed = race.seed});
-  for (std::size_t i = 0; i < ranked.size(); ++i)
-    if (groups[i] > 0) ranked[i]->tie_group = groups[i];
 }
 
 bool was_tried(const CaseResult& one) {
@@ -70,8 +71,8 @@ void run_checks(RaceResult& race, CaseResult& one) {
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
-  one.least_difference = least_difference(race, one);
-  group_ties(race, one);
+  apply(rank(one, throughput, stats::Better::greater, race.looks), one);
+  apply_cost(rank(one, server_cost, stats::Better::smaller, race.looks), one);
   for (const auto check :
        {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
     one.checks.push_back(check(race, one));
@@ -80,7 +81,7 @@ void run_checks(RaceResult& race, CaseResult& one) {
 
 void judge(RaceResult& race) {
   for (CaseResult& one : race.cases) {
-    summarize(one, race.seed);
+    summarize(one);
     run_checks(race, one);
     one.verdict = verdict_of(race, one);
   }

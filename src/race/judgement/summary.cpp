@@ -2,16 +2,17 @@
 #include "race/judgement/summary.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include "measure/histogram.hpp"
+#include "race/judgement/ranking.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
 namespace {
 
-using Figure = std::function<std::optional<double>(const Trial&)>;
+// Asked of the interval of a contestant's own figure.
+constexpr double kConfidence = 0.95;
 
 // The median of a figure over the trials that have it.
 std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
@@ -22,6 +23,16 @@ std::optional<double> median_of(const std::vector<const Trial*>& trials, const F
   return stats::median(values);
 }
 
+// The median of a figure with the interval that its trials give. Nothing if no trial has the figure.
+std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  std::vector<double> values;
+  for (const Trial* trial : trials)
+    if (const auto value = figure(*trial)) values.push_back(*value);
+  if (values.empty()) return std::nullopt;
+  const stats::Location middle = stats::median_with_interval(values, kConfidence);
+  return Estimate{.median = middle.estimate, .interval = middle.interval, .confidence = middle.coverage};
+}
+
 // The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
 // the figures of the server are not known. The load reads its own on time.
 constexpr double kLeastWindowOfServer_s = 0.1;
@@ -29,7 +40,7 @@ constexpr double kLeastWindowOfServer_s = 0.1;
 // A figure of the CPU usage, divided by the number of verified messages.
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
-    const auto messages = static_cast<double>(trial.load->verified);
+    const double messages = trial.messages_of_usage();
     if (messages == 0 || (server && !trial.server.usage)) return std::nullopt;
     if (server && trial.load->duration_s < kLeastWindowOfServer_s) return std::nullopt;
     return figure(server ? *trial.server.usage : trial.load->usage) / messages;
@@ -107,15 +118,12 @@ Sides memory_of(const std::vector<const Trial*>& trials) {
   return most;
 }
 
-Summary summary_of(const Entry& entry, const stats::Bootstrap& bootstrap) {
+Summary summary_of(const Entry& entry) {
   const std::vector<const Trial*> trials = usable_trials(entry);
   Summary summary{.trials = trials.size()};
   if (trials.empty()) return summary;
-  std::vector<double> rates;
-  for (const Trial* trial : trials) rates.push_back(trial->load->throughput_per_s);
-  summary.throughput_per_s = Estimate{.median = stats::median(rates),
-                                      .interval = stats::median_interval(rates, bootstrap),
-                                      .confidence = stats::true_confidence(rates.size(), bootstrap)};
+  summary.throughput_per_s = estimate_of(trials, throughput);
+  summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
   summary.latency_ns = latency_of(trials);
   summary.cpu_us_per_message =
@@ -138,35 +146,13 @@ std::uint64_t rounds_begun(const CaseResult& one) {
   return last;
 }
 
-stats::Rounds throughput_by_round(const Entry& entry, std::uint64_t rounds) {
-  stats::Rounds figures(rounds);
-  for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = trial->load->throughput_per_s;
-  return figures;
-}
-
-stats::Ratio ratio_of(const Entry& entry, const Entry& to, std::uint64_t rounds, std::uint64_t seed) {
-  return stats::compare(throughput_by_round(entry, rounds), throughput_by_round(to, rounds), {.seed = seed});
-}
-
-void summarize(CaseResult& one, std::uint64_t seed) {
-  for (Entry& entry : one.entries) entry.summary = summary_of(entry, {.seed = seed});
+void summarize(CaseResult& one) {
+  for (Entry& entry : one.entries) entry.summary = summary_of(entry);
   const Entry* reference = find_entry(one, one.reference);
-  if (reference == nullptr || reference->summary.trials == 0) {
-    const auto measured = std::ranges::find_if(
-        one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-    reference = measured == one.entries.end() ? nullptr : &*measured;
-    one.reference = reference == nullptr ? std::string() : reference->contestant.name;
-  }
-  if (reference == nullptr) return;
-  const std::uint64_t rounds = rounds_begun(one);
-  for (Entry& entry : one.entries) {
-    if (entry.kind == EntryKind::ceiling || entry.summary.trials == 0) continue;
-    const stats::Ratio ratio = ratio_of(entry, *reference, rounds, seed);
-    if (ratio.rounds > 0)
-      entry.summary.ratio = Estimate{.median = ratio.median,
-                                     .interval = ratio.interval,
-                                     .confidence = stats::true_confidence(ratio.rounds, {.seed = seed})};
-  }
+  if (reference != nullptr && reference->summary.trials > 0) return;
+  const auto measured = std::ranges::find_if(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
+  one.reference = measured == one.entries.end() ? std::string() : measured->contestant.name;
 }
 
 }  // namespace joust::race

@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "race/checks/findings.hpp"
 #include "race/judgement/summary.hpp"
-#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,10 +28,19 @@ std::string against_reference(const Entry& entry, const Entry& reference, const 
   const std::string interval = ratio.interval.is_known()
                                    ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
                                    : std::string("one round");
-  const double most = 1 + one.least_difference;
-  if (ratio.interval.overlaps({1 / most, most}))
+  if (!entry.told_apart)
     return fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval);
   return fmt::format("{} is {} {} ({})", name, times, one.reference, interval);
+}
+
+// CPU time is no bound, whichever side was the limit. Empty where costs are not told apart.
+std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, const CaseResult& one) {
+  std::vector<std::string> costs;
+  for (const Entry* entry : ranked)
+    if (entry->cost_told_apart)
+      costs.push_back(fmt::format("{} {:.3f}x", entry->contestant.name, entry->summary.cost_ratio->median));
+  if (costs.empty()) return {};
+  return {fmt::format("a message costs {} the server CPU time of {}", enumerate(costs), one.reference)};
 }
 
 // Ranked contestants, the fastest first.
@@ -63,6 +71,7 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
   }
   for (const auto& [group, names] : groups)
     if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");
+  for (std::string& cost : cost_sentence(ranked, one)) sentences.push_back(std::move(cost));
   return sentences;
 }
 

@@ -38,10 +38,13 @@ struct ProtocolRow {
   std::string name{};
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
-  bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
+  bool takes_turns = false;  // the connections of its load can rest
+  bool has_ceiling = true;   // a load without sockets shows the client's highest throughput
   std::vector<OptionRow> options{};
   std::string verified = "byte for byte";            // how replies are checked
   std::map<std::string, std::string> unsupported{};  // engines that do not fit, with the reason
+
+  const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
 };
 
 struct Catalogue {

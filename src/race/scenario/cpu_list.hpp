@@ -17,8 +17,4 @@ std::set<int> cpus_in(const std::string& list);
 // The error message if CPUs in the plan are not in `allowed`.
 std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed);
 
-// The CPUs of the children. If the scenario does not set them: as many CPUs as the contestants have threads,
-// separate for server and client, if there are enough; "any" for both if there is only one CPU.
-CpuPlan choose_cpus(const Scenario& scenario, std::span<const int> allowed);
-
 }  // namespace joust::race

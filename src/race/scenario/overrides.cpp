@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
-#include <set>
+
+#include "race/scenario/engine_choice.hpp"
+#include "race/scenario/split.hpp"
 
 namespace joust::race {
 namespace {
@@ -27,30 +28,19 @@ void apply_to(LoadPlan& load, const Overrides& given) {
   if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
 }
 
-std::vector<std::string> names_in(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists) {
-    if (list.empty()) names.emplace_back();  // which split() leaves out
-    for (const auto name : std::views::split(list, ',')) names.emplace_back(name.begin(), name.end());
-  }
-  return names;
-}
-
 std::expected<std::vector<EngineChoice>, std::string> parse_all(const std::vector<std::string>& lists,
                                                                 Role role, const Catalogue& catalogue) {
   const auto wrong = [role](const std::string& what) {
     return std::unexpected(fmt::format("{}: {}", role == Role::serve ? "--server" : "--client", what));
   };
   std::vector<EngineChoice> choices;
-  std::set<std::string> names;
-  for (const std::string& text : names_in(lists)) {
-    if (text.empty()) return wrong("a name in the list is empty (write it like threads,epoll)");
-    auto choice = parse_engine(text, role, catalogue);
-    if (!choice) return wrong(choice.error());
-    if (!names.insert(describe(*choice)).second)
-      return wrong(fmt::format("'{}' is given twice; allowed: each engine once for the same knobs", text));
-    choices.push_back(std::move(*choice));
-  }
+  for (const std::string& list : lists)
+    for (const std::string_view text : split(list, ',')) {
+      if (text.empty()) return wrong("a name in the list is empty (write it like threads,epoll)");
+      auto choice = parse_engine(text, role, catalogue);
+      if (!choice) return wrong(choice.error());
+      choices.push_back(std::move(*choice));
+    }
   return choices;
 }
 
@@ -102,13 +92,20 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   }
   if (given.quick) {
     scenario.quick = true;
-    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    scenario.rounds = scenario.rounds == 0 ? kQuickRounds : std::min(scenario.rounds, kQuickRounds);
   }
   replace(scenario.rounds, given.rounds);
+  if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
+  replace(scenario.time, given.time);
+  replace(scenario.precision, given.precision);
+  replace(scenario.turns, given.turns);
+  if (given.turn) scenario.turn = given.turn;
   if (given.seed) scenario.seed = given.seed;
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())
     if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
+  if (given.request_timeout) scenario.limits.request_timeout = given.request_timeout;
+  if (given.trial_timeout) scenario.limits.trial_timeout = given.trial_timeout;
   replace(scenario.cpus.server, given.server_cpus);
   replace(scenario.cpus.client, given.client_cpus);
   for (const auto& [flag, list] :

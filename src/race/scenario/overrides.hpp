@@ -13,7 +13,11 @@ struct Overrides {
   Settings options{};  // of the protocol
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
   std::optional<Duration> duration{}, warmup{}, interval{};
+  std::optional<Duration> request_timeout{}, trial_timeout{};
   std::optional<std::uint64_t> rounds{}, seed{};
+  std::optional<bool> turns{};
+  std::optional<Duration> turn{}, time{};
+  std::optional<double> precision{};  // 0.03 is 3 %
   std::optional<std::string> reference{};
   std::optional<std::uint64_t> server_threads{}, client_threads{};
   std::optional<std::string> wait{};  // both sides

@@ -9,14 +9,10 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/split.hpp"
 
 namespace joust::race {
 namespace {
-
-const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
-
-// The most threads and CPUs that a plan may name: far above any machine, far below an overflow.
-constexpr std::uint64_t kMostThreads = 1024;
 
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
   std::vector<std::string> names;
@@ -24,16 +20,6 @@ std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
     if (!engine.in_process && (role == Role::serve ? engine.serves : engine.dials))
       names.push_back(engine.name);
   return names;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
 }
 
 // Names must be unique, for the tables and for the reference.
@@ -58,8 +44,10 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
           ? Seconds(load.warmup) + Seconds(*load.duration)
           : Seconds(load.warmup) + Seconds(load.interval) * static_cast<double>(load.messages.value_or(0));
   if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
-  return fmt::format("trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s",
-                     format_duration(*limits.trial_timeout), least.count());
+  return fmt::format(
+      "trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s "
+      "(--trial-timeout)",
+      format_duration(*limits.trial_timeout), least.count());
 }
 
 }  // namespace
@@ -80,6 +68,11 @@ const EngineRow* Catalogue::engine(const std::string& name) const {
 const ProtocolRow* Catalogue::protocol(const std::string& name) const {
   const auto found = std::ranges::find(protocols, name, &ProtocolRow::name);
   return found == protocols.end() ? nullptr : &*found;
+}
+
+const OptionRow* ProtocolRow::option(const std::string& wanted) const {
+  const auto found = std::ranges::find(options, wanted, &OptionRow::name);
+  return found == options.end() ? nullptr : &*found;
 }
 
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue) {
@@ -108,19 +101,8 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
 
 namespace {
 
-const OptionRow* find_option(const ProtocolRow& protocol, const std::string& name) {
-  const auto found = std::ranges::find(protocol.options, name, &OptionRow::name);
-  return found == protocol.options.end() ? nullptr : &*found;
-}
-
 bool is_for(const OptionRow& option, Role role) {
   return role == Role::serve ? option.serves : option.loads;
-}
-
-bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
-  return std::ranges::any_of(catalogue.protocols, [&](const ProtocolRow& protocol) {
-    return find_option(protocol, name) != nullptr;
-  });
 }
 
 // Checks a contestant's protocol options against every case.
@@ -128,7 +110,7 @@ std::optional<std::string> check_options(const Case& one, const EngineChoice& ch
                                          const Catalogue& catalogue) {
   for (const auto& [name, value] : choice.options) {
     if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
-    if (!is_for(*find_option(*catalogue.protocol(one.protocol), name), role))
+    if (!is_for(*catalogue.protocol(one.protocol)->option(name), role))
       return fmt::format("option '{}' of protocol '{}' is for the {} side", name, one.protocol,
                          role == Role::serve ? "client" : "server");
   }
@@ -143,7 +125,7 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
   if (row == nullptr) return check_protocol(protocol, catalogue);
   std::vector<std::string> names;
   for (const OptionRow& each : row->options) names.push_back(each.name);
-  const OptionRow* found = find_option(*row, option);
+  const OptionRow* found = row->option(option);
   if (found == nullptr)
     return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
   if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
@@ -154,47 +136,9 @@ Settings options_of(const Case& one, const EngineChoice& choice, Role role, cons
   Settings options = choice.options;
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   for (const auto& [name, value] : one.options)
-    if (const OptionRow* option = find_option(*protocol, name); option != nullptr && is_for(*option, role))
+    if (const OptionRow* option = protocol->option(name); option != nullptr && is_for(*option, role))
       options.emplace(name, value);
   return options;
-}
-
-std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const Catalogue& catalogue) {
-  if (knob == "threads") {
-    const auto threads = parse_count(value);
-    if (!threads || *threads == 0 || *threads > kMostThreads)
-      return std::unexpected(
-          fmt::format("'{}' is no number of threads; allowed: 1 to {}", value, kMostThreads));
-    choice.threads = *threads;
-  } else if (knob == "wait") {
-    if (std::ranges::count(kWaits, value) == 0)
-      return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
-    choice.wait = value;
-  } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
-    choice.options[knob] = value;
-  } else {
-    if (auto problem = check_knob(choice.engine, knob, value, catalogue)) return std::unexpected(*problem);
-    choice.knobs[knob] = value;
-  }
-  return {};
-}
-
-std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
-                                                      const Catalogue& catalogue) {
-  const std::vector<std::string_view> parts = split(text, ':');
-  EngineChoice choice{.engine = std::string(parts.front())};
-  if (auto problem = check_engine(choice.engine, role, catalogue)) return std::unexpected(*problem);
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == std::string_view::npos)
-      return std::unexpected(
-          fmt::format("'{}' is not KNOB=VALUE (write it like epoll:trigger=level)", parts[i]));
-    const auto set = set_knob(choice, std::string(parts[i].substr(0, equals)),
-                              std::string(parts[i].substr(equals + 1)), catalogue);
-    if (!set) return std::unexpected(set.error());
-  }
-  return choice;
 }
 
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue) {
@@ -243,28 +187,6 @@ std::optional<std::string> check_cpus(const std::string& list) {
     if (ends.size() == 2 && number[0] > number[1]) return wrong;
   }
   return std::nullopt;
-}
-
-std::string describe(const EngineChoice& choice) {
-  std::string text = choice.engine;
-  if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
-  if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
-  for (const Settings* settings : {&choice.knobs, &choice.options})
-    for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
-  return text;
-}
-
-std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
-                                   const std::vector<EngineChoice>& clients) {
-  std::vector<Contestant> pairs;
-  for (const EngineChoice& server : servers)
-    for (const EngineChoice& client : clients)
-      pairs.push_back({.name = clients.size() == 1 ? describe(server)
-                                                   : fmt::format("{}/{}", describe(server), describe(client)),
-                       .server = server,
-                       .command = {},
-                       .client = client});
-  return pairs;
 }
 
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue) {

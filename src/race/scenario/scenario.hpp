@@ -27,6 +27,8 @@ struct LoadPlan {
   Duration interval{0};  // between the messages of one connection; 0: a closed loop
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
+  bool turns = false;  // contestants take turns within a generation; set by the race's plan
+  Duration rest{0};    // the longest time between two turns of a contestant; likewise
 };
 
 // TCP options of all contestants. Those not given have the engines' common default.
@@ -49,6 +51,7 @@ struct LimitPlan {
 struct CpuPlan {
   std::string server{};
   std::string client{};
+  std::vector<std::string> remarks{};  // what makes the chosen places unequal or slow, in words
 };
 
 // An engine in one role, with its knobs.
@@ -58,6 +61,8 @@ struct EngineChoice {
   std::string wait = "block";
   Settings knobs{};
   Settings options{};  // of the protocol, for this contestant alone
+
+  bool operator==(const EngineChoice&) const = default;
 };
 
 struct Contestant {
@@ -82,10 +87,14 @@ struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
   std::string description{};
-  std::uint64_t rounds = 10;
+  std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
+  double precision = 0.03;   // of every ratio: half its interval
+  Duration time = std::chrono::seconds(60);  // of the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
-  bool quick = false;       // warn of disturbed rounds and do not repeat them
-  std::string reference{};  // the contestant to compare with; empty: the first that can run
+  bool quick = false;  // warn of disturbed rounds and do not repeat them
+  bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
+  std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
+  std::string reference{};         // the contestant to compare with; empty: the first that can run
   SocketPlan socket{};
   LimitPlan limits{};
   CpuPlan cpus{};
@@ -94,13 +103,13 @@ struct Scenario {
 };
 
 inline constexpr std::uint64_t kQuickRounds = 3;
+inline constexpr std::uint64_t kStandardRounds = 10;
+inline constexpr std::uint64_t kMostRounds = 1000;
 inline constexpr std::string_view kDefaultClient = "epoll";
 
 enum class Role { serve, dial };
 
 // The functions below return error messages that name the allowed values and the nearest match.
-std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
-                                                      const Catalogue& catalogue);
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
 std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
                                       const std::string& value, const Catalogue& catalogue);
@@ -117,18 +126,6 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
 
 // The protocol options of a side: the contestant's, then the case's.
 Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
-
-// Knobs that all engines have are stored in EngineChoice's own members. A name that is not a knob may be an
-// option of the protocol; complete() checks that.
-std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const Catalogue& catalogue);
-
-// Every server with every client, named by their differences.
-std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
-                                   const std::vector<EngineChoice>& clients);
-
-// "epoll", or "epoll:trigger=level": the engine and its non-default settings.
-std::string describe(const EngineChoice& choice);
 
 // Fills in the remaining defaults and checks the whole: unique names, an existing reference, at least one
 // contestant and one case.

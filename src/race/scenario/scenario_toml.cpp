@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/engine_choice.hpp"
 #include "race/scenario/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
@@ -26,7 +27,6 @@ constexpr std::uint64_t kMostDepth = 1'000'000;
 constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBacklog = 1'000'000;
-constexpr std::uint64_t kMostRounds = 1000;
 constexpr Duration kShortest = std::chrono::milliseconds(1);
 
 template <typename T>
@@ -158,7 +158,7 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
   else if (!contestant.external() && !table.contains("server"))
     reader.wrong("server", "missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
   if (contestant.name.empty()) {
-    contestant.name = server ? describe(*server) : "";
+    contestant.name = server ? standard_name(contestant, scenario.contestants) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
   }
   if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))
@@ -242,6 +242,15 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
   assign(scenario.title, reader.text("title"));
   assign(scenario.description, reader.text("description"));
   assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
+  assign(scenario.time, reader.duration("time", kShortest));
+  if (const auto text = reader.text("precision")) {
+    if (const auto fraction = parse_percent(*text))
+      scenario.precision = *fraction;
+    else
+      reader.wrong("precision", fraction.error());
+  }
+  assign(scenario.turns, reader.boolean("turns"));
+  scenario.turn = reader.duration("turn", kShortest);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
   read_cases(reader, catalogue, scenario, problems);

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "joust/limits.hpp"
+
 namespace joust::race {
 namespace {
 
@@ -45,6 +47,15 @@ void add_socket(Words& words, const SocketPlan& socket) {
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
 }
 
+// The server's limit for idle connections. It must not end a connection in the pause between two messages, so
+// pauses are added to it, unless they are far shorter. (The load adds them by itself.) While others take
+// their turns, a contestant is stopped, and its clock is not: that time is added too.
+std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& load) {
+  const Duration limit = limits.idle_timeout.value_or(Limits{}.idle);
+  if (load.turns) return limit + load.rest;
+  return 2 * load.interval < limit ? limits.idle_timeout : limit + load.interval;
+}
+
 bool needs_quotes(const std::string& word) {
   return word.empty() || !std::ranges::all_of(word, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -69,7 +80,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_engine(words, server, cpus.server);
   add_socket(words, scenario.socket);
   add(words, "--backlog", scenario.socket.backlog);
-  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
   return words;
@@ -82,9 +93,13 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   Words words{"load", "-e", client.engine, "-p", one.protocol};
   if (!entry.in_process) add(words, "--connect", address);
   add(words, "-c", fmt::format("{}", load.connections));
-  add(words, "-m", load.messages);
-  add(words, "-d", load.duration);
-  add(words, "-w", duration_word(load.warmup));
+  if (load.turns) {
+    words.emplace_back("--turns");
+  } else {
+    add(words, "-m", load.messages);
+    add(words, "-d", load.duration);
+    add(words, "-w", duration_word(load.warmup));
+  }
   if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
   if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
   add(words, "--payload", load.payload_bytes);
@@ -93,7 +108,10 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_socket(words, scenario.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
-  add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  if (load.turns)
+    add(words, "--idle-timeout", server_idle(scenario.limits, load));
+  else
+    add(words, "--idle-timeout", scenario.limits.idle_timeout);
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;

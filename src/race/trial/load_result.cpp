@@ -69,6 +69,7 @@ void read_traffic(const json& document, LoadResult& load) {
   const json& messages = document.at("messages");
   load.sent = messages.at("sent");
   load.verified = messages.at("verified");
+  load.beside = messages.value("beside", std::uint64_t{0});
   load.failed = messages.at("failed");
   load.in_flight = messages.at("in_flight");
   const json& bytes = document.at("bytes");

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "race/result.hpp"
 
 namespace joust::race {
@@ -11,6 +14,20 @@ struct TrialOrder {
   bool count_calls = false;  // count system calls; this slows them, so other figures are not used
 };
 
+// Contestants that live at the same time, each with a server and a load of its own, and take turns. Numbered
+// in the order in which they were given.
+class Generation {
+ public:
+  virtual ~Generation() = default;
+  // Starts a contestant and opens its connections. False if it cannot take part.
+  virtual bool start(std::size_t contestant) = 0;
+  // The contestant works for `length`, while the others are stopped. What is not `recorded` is not part of
+  // its result. Nothing if it has failed or the user interrupted: it takes no further turn.
+  virtual std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) = 0;
+  // Ends a contestant. The trial has everything but its place in the race and its turns.
+  virtual Trial finish(std::size_t contestant) = 0;
+};
+
 // Measures one contestant once. The real runner starts processes; the tests' runner needs neither processes
 // nor time.
 class TrialRunner {
@@ -19,6 +36,8 @@ class TrialRunner {
   // Failures of the contestant are recorded in the trial (failure, last_words, refused). Throws only for a
   // bug, or if no process can be started. The caller fills in round, attempt and position.
   virtual Trial run(const TrialOrder& order) = 0;
+  // Null for a runner that knows no turns.
+  virtual std::unique_ptr<Generation> generation(std::vector<TrialOrder> /*orders*/) { return nullptr; }
 };
 
 // Receives the progress of a race, for display.
@@ -26,8 +45,9 @@ class RaceObserver {
  public:
   virtual ~RaceObserver() = default;
   struct Step {
-    std::uint64_t round = 0, rounds = 0;
-    std::size_t trial = 0, trials = 0;  // number of this trial, from 1, and of all
+    std::uint64_t round = 0, rounds = 0;  // of how many; 0: the race ends by its time or its precision
+    std::size_t trial = 0, trials = 0;    // number of this trial, from 1, and of all; likewise
+    Duration time{};                      // which the race may take, if it has no number of rounds
     const Entry& entry;
     const Case& load_case;
     bool counting = false;

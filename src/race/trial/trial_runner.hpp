@@ -27,6 +27,7 @@ class ProcessRunner : public TrialRunner {
   explicit ProcessRunner(Setup setup) : setup_(std::move(setup)) {}
 
   Trial run(const TrialOrder& order) override;
+  std::unique_ptr<Generation> generation(std::vector<TrialOrder> orders) override;
 
  private:
   Setup setup_;

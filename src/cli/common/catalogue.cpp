@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/catalogue.hpp"
+
+#include "engines/engine.hpp"
+#include "hosting/mismatch.hpp"
+
+namespace joust {
+namespace {
+
+race::KnobRow row_of(const Knob& knob) {
+  return {.name = std::string(knob.name),
+          .choices = {knob.choices.begin(), knob.choices.end()},
+          .default_value = std::string(knob.choices.front()),
+          .kernel_thread = std::string(knob.kernel_thread)};
+}
+
+}  // namespace
+
+race::Catalogue catalogue_of(const Program& program) {
+  race::Catalogue catalogue;
+  for (const Engine* engine : engines()) {
+    race::EngineRow row{.name = std::string(engine->name),
+                        .serves = engine->serves,
+                        .dials = engine->dials,
+                        .in_process = engine->in_process,
+                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
+    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
+    catalogue.engines.push_back(std::move(row));
+  }
+  for (const Protocol& protocol : program.protocols) {
+    race::ProtocolRow row{.name = protocol.name,
+                          .least_payload_bytes = protocol.least_payload,
+                          .largest_payload_bytes = protocol.largest_payload,
+                          .takes_turns = protocol.takes_turns,
+                          .has_ceiling = protocol.has_ceiling,
+                          .verified = protocol.verified};
+    for (const ProtocolOption& option : protocol.options)
+      row.options.push_back({option.name, option.choices, option.serves, option.loads});
+    for (const Engine* engine : engines())
+      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
+        row.unsupported.emplace(engine->name, reason);
+    catalogue.protocols.push_back(std::move(row));
+  }
+  return catalogue;
+}
+
+}  // namespace joust

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "load/run.hpp"
+#include "measure/usage.hpp"
+
+namespace joust {
+
+// Lets another process conduct the turns of a load. SIGUSR1 begins a turn: its value (sigqueue(3)) is the
+// turn's length in microseconds; the sign is negative where the turn is not recorded. At the end of each turn
+// one JSON line on the standard output tells what has been counted so far. One at a time in a process.
+class TurnTaking {
+ public:
+  explicit TurnTaking(LoadRun& run);
+  ~TurnTaking();
+  TurnTaking(const TurnTaking&) = delete;
+  TurnTaking& operator=(const TurnTaking&) = delete;
+
+  // What SIGUSR1 calls. Async-signal-safe. Ignores a turn before the end of the one before it.
+  static void begin(int value) noexcept;
+
+  // Called at the milestone `rested`, on the thread that reached it.
+  void end();
+
+  // In all turns, without the time between them. After the run.
+  Usage used() const { return used_; }
+  double used_over_s() const { return used_over_s_; }
+
+ private:
+  LoadRun& run_;
+  Time began_{};  // the turn
+  Usage before_{};
+  Usage used_{};
+  double used_over_s_ = 0;
+};
+
+}  // namespace joust

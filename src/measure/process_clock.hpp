@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <ctime>
+#include <vector>
+
+namespace joust {
+
+// The CPU time of another process and its descendants, read from outside to the nanosecond
+// (clock_getcpuclockid(3)): the process need not help, and may be stopped. Descendants are looked for when
+// the clock is made, so make it when all have been started. One thread.
+class ProcessClock {
+ public:
+  ProcessClock() = default;  // of nobody: always 0
+  explicit ProcessClock(pid_t root);
+
+  // In seconds since the processes began. Of one that has ended, the time that was read last.
+  double read_s();
+
+ private:
+  struct Process {
+    clockid_t clock;
+    double last_s;
+  };
+  std::vector<Process> processes_;
+};
+
+}  // namespace joust

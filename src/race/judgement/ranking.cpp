@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "race/judgement/ranking.hpp"
+
+#include <algorithm>
+
+#include "race/judgement/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+bool competes(const Entry& entry) {
+  return entry.is_contestant() && entry.ranked && entry.summary.trials > 0;
+}
+
+// Of an entry and the reference. The ratio of a contestant is one of the family's comparisons, that of the
+// second entry stands alone.
+Ranking::Place compared(const stats::Rounds& entry, const stats::Rounds& reference,
+                        const stats::Family& family, double least_difference) {
+  const stats::Ratio ratio = stats::compare(entry, reference, family);
+  if (ratio.rounds == 0) return {};
+  return {.ratio = Estimate{.median = ratio.estimate,
+                            .interval = ratio.interval,
+                            .confidence = family.together(ratio.coverage)},
+          .told_apart = stats::differ(ratio, least_difference)};
+}
+
+}  // namespace
+
+std::optional<double> throughput(const Trial& trial) {
+  return trial.throughput_per_s();
+}
+
+std::optional<double> server_cost(const Trial& trial) {
+  return trial.server_cpu_us_per_message();
+}
+
+stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure) {
+  stats::Rounds figures(rounds_begun(one));
+  for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = figure(*trial);
+  return figures;
+}
+
+std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure) {
+  const Entry* reference = find_entry(one, one.reference);
+  const Entry* again = second_entry(one);
+  if (reference == nullptr || again == nullptr || again->summary.trials == 0) return std::nullopt;
+  return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
+}
+
+Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
+  std::vector<stats::Rounds> figures;
+  for (const Entry& entry : one.entries)
+    if (competes(entry)) figures.push_back(by_round(one, entry, figure));
+  const stats::Family family(figures.size(), looks);
+  std::vector<stats::Rounds> noisy = figures;
+  if (const Entry* again = second_entry(one)) noisy.push_back(by_round(one, *again, figure));
+  double d = stats::least_difference(noisy, family);
+  const auto itself = reference_to_itself(one, figure);
+  const bool reference_differs = itself && stats::differ(*itself, d);
+  if (reference_differs) d = std::max(d, stats::aa_spread(*itself));
+
+  Ranking ranking{.family = family, .least_difference = d, .reference_differs = reference_differs};
+  const Entry* reference = find_entry(one, one.reference);
+  const std::vector<int> groups = stats::tie_groups(figures, family, d, better);
+  auto group = groups.begin();
+  for (const Entry& entry : one.entries) {
+    Ranking::Place& place = ranking.places.emplace_back();
+    if (reference != nullptr && entry.kind != EntryKind::ceiling)
+      place = compared(by_round(one, entry, figure), by_round(one, *reference, figure),
+                       entry.is_contestant() ? family : stats::Family(2, looks), d);
+    if (!competes(entry)) continue;
+    if (*group > 0) place.tie_group = *group;
+    ++group;
+  }
+  return ranking;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "race/result.hpp"
+#include "stats/comparison.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+
+// A positive figure of a measured trial, such as its throughput; nothing where it is not known.
+using Figure = std::function<std::optional<double>(const Trial&)>;
+
+std::optional<double> throughput(const Trial& trial);
+std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
+
+// Nothing for rounds without a usable trial.
+stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
+
+// The reference's second entry against its first, as a comparison of its own. Nothing without a result of
+// both.
+std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure);
+
+// The comparison of a case's contestants by one figure. Pure.
+struct Ranking {
+  struct Place {
+    std::optional<Estimate> ratio{};  // to the reference
+    bool told_apart = false;          // from the reference
+    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure
+  };
+  stats::Family family;  // all pairs of ranked contestants
+  double least_difference;
+  bool reference_differs;       // from its second entry
+  std::vector<Place> places{};  // by entry
+};
+Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks = 1);
+
+}  // namespace joust::race

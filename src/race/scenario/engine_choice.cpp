@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/engine_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "race/judgement/wording.hpp"
+#include "race/scenario/split.hpp"
+
+namespace joust::race {
+namespace {
+
+const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
+
+// The most threads that a plan may name: far above any machine, far below an overflow.
+constexpr std::uint64_t kMostThreads = 1024;
+
+bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
+  return std::ranges::any_of(catalogue.protocols,
+                             [&](const ProtocolRow& protocol) { return protocol.option(name) != nullptr; });
+}
+
+std::vector<std::string> names_of(const std::vector<EngineChoice>& choices) {
+  std::vector<std::string> names;
+  for (const EngineChoice& choice : choices) names.push_back(free_name(describe(choice), names));
+  return names;
+}
+
+}  // namespace
+
+std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
+                                          const std::string& value, const Catalogue& catalogue) {
+  if (knob == "threads") {
+    const auto threads = parse_count(value);
+    if (!threads || *threads == 0 || *threads > kMostThreads)
+      return std::unexpected(
+          fmt::format("'{}' is no number of threads; allowed: 1 to {}", value, kMostThreads));
+    choice.threads = *threads;
+  } else if (knob == "wait") {
+    if (std::ranges::count(kWaits, value) == 0)
+      return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
+    choice.wait = value;
+  } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
+    choice.options[knob] = value;
+  } else {
+    if (auto problem = check_knob(choice.engine, knob, value, catalogue)) return std::unexpected(*problem);
+    choice.knobs[knob] = value;
+  }
+  return {};
+}
+
+std::expected<EngineText, std::string> split_engine(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  EngineText engine{.name = std::string(parts.front()), .knobs = {}};
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string_view::npos)
+      return std::unexpected(
+          fmt::format("'{}' is not KNOB=VALUE (write it like epoll:trigger=level)", parts[i]));
+    const auto [knob, is_new] = engine.knobs.emplace(parts[i].substr(0, equals), parts[i].substr(equals + 1));
+    if (!is_new) return std::unexpected(fmt::format("knob '{}' is given twice in '{}'", knob->first, text));
+  }
+  return engine;
+}
+
+std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
+                                                      const Catalogue& catalogue) {
+  EngineChoice choice{.engine = std::string(text.substr(0, text.find(':')))};
+  if (auto problem = check_engine(choice.engine, role, catalogue)) return std::unexpected(*problem);
+  const auto engine = split_engine(text);
+  if (!engine) return std::unexpected(engine.error());
+  for (const auto& [knob, value] : engine->knobs)
+    if (const auto set = set_knob(choice, knob, value, catalogue); !set) return std::unexpected(set.error());
+  return choice;
+}
+
+std::string describe(const EngineChoice& choice) {
+  std::string text = choice.engine;
+  if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
+  if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
+  for (const Settings* settings : {&choice.knobs, &choice.options})
+    for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
+  return text;
+}
+
+std::string free_name(const std::string& name, std::span<const std::string> taken) {
+  std::string free = name;
+  for (int number = 2; std::ranges::count(taken, free) != 0; ++number)
+    free = fmt::format("{}#{}", name, number);
+  return free;
+}
+
+std::string standard_name(const Contestant& contestant, std::span<const Contestant> others) {
+  const std::string name = describe(contestant.server);
+  std::vector<std::string> taken;
+  bool is_equal = false;
+  for (const Contestant& other : others) {
+    taken.push_back(other.name);
+    if (other.name == name)
+      is_equal = !other.external() && other.server == contestant.server && other.client == contestant.client;
+  }
+  return is_equal ? free_name(name, taken) : name;
+}
+
+std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
+                                   const std::vector<EngineChoice>& clients) {
+  const std::vector<std::string> server_names = names_of(servers), client_names = names_of(clients);
+  std::vector<Contestant> pairs;
+  for (std::size_t s = 0; s < servers.size(); ++s)
+    for (std::size_t c = 0; c < clients.size(); ++c)
+      pairs.push_back(
+          {.name = clients.size() == 1 ? server_names[s] : server_names[s] + '/' + client_names[c],
+           .server = servers[s],
+           .command = {},
+           .client = clients[c]});
+  return pairs;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "race/scenario/scenario.hpp"
+
+// An engine with its knobs, as text: "epoll:trigger=level".
+namespace joust::race {
+
+// The parts of the text, not compared with any catalogue.
+struct EngineText {
+  std::string name{};
+  Settings knobs{};
+};
+
+// The errors of the functions below name the allowed values and the nearest match.
+std::expected<EngineText, std::string> split_engine(std::string_view text);
+std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
+                                                      const Catalogue& catalogue);
+
+// Knobs that all engines have are stored in EngineChoice's own members. A name that is not a knob may be an
+// option of the protocol; complete() checks that.
+std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
+                                          const std::string& value, const Catalogue& catalogue);
+
+// "epoll", or "epoll:trigger=level": the engine and its non-default settings.
+std::string describe(const EngineChoice& choice);
+
+// The name, with a number where it is taken: "epoll", "epoll#2", "epoll#3".
+std::string free_name(const std::string& name, std::span<const std::string> taken);
+
+// The name of a contestant that was given none: its server, with a number if one of `others` has this name
+// and is equal in everything.
+std::string standard_name(const Contestant& contestant, std::span<const Contestant> others);
+
+// Every server with every client, named by their differences. Equal ones have numbers.
+std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
+                                   const std::vector<EngineChoice>& clients);
+
+}  // namespace joust::race

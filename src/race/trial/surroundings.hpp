@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "race/result.hpp"
+
+namespace joust::race {
+
+// The state of the machine at one end of a trial's timed window.
+struct Surroundings {
+  std::optional<MachineCpu> machine{}, pinned{};
+  std::optional<Throttling> throttled{};
+  std::optional<ClockRates> clock{};
+};
+
+// `pinned`: the CPUs that the trial runs on; empty if it may run on any.
+Surroundings read_surroundings(std::span<const int> pinned);
+
+// Puts the window between both into the trial.
+void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial);
+
+// The CPUs of both sides, or only the client's for a trial in one process; empty if a side is not pinned.
+std::vector<int> pinned_cpus(const CpuPlan& plan, bool in_process);
+
+}  // namespace joust::race

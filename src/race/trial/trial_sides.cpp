@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/trial_sides.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "measure/affinity.hpp"
+#include "race/trial/child_json.hpp"
+#include "race/trial/external.hpp"
+
+namespace joust::race {
+namespace {
+
+using nlohmann::json;
+
+// The exit code with which `joust serve` and `joust load` refuse their arguments.
+constexpr int kUsageExit = 2;
+
+// The exit code of a shell that does not find the program, and of the dynamic linker.
+constexpr int kNotFound = 127;
+
+}  // namespace
+
+// The limit of a whole trial, if there is one, applies to the start too.
+Duration TrialSides::time_to_start() const {
+  return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
+}
+
+bool TrialSides::fail(std::string what, const Part& part) {
+  trial_.failure = std::move(what);
+  if (part.child) trial_.last_words = part.child->last_words();
+  const bool ours = &part == &load() || !external();
+  trial_.refused = ours && part.child && part.child->exit_code() == kUsageExit;
+  return false;
+}
+
+ChildCommand TrialSides::own_command(const Words& words) const {
+  ChildCommand command{.program = setup_.program, .words = setup_.first_words};
+  command.words.insert(command.words.end(), words.begin(), words.end());
+  return command;
+}
+
+bool TrialSides::start_server() {
+  if (order_.entry.in_process) return true;
+  return external() ? start_external() : start_engine();
+}
+
+bool TrialSides::start_engine() {
+  processes_.start(server(),
+                   own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus)));
+  const auto listening = processes_.next_event(server(), "listening", time_to_start());
+  if (!listening) return fail_waiting(server(), "listen", time_to_start());
+  address_ = listening->at("address");
+  trial_.server.engine = listening->at("engine");
+  trial_.server.wait = listening->value("wait", "");
+  trial_.server.threads = listening->value("threads", std::uint64_t{0});
+  trial_.server.knobs = settings_from(listening->value("knobs", json::object()));
+  trial_.server.build = build_from(listening->value("build", json::object()));
+  trial_.server.socket = settings_from(listening->value("socket", json::object()));
+  trial_.server.missing = listening->value("missing", std::vector<std::string>{});
+  return true;
+}
+
+bool TrialSides::start_external() {
+  const std::uint16_t port = free_port();
+  ChildCommand command{
+      .program = "/bin/sh",
+      .words = {"sh", "-c", external_command(order_.entry.contestant, fmt::format("{}", port))}};
+  if (!setup_.cpus.server.empty() && setup_.cpus.server != "any")
+    command.cpus = parse_cpus(setup_.cpus.server, allowed_cpus()).value_or(std::vector<int>{});
+  processes_.start(server(), command);
+  address_ = fmt::format("127.0.0.1:{}", port);
+  // Polled, because an external server cannot report that it is ready.
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  const Time deadline = Clock::now() + time_to_start();
+  while (!accepts(port)) {
+    if (server().child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
+      return fail_waiting(server(), "accept a connection", time_to_start());
+    const Time next = Clock::now() + kPause;
+    processes_.wait_until(std::min(next, deadline), [&] { return server().child->ended(); });
+  }
+  return true;
+}
+
+bool TrialSides::fail_waiting(const Part& part, const char* what, Duration patience) {
+  if (external() && &part == &server() && part.child->exit_code() == kNotFound)
+    return fail(
+        fmt::format("the command, or a library that it needs, was not found (exit code {}); if it is a "
+                    "program of these sources, run script/build first",
+                    kNotFound),
+        part);
+  if (part.child->ended())
+    return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
+                part);
+  return fail(fmt::format("{} did not {} within {}", part.name, what, format_duration(patience)), part);
+}
+
+void TrialSides::start_load() {
+  processes_.start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry,
+                                                  setup_.cpus, address_, result_.path())));
+}
+
+bool TrialSides::read_result() {
+  const std::string text = result_.content();
+  if (load().child->exit_code() < 0 || text.empty())
+    return fail(fmt::format("the load has no result: {}", load().child->how_it_ended()), load());
+  auto result = parse_load(text);
+  if (!result) return fail(result.error(), load());
+  trial_.load = std::move(*result);
+  return true;
+}
+
+bool TrialSides::stop_server() {
+  if (!server().child) return true;
+  server().child->send_group(SIGTERM);
+  if (external()) {
+    processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server().child->ended(); });
+    return true;  // the exit status of an external program does not matter
+  }
+  const auto stopped = processes_.next_event(server(), "stopped", setup_.server_stop);
+  if (setup_.stop.requested()) return false;
+  if (!stopped) return fail_waiting(server(), "stop", setup_.server_stop);
+  const json bytes = stopped->value("bytes", json::object());
+  trial_.server.connections_failed = stopped->at("connections").at("failed");
+  trial_.server.bytes_received = bytes.value("received", std::uint64_t{0});
+  trial_.server.bytes_sent = bytes.value("sent", std::uint64_t{0});
+  trial_.server.errors = counts_from(stopped->value("errors", json::object()));
+  trial_.server.socket = settings_from(stopped->value("socket", json::object()));
+  trial_.server.missing = stopped->value("missing", trial_.server.missing);
+  trial_.server.notes = stopped->value("notes", std::vector<std::string>{});
+  const bool gone =
+      processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server().child->ended(); });
+  if (gone && server().child->exit_code() != 0)
+    return fail(fmt::format("the server ended badly: {}", server().child->how_it_ended()), server());
+  return gone || fail_waiting(server(), "end", setup_.server_stop);
+}
+
+}  // namespace joust::race

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "race/trial/commands.hpp"
+#include "race/trial/result_file.hpp"
+#include "race/trial/trial_processes.hpp"
+#include "race/trial/trial_runner.hpp"
+
+namespace joust::race {
+
+// Server and load of one contestant, from their start to their end, with the trial that their reports fill
+// in. A step returns false when the trial has ended early: failed, with the reason in the trial, or
+// interrupted.
+class TrialSides {
+ public:
+  TrialSides(const ProcessRunner::Setup& setup, const TrialOrder& order)
+      : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
+
+  bool start_server();
+  void start_load();
+  bool read_result();  // after the load's end
+  bool stop_server();
+  void end() { processes_.end(setup_.server_stop); }  // both, in disorder
+
+  // Records why the trial has failed, and the last words of the part at fault. Returns false.
+  bool fail(std::string what, const Part& part);
+  bool fail_waiting(const Part& part, const char* what, Duration patience);
+
+  bool external() const { return order_.entry.contestant.external(); }
+  const ProcessRunner::Setup& setup() const { return setup_; }
+  const TrialOrder& order() const { return order_; }
+  Trial& trial() { return trial_; }
+  TrialProcesses& processes() { return processes_; }
+  Part& server() { return processes_.server; }
+  Part& load() { return processes_.load; }
+
+ private:
+  Duration time_to_start() const;
+  ChildCommand own_command(const Words& words) const;
+  bool start_engine();
+  bool start_external();
+
+  const ProcessRunner::Setup& setup_;
+  const TrialOrder order_;
+  Trial trial_;
+  ResultFile result_;
+  std::string address_;
+  TrialProcesses processes_;
+};
+
+}  // namespace joust::race

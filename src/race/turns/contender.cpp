@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "race/turns/contender.hpp"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::seconds;
+
+// The kernel's ticks tell user from system time well enough over many turns; the sum is the clock's.
+Usage scaled(const Usage& ticks, double cpu_s) {
+  Usage usage = ticks;
+  const double all_s = ticks.user_s + ticks.system_s;
+  usage.user_s = all_s > 0 ? cpu_s * ticks.user_s / all_s : 0;
+  usage.system_s = cpu_s - usage.user_s;
+  return usage;
+}
+
+// Adds what has passed between two readings, where both are known.
+void add(std::optional<MachineCpu>& sum, const std::optional<MachineCpu>& before,
+         const std::optional<MachineCpu>& after) {
+  if (before && after) sum = sum.value_or(MachineCpu{}) + (*after - *before);
+}
+
+}  // namespace
+
+bool Contender::start() {
+  if (!sides_.start_server()) return false;
+  sides_.start_load();
+  if (!connect()) return false;
+  if (sides_.server().running()) {
+    server_clock_ = ProcessClock(sides_.server().child->pid());
+    server_at_start_ = usage_of_process_tree(sides_.server().child->pid());
+  }
+  client_clock_ = ProcessClock(sides_.load().child->pid());
+  at_start_ = read_surroundings(pinned_);
+  rest();
+  server_last_s_ = server_clock_.read_s();
+  return true;
+}
+
+bool Contender::connect() {
+  const LimitPlan& limits = sides_.setup().scenario.limits;
+  const Duration patience =
+      limits.trial_timeout.value_or(limits.connect_timeout.value_or(seconds(30)) + seconds(10));
+  if (sides_.processes().next_event(sides_.load(), "connected", patience)) return true;
+  if (sides_.setup().stop.requested()) return false;
+  if (!sides_.load().gone()) return sides_.fail_waiting(sides_.load(), "connect", patience);
+  if (!sides_.read_result()) return false;
+  const auto& complaints = sides_.trial().load->messages_of_errors;
+  return sides_.fail(complaints.empty() ? "no connection could be opened" : complaints.front(),
+                     sides_.load());
+}
+
+void Contender::go() {
+  if (sides_.server().child) sides_.server().child->send_group(SIGCONT);
+  sides_.load().child->send_group(SIGCONT);
+}
+
+void Contender::rest() {
+  sides_.load().child->send_group(SIGSTOP);
+  if (sides_.server().child) sides_.server().child->send_group(SIGSTOP);
+}
+
+Contender::Used Contender::used() {
+  return {.server_s = server_clock_.read_s(),
+          .client_s = client_clock_.read_s(),
+          .machine = read_machine_cpu(),
+          .pinned = pinned_.empty() ? std::nullopt : read_machine_cpu(pinned_)};
+}
+
+std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
+  const Used before = used();
+  server_while_resting_s_ += before.server_s - server_last_s_;
+  go();
+  const auto us = static_cast<int>(std::chrono::ceil<std::chrono::microseconds>(length).count());
+  sides_.load().child->send(SIGUSR1, recorded ? us : -us);
+  const Duration patience =
+      length + sides_.setup().scenario.limits.request_timeout.value_or(seconds(5)) + seconds(10);
+  const auto ended = sides_.processes().next_event(sides_.load(), "turn", patience);
+  if (!ended) {
+    if (!sides_.setup().stop.requested()) sides_.fail_waiting(sides_.load(), "end its turn", patience);
+    return std::nullopt;
+  }
+  rest();
+  const Used after = used();
+  server_last_s_ = after.server_s;
+  server_cpu_s_ += after.server_s - before.server_s;
+  add(machine_, before.machine, after.machine);
+  add(pinned_use_, before.pinned, after.pinned);
+  const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
+  const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
+  const std::uint64_t verified = counted_.verified - before_it.verified;
+  const Turn turn{.window_s = static_cast<double>(ns("last_ns") - ns("first_ns")) / 1e9,
+                  .verified = verified - ended->at("at_first").get<std::uint64_t>(),
+                  .messages = verified + counted_.beside - before_it.beside,
+                  .turn_s = static_cast<double>(ns("ended_ns") - ns("began_ns")) / 1e9,
+                  .server_cpu_s = after.server_s - before.server_s,
+                  .client_cpu_s = after.client_s - before.client_s};
+  return turn;
+}
+
+Trial Contender::finish() {
+  if (sides_.load().child) go();
+  if (!finish_in_order()) sides_.end();
+  if (sides_.setup().stop.requested()) sides_.trial().interrupted = true;
+  return std::move(sides_.trial());
+}
+
+bool Contender::finish_in_order() {
+  if (failed()) return false;
+  Part& server = sides_.server();
+  std::optional<Usage> server_at_end;
+  if (server.running()) server_at_end = usage_of_process_tree(server.child->pid());
+  sides_.load().child->send(SIGTERM);
+  const Duration patience = sides_.setup().server_stop;
+  const bool ended =
+      sides_.processes().wait_until(Clock::now() + patience, [&] { return sides_.load().gone(); });
+  if (sides_.setup().stop.requested()) return false;
+  if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
+  if (!sides_.read_result()) return false;
+  note_surroundings(at_start_, read_surroundings(pinned_), sides_.trial());
+  sides_.trial().cpu_s_at_rest = server_while_resting_s_;
+  sides_.trial().machine = machine_;
+  sides_.trial().pinned = pinned_use_;
+  if (server_at_start_ && server_at_end)
+    sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
+  return sides_.stop_server();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "measure/process_clock.hpp"
+#include "measure/usage.hpp"
+#include "race/trial/surroundings.hpp"
+#include "race/trial/trial_sides.hpp"
+
+namespace joust::race {
+
+// A contestant alive in a generation: its server and its load, with all connections open. Between its turns
+// both process groups are stopped (SIGSTOP), so that polling and background threads take nothing from those
+// whose turn it is. A step returns false or nothing when the trial has failed, with the reason in the trial,
+// or was interrupted.
+class Contender {
+ public:
+  Contender(const ProcessRunner::Setup& setup, const TrialOrder& order) : sides_(setup, order) {}
+
+  // Starts both processes and waits until all connections are open. They are stopped afterwards.
+  bool start();
+  // Works for this time, and until the last reply has been verified. What is not `recorded` is not in the
+  // load's result either.
+  std::optional<Turn> take_turn(Duration length, bool recorded);
+  // Ends both processes in order. The result covers all recorded turns.
+  Trial finish();
+
+  bool failed() { return !sides_.trial().failure.empty() || sides_.setup().stop.requested(); }
+
+ private:
+  // The counts of the load, which it tells at the end of each turn.
+  struct Counts {
+    std::uint64_t verified = 0, beside = 0;
+  };
+  struct Used {
+    double server_s = 0, client_s = 0;
+    std::optional<MachineCpu> machine{}, pinned{};
+  };
+
+  bool connect();
+  Used used();
+  void go();
+  void rest();
+  bool finish_in_order();
+
+  TrialSides sides_;
+  const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
+  Surroundings at_start_{};
+  std::optional<MachineCpu> machine_{}, pinned_use_{};  // in all turns
+  ProcessClock server_clock_, client_clock_;
+  std::optional<Usage> server_at_start_{};
+  Counts counted_{};
+  double server_cpu_s_ = 0;  // in all turns
+  double server_while_resting_s_ = 0;
+  double server_last_s_ = 0;
+};
+
+}  // namespace joust::race

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "race/turns/generation_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "load/turns.hpp"
+#include "stats/side_by_side.hpp"
+#include "stats/random.hpp"
+
+namespace joust::race {
+namespace {
+
+constexpr std::uint64_t kFewestTurns = 5;
+
+// In a closed loop all connections' slots are in use, so the mean latency follows from the throughput
+// (Little's law).
+Duration latency_of(const Turn& turn, const LoadPlan& load) {
+  if (turn.messages == 0) return kLongestTurn;
+  const double slots = static_cast<double>(load.connections * load.depth);
+  return std::chrono::round<Duration>(
+      std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
+}
+
+class GenerationRun {
+ public:
+  GenerationRun(Generation& generation, const std::vector<TrialOrder>& orders, GenerationPlan& plan,
+                const Stop& stop)
+      : generation_(generation), orders_(orders), plan_(plan), stop_(stop), turns_(orders.size()) {}
+
+  std::vector<Trial> run() {
+    start();
+    warm_up();
+    const std::uint64_t rounds = alive_.empty() ? 0 : rounds_of_turns();
+    for (std::uint64_t round = 1; round <= rounds && !alive_.empty() && !stop_.requested(); ++round)
+      take_turns(round);
+    std::vector<Trial> trials;
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      trials.push_back(generation_.finish(i));
+      trials.back().turns = std::move(turns_[i]);
+    }
+    set_figures(trials);
+    return trials;
+  }
+
+ private:
+  // One after the other: a start takes the CPU from nobody's turn.
+  void start() {
+    for (std::size_t i = 0; i < turns_.size() && !stop_.requested(); ++i)
+      if (generation_.start(i)) alive_.push_back(i);
+  }
+
+  void warm_up() {
+    Duration slowest{};
+    const Duration length = std::max<Duration>(plan_.warmup, kShortestTurn);
+    std::erase_if(alive_, [&](std::size_t i) {
+      const auto turn = generation_.take_turn(i, length, false);
+      if (turn) slowest = std::max(slowest, latency_of(*turn, orders_[i].load_case.load));
+      return !turn;
+    });
+    if (!plan_.turn) plan_.turn = turn_length(slowest);
+  }
+
+  void take_turns(std::uint64_t round) {
+    std::seed_seq seed{plan_.seed & 0xffffffffU, plan_.seed >> 32, plan_.number, round};
+    stats::Random random(seed);
+    std::vector<std::size_t> order = alive_;
+    stats::shuffle(order, random);
+    for (const std::size_t i : order) {
+      if (stop_.requested()) return;
+      if (auto turn = generation_.take_turn(i, *plan_.turn, true)) {
+        turn->round = round;
+        turns_[i].push_back(*turn);
+      } else {
+        std::erase(alive_, i);
+      }
+    }
+  }
+
+  std::uint64_t rounds_of_turns() const {
+    const Duration window = *plan_.turn - *plan_.turn / kRampShare;
+    return std::max(kFewestTurns, static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window));
+  }
+
+  // The rows are the rounds of turns. Who answers in process does not share the noise of those who use
+  // sockets, and stays out.
+  stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
+    stats::TwoWayTable rows;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      for (const Turn& turn : trials[i].turns) {
+        if (orders_[i].entry.in_process) continue;
+        if (rows.size() < turn.round)
+          rows.resize(turn.round, std::vector<std::optional<double>>(trials.size()));
+        if (const auto value = (turn.*figure)()) rows[turn.round - 1][i] = std::log(*value);
+      }
+    return rows;
+  }
+
+  void set_figures(std::vector<Trial>& trials) {
+    const std::vector<double> rates = stats::levels_side_by_side(table(trials, &Turn::throughput_per_s));
+    const std::vector<double> costs =
+        stats::levels_side_by_side(table(trials, &Turn::server_cpu_us_per_message));
+    const auto figure = [](const std::vector<double>& logs, std::size_t i) -> std::optional<double> {
+      if (i >= logs.size() || std::isnan(logs[i])) return std::nullopt;
+      return std::exp(logs[i]);
+    };
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].turns_throughput_per_s = figure(rates, i);
+      trials[i].turns_server_cpu_us_per_message = figure(costs, i);
+      if (orders_[i].entry.in_process && trials[i].load)
+        trials[i].turns_throughput_per_s = trials[i].load->throughput_per_s;
+    }
+  }
+
+  Generation& generation_;
+  const std::vector<TrialOrder>& orders_;
+  GenerationPlan& plan_;
+  const Stop& stop_;
+  std::vector<std::size_t> alive_;
+  std::vector<std::vector<Turn>> turns_;
+};
+
+}  // namespace
+
+Duration turn_length(Duration latency) {
+  return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestTurn, kLongestTurn);
+}
+
+std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
+                                  GenerationPlan& plan, const Stop& stop) {
+  return GenerationRun(generation, orders, plan, stop).run();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "net/stop.hpp"
+#include "race/trial/runner.hpp"
+
+namespace joust::race {
+
+// The limits of a chosen length of a turn. Neighbours of a shared machine come and go within a second, so the
+// shortest that is many times the latency tells most.
+inline constexpr Duration kShortestTurn = std::chrono::milliseconds(20);
+inline constexpr Duration kLongestTurn = std::chrono::milliseconds(500);
+inline constexpr int kLatenciesInTurn = 10;
+
+// The length of a turn for contestants of which the slowest answers a message after `latency` on average.
+Duration turn_length(Duration latency);
+
+struct GenerationPlan {
+  std::uint64_t seed = 0;
+  std::uint64_t number = 0;        // of the generation, from 1
+  Duration window{};               // what the windows of each contestant's turns add up to, at least
+  Duration warmup{};               // a turn of each contestant that is not recorded
+  std::optional<Duration> turn{};  // empty: chosen after the warm-up
+};
+
+// Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
+// turns to all in random order until everyone's windows are long enough. A contestant that fails takes no
+// further turn. Returns a trial for each, in their order, with the figures that are compared, and sets
+// `plan.turn` where it was empty.
+std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
+                                  GenerationPlan& plan, const Stop& stop);
+
+}  // namespace joust::race

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "race/turns/goal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "race/race.hpp"
+#include "stats/intervals.hpp"
+
+namespace joust::race {
+namespace {
+
+// Fewer generations sample too little of what differs from start to start.
+constexpr std::uint64_t kFewestGenerations = 5;
+constexpr std::uint64_t kRoundsBetweenLooks = 4;
+constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
+
+bool is_precise(const Entry& entry, double precision) {
+  if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
+  const auto& ratio = entry.summary.ratio;
+  return ratio && ratio->interval.is_known() &&
+         std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
+}
+
+}  // namespace
+
+Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
+    : scenario_(scenario), begun_(begun), round_began_(begun) {
+  std::size_t most = 0;
+  for (const CaseResult& one : plan.cases) {
+    const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
+        one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.unavailable.empty(); }));
+    most = std::max(most, contestants);
+    reserve_ += kCountingTrial * static_cast<std::int64_t>(contestants);
+  }
+  const std::uint64_t needed = stats::values_for(stats::Family(most, kLooks).of_each());
+  first_look_ = std::max(kFewestGenerations, needed);
+}
+
+bool Goal::is_look(std::uint64_t rounds) const {
+  for (std::size_t look = 0; look < kEarlyLooks; ++look)
+    if (rounds == first_look_ + look * kRoundsBetweenLooks) return true;
+  return false;
+}
+
+bool Goal::goes_on(const RaceResult& so_far, Time now) {
+  if (so_far.rounds == 0) return true;
+  longest_round_ = std::max(longest_round_, Duration(now - round_began_));
+  round_began_ = now;
+  if (now + longest_round_ + reserve_ > begun_ + scenario_.time) return false;
+  return !is_look(so_far.rounds) || !precise(so_far);
+}
+
+bool Goal::precise(RaceResult so_far) const {
+  judge(so_far);
+  return std::ranges::all_of(so_far.cases, [&](const CaseResult& one) {
+    return std::ranges::all_of(one.entries,
+                               [&](const Entry& entry) { return is_precise(entry, scenario_.precision); });
+  });
+}
+
+}  // namespace joust::race

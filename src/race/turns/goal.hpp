@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "race/plan.hpp"
+
+namespace joust::race {
+
+// When a race without a given number of rounds ends: when its time is over, or at a look that finds every
+// ratio precise enough. To look often and to stop when the result pleases would make intervals too narrow, so
+// the number of looks is fixed beforehand, and counted among the comparisons (stats::Family): the end itself
+// and kEarlyLooks before it.
+class Goal {
+ public:
+  static constexpr std::size_t kEarlyLooks = 2;
+  static constexpr std::size_t kLooks = kEarlyLooks + 1;
+
+  Goal(const Scenario& scenario, const Plan& plan, Time begun);
+
+  // Whether another round may begin, after `rounds` rounds. One that would not end in time does not begin,
+  // but for the first. `so_far` is judged at the looks only.
+  bool goes_on(const RaceResult& so_far, Time now);
+
+ private:
+  bool is_look(std::uint64_t rounds) const;
+  bool precise(RaceResult so_far) const;
+
+  const Scenario& scenario_;
+  Time begun_, round_began_;
+  Duration longest_round_{};
+  Duration reserve_{};  // for the trials that count system calls
+  std::uint64_t first_look_ = 0;
+};
+
+}  // namespace joust::race

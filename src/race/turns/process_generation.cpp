@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <utility>
+
+#include "race/trial/trial_runner.hpp"
+#include "race/turns/contender.hpp"
+
+namespace joust::race {
+namespace {
+
+// A generation of real processes.
+class ProcessGeneration : public Generation {
+ public:
+  ProcessGeneration(const ProcessRunner::Setup& setup, const std::vector<TrialOrder>& orders) {
+    for (const TrialOrder& order : orders) contenders_.push_back(std::make_unique<Contender>(setup, order));
+  }
+
+  bool start(std::size_t contestant) override { return contenders_[contestant]->start(); }
+  std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
+    return contenders_[contestant]->take_turn(length, recorded);
+  }
+  Trial finish(std::size_t contestant) override { return contenders_[contestant]->finish(); }
+
+ private:
+  std::vector<std::unique_ptr<Contender>> contenders_;
+};
+
+}  // namespace
+
+std::unique_ptr<Generation> ProcessRunner::generation(std::vector<TrialOrder> orders) {
+  return std::make_unique<ProcessGeneration>(setup_, orders);
+}
+
+}  // namespace joust::race

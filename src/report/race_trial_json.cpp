@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_trial_json.hpp"
+
+namespace joust::report {
+namespace {
+
+using nlohmann::ordered_json;
+using race::Trial;
+
+// Counted calls are extrapolated from the counting pass: whole calls all the same.
+ordered_json calls_json(const std::optional<double>& calls) {
+  return calls ? ordered_json(std::llround(*calls)) : ordered_json(nullptr);
+}
+
+ordered_json trial_server_json(const Trial& trial) {
+  const auto& usage = trial.server.usage;
+  const auto field = [&](auto Usage::* member) {
+    return usage ? ordered_json((*usage).*member) : ordered_json(nullptr);
+  };
+  ordered_json json{{"cpu_user_s", field(&Usage::user_s)},
+                    {"cpu_system_s", field(&Usage::system_s)},
+                    {"peak_memory_bytes", field(&Usage::peak_memory_bytes)},
+                    {"voluntary_switches", field(&Usage::voluntary_switches)},
+                    {"involuntary_switches", field(&Usage::involuntary_switches)},
+                    {"system_calls", calls_json(trial.server_calls)},
+                    {"bytes_received", or_null(trial.server.bytes_received)},
+                    {"bytes_sent", or_null(trial.server.bytes_sent)},
+                    {"socket", trial.server.socket},
+                    {"errors", trial.server.errors},
+                    {"missing", trial.server.missing},
+                    {"notes", trial.server.notes}};
+  if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
+  return json;
+}
+
+ordered_json machine_json(const std::optional<MachineCpu>& machine) {
+  if (!machine) return nullptr;
+  return {{"busy_fraction", machine->busy_fraction()},
+          {"steal_fraction", machine->steal_fraction()},
+          {"softirq_fraction", machine->softirq_fraction()},
+          {"cpu_s", machine->total_s()}};
+}
+
+ordered_json throttling_json(const std::optional<Throttling>& throttled) {
+  if (!throttled) return nullptr;
+  return {{"times", throttled->times}, {"time_s", throttled->time_s}};
+}
+
+ordered_json clock_json(const std::optional<ClockRates>& clock) {
+  if (!clock) return nullptr;
+  return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
+}
+
+// Without its histogram: that of one trial can be larger than all the rest of a race.
+ordered_json trial_load_json(const Trial& trial) {
+  if (!trial.load) return nullptr;
+  ordered_json load = ordered_json::parse(trial.load->document);
+  load.erase("histogram_ns");
+  return load;
+}
+
+// Columns, because there are hundreds of turns.
+ordered_json turns_json(const std::vector<race::Turn>& turns) {
+  const auto column = [&](auto race::Turn::* member) {
+    ordered_json values = ordered_json::array();
+    for (const race::Turn& turn : turns) values.push_back(turn.*member);
+    return values;
+  };
+  return {{"round", column(&race::Turn::round)},
+          {"window_s", column(&race::Turn::window_s)},
+          {"verified", column(&race::Turn::verified)},
+          {"turn_s", column(&race::Turn::turn_s)},
+          {"messages", column(&race::Turn::messages)},
+          {"server_cpu_s", column(&race::Turn::server_cpu_s)},
+          {"client_cpu_s", column(&race::Turn::client_cpu_s)}};
+}
+
+}  // namespace
+
+ordered_json trial_json(const Trial& trial) {
+  ordered_json json{{"round", trial.round},
+                    {"attempt", trial.attempt},
+                    {"position", trial.position},
+                    {"counted", trial.counted},
+                    {"disturbed", trial.disturbed},
+                    {"late", trial.late},
+                    {"load", trial_load_json(trial)},
+                    {"server", trial_server_json(trial)},
+                    {"client", {{"system_calls", calls_json(trial.client_calls)}}},
+                    {"machine", machine_json(trial.machine)},
+                    {"pinned_cpus", machine_json(trial.pinned)},
+                    {"throttled", throttling_json(trial.throttled)},
+                    {"clock_mhz", clock_json(trial.clock)}};
+  if (!trial.turns.empty()) {
+    json["turns"] = turns_json(trial.turns);
+    json["throughput_per_s"] = number(trial.throughput_per_s());
+    json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
+    json["cpu_s_at_rest"] = trial.cpu_s_at_rest;
+  }
+  if (!trial.failure.empty()) {
+    json["failure"] = trial.failure;
+    json["last_words"] = trial.last_words;
+  }
+  return json;
+}
+
+}  // namespace joust::report

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "stats/intervals.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "stats/summary.hpp"
+
+namespace joust::stats {
+namespace {
+
+// Sums of probabilities have errors of this size.
+constexpr double kRounding = 1e-12;
+
+// `probability(k)`, asked for k = 0, 1, ... in this order: that the statistic is k. It is symmetric, so both
+// tails are equal. Rank r leaves out the values below r in each tail.
+template <typename Probability>
+Place place_by(std::size_t most, double confidence, Probability probability) {
+  double tail = probability(0);
+  Place place{.rank = 1, .coverage = 1 - 2 * tail};
+  for (std::size_t rank = 2; rank <= most; ++rank) {
+    tail += probability(rank - 1);
+    if (1 - 2 * tail < confidence - kRounding) break;
+    place = {.rank = rank, .coverage = 1 - 2 * tail};
+  }
+  return place;
+}
+
+// The probability of each value of the signed-rank statistic of n values, up to half of its greatest one: the
+// sum of the ranks 1..n, each of them taken with probability one half.
+std::vector<double> signed_rank_probabilities(std::size_t n) {
+  std::vector<double> probabilities(n * (n + 1) / 4 + 1);
+  probabilities[0] = 1;
+  for (std::size_t rank = 1; rank <= n; ++rank)
+    for (std::size_t sum = probabilities.size(); sum-- > 0;)
+      probabilities[sum] = (probabilities[sum] + (sum >= rank ? probabilities[sum - rank] : 0)) / 2;
+  return probabilities;
+}
+
+Place place_by_normal(std::size_t sample_size, double confidence) {
+  const auto n = static_cast<double>(sample_size);
+  const double mean = n * (n + 1) / 4, deviation = std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
+  const double rank = std::floor(mean + 0.5 + normal_quantile((1 - confidence) / 2) * deviation);
+  const double ends_at = (rank - 0.5 - mean) / deviation;
+  return {.rank = static_cast<std::size_t>(rank), .coverage = 1 - std::erfc(-ends_at / std::sqrt(2.0))};
+}
+
+std::vector<double> walsh_averages(std::span<const double> sample) {
+  std::vector<double> averages;
+  averages.reserve(sample.size() * (sample.size() + 1) / 2);
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    for (std::size_t j = i; j < sample.size(); ++j) averages.push_back((sample[i] + sample[j]) / 2);
+  return averages;
+}
+
+// Reorders the values.
+Location location_at(const Place& place, std::vector<double>& values) {
+  if (place.rank == 0) return {.estimate = median(values)};
+  const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
+  const auto rank = static_cast<std::ptrdiff_t>(place.rank);
+  const auto middle = values.begin() + half, low = values.begin() + (rank - 1), high = values.end() - rank;
+  std::ranges::nth_element(values, middle);
+  const bool odd = values.size() % 2 == 1;
+  const double estimate = odd ? *middle : std::midpoint(*std::max_element(values.begin(), middle), *middle);
+  // The middle divides the values, so each end is looked for on its side only.
+  if (low < middle) std::nth_element(values.begin(), low, middle);
+  if (high > middle) std::nth_element(middle, high, values.end());
+  return {.estimate = estimate, .interval = {*low, *high}, .coverage = place.coverage};
+}
+
+}  // namespace
+
+Place place_of_median(std::size_t sample_size, double confidence) {
+  assert(confidence > 0 && confidence < 1);
+  if (sample_size < 2) return {};
+  const auto n = static_cast<double>(sample_size);
+  double logarithm = -n * std::log(2.0);  // of the probability that `below` of n values lie below the median
+  return place_by(sample_size / 2, confidence, [n, logarithm](std::size_t below) mutable {
+    const auto k = static_cast<double>(below);
+    if (below > 0) logarithm += std::log((n - k + 1) / k);
+    return std::exp(logarithm);
+  });
+}
+
+Location median_with_interval(std::span<const double> sample, double confidence) {
+  std::vector<double> values(sample.begin(), sample.end());
+  return location_at(place_of_median(sample.size(), confidence), values);
+}
+
+Place place_of_centre(std::size_t sample_size, double confidence) {
+  assert(confidence > 0 && confidence < 1);
+  if (sample_size < 2) return {};
+  if (sample_size > kMostExactRanks) return place_by_normal(sample_size, confidence);
+  const std::vector<double> probabilities = signed_rank_probabilities(sample_size);
+  return place_by(probabilities.size(), confidence, [&](std::size_t sum) { return probabilities[sum]; });
+}
+
+Location centre(std::span<const double> sample, const Place& place) {
+  std::vector<double> averages = walsh_averages(sample);
+  return location_at(place, averages);
+}
+
+Location widened(const Location& location, std::size_t sample_size, double confidence) {
+  assert(confidence > 0 && confidence < 1);
+  if (sample_size < 2 || location.coverage >= confidence - kRounding) return location;
+  const double root = 1 / static_cast<double>(sample_size - 1);
+  const double beyond = location.interval.width() * (std::pow(1 / (1 - confidence), root) / 2 - 1);
+  const Interval wide{location.interval.low - beyond, location.interval.high + beyond};
+  return {.estimate = location.estimate, .interval = wide, .coverage = confidence};
+}
+
+std::size_t values_for(double confidence) {
+  assert(confidence > 0 && confidence < 1);
+  return 1 + static_cast<std::size_t>(std::ceil(-std::log2(1 - confidence)));
+}
+
+double normal_quantile(double p) {
+  assert(p > 0 && p < 1);
+  double low = -40, high = 40;  // beyond these, probabilities are no longer distinct from 0 and 1
+  for (int step = 0; step < 80; ++step) {
+    const double middle = std::midpoint(low, high);
+    (std::erfc(-middle / std::sqrt(2.0)) / 2 < p ? low : high) = middle;
+  }
+  return std::midpoint(low, high);
+}
+
+}  // namespace joust::stats

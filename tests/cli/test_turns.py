@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Races whose contestants take turns, and the load that takes them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from program import JOUST, Case, Server, run
+
+BARE = os.path.join(os.path.dirname(JOUST), "benchmarks", "bare_epoll_echo")
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [int(child) for child in file.read().split()]
+
+class Turns(Case):
+    def race(self, *options):
+        file = self.path("race.json")
+        done = run("race", "-c", 4, "-d", "50ms", "-w", "10ms", *options, "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        with open(file) as result:
+            return json.load(result)
+
+    def test_all_take_the_same_turns_and_nothing_is_lost(self):
+        for servers, client in (("threads,poll", "threads"), ("epoll,io-uring:sqpoll=on", "io-uring")):
+            with self.subTest(servers):
+                result = self.race("--server", servers, "--client", client, "--rounds", 2)
+                self.assertEqual(result["generations"], 2)
+                self.assertGreater(result["turns"], 0)
+                for contestant in result["contestants"]:
+                    for trial in contestant["trials"]:
+                        self.assertNotIn("failure", trial, contestant["name"])
+                        self.assertEqual(trial["load"]["connections"]["failed"], 0)
+                        messages = trial["load"]["messages"]
+                        self.assertGreater(messages["verified"], 0)
+                        answered = messages["verified"] + messages["failed"] + messages["in_flight"]
+                        self.assertEqual(messages["sent"], answered)
+                        self.assertGreaterEqual(len(trial["turns"]["round"]), 5)
+                        if contestant["kind"] == "ceiling":
+                            continue
+                        received = trial["server"]["bytes_received"]
+                        self.assertEqual(received, trial["load"]["bytes"]["total_sent"])
+                        self.assertGreater(sum(trial["turns"]["server_cpu_s"]), 0)
+
+    def test_off_gives_everyone_a_window(self):
+        result = self.race("--server", "epoll", "--rounds", 1, "--turns", "off")
+        self.assertEqual((result["generations"], result["turns"]), (0, 0))
+
+    def test_a_race_without_rounds_ends_in_time(self):
+        begun = time.monotonic()
+        result = self.race("--server", "epoll", "--time", "3s")
+        self.assertGreaterEqual(result["generations"], 1)
+        self.assertLess(time.monotonic() - begun, 60)
+        self.assertTrue(result["complete"])
+
+    @unittest.skipUnless(os.path.exists(BARE), "the benchmarks are not built")
+    def test_a_server_of_somebody_else_takes_turns_too(self):
+        scenario = self.path("bare.toml")
+        with open(scenario, "w") as file:
+            file.write(f'[[contestant]]\nname = "bare"\ncommand = "exec {BARE} {{port}} 0"\n'
+                       '[[contestant]]\nname = "epoll"\nserver = "epoll"\n[load]\nduration = "1s"\n')
+        result = self.race(scenario, "--rounds", 2)
+        bare = next(each for each in result["contestants"] if each["name"] == "bare")
+        self.assertEqual([trial.get("failure") for trial in bare["trials"]], [None, None])
+        self.assertIsNotNone(bare["summary"]["server_cpu_us_per_message"])
+
+    def test_an_interrupted_race_leaves_no_stopped_process(self):
+        race = subprocess.Popen([JOUST, "race", "--server", "epoll,threads", "-c", "4"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        children = []
+        while len(children) < 6:  # three servers and their loads
+            children = children_of(race.pid)
+            self.assertIsNone(race.poll())
+            time.sleep(0.01)
+        race.send_signal(signal.SIGINT)
+        race.communicate(timeout=60)
+        self.assertEqual(race.returncode, 1)
+        for child in children:
+            self.assertFalse(os.path.exists(f"/proc/{child}"), child)
+
+    def test_a_load_works_in_turns_only(self):
+        file = self.path("load.json")
+        with Server("-e", "epoll") as server:
+            load = subprocess.Popen([JOUST, "load", "--connect", server.address, "-c", "3", "--turns", "--events",
+                                     "--json", file], stdout=subprocess.PIPE, text=True)
+            self.assertEqual(json.loads(load.stdout.readline()), {"event": "connected"})
+            told = []
+            for _ in range(2):
+                os.kill(load.pid, signal.SIGUSR1)  # without a value: no turn
+
+                signal_turn(load.pid, 20_000)
+                told.append(json.loads(load.stdout.readline()))
+            load.send_signal(signal.SIGTERM)
+            self.assertEqual(load.wait(timeout=60), 0)
+            load.stdout.close()
+        self.assertEqual([each["turn"] for each in told], [1, 2])
+        with open(file) as result:
+            messages = json.load(result)["messages"]
+        self.assertEqual(messages["verified"], told[-1]["verified"])
+        self.assertEqual(messages["beside"], told[-1]["beside"])
+
+    def test_turns_need_a_conductor(self):
+        self.refused(run("load", "--connect", "127.0.0.1:1", "--turns"), "--turns needs --events")
+        events = ("--events", "--json", self.path("x"))
+        self.refused(run("load", "--connect", "127.0.0.1:1", "-p", "file", "--turns", *events), "cannot rest")
+        self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "on, off")
+        self.refused(run("race", "--server", "epoll", "--precision", "3"), "--precision", "'3' has no unit")
+
+def signal_turn(pid, microseconds):
+    """sigqueue(3), which Python's library lacks."""
+    import ctypes
+
+    class Value(ctypes.Union):
+        _fields_ = [("number", ctypes.c_int), ("pointer", ctypes.c_void_p)]
+
+    queue = ctypes.CDLL(None, use_errno=True).sigqueue
+    queue.argtypes = [ctypes.c_int, ctypes.c_int, Value]
+    assert queue(pid, signal.SIGUSR1, Value(number=microseconds)) == 0
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "race/turns/generation_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Contestants that answer in an even pace, without processes and without time.
+class EvenGeneration : public Generation {
+ public:
+  bool start(std::size_t contestant) override { return contestant != cannot_start; }
+  std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
+    if (contestant == fails_in_turn && recorded && lengths[contestant].size() == 3) return std::nullopt;
+    if (recorded) {
+      order.push_back(contestant);
+      lengths[contestant].push_back(length);
+    } else {
+      ++warmed[contestant];
+    }
+    const double turn_s = std::chrono::duration<double>(length).count();
+    const std::size_t nth = recorded ? lengths[contestant].size() - 1 : 0;
+    const auto messages = static_cast<std::uint64_t>(rate * turn_s * (recorded ? pace(contestant, nth) : 1));
+    return Turn{
+        .window_s = 0.8 * turn_s, .verified = messages * 8 / 10, .messages = messages, .turn_s = turn_s};
+  }
+  Trial finish(std::size_t contestant) override {
+    finished.push_back(contestant);
+    return {};
+  }
+
+  double rate = 1e6;  // messages a second
+  std::function<double(std::size_t contestant, std::size_t turn)> pace = [](auto, auto) { return 1.0; };
+  std::size_t cannot_start = 99, fails_in_turn = 99;
+  std::vector<std::size_t> order, finished;
+  std::map<std::size_t, std::vector<Duration>> lengths;
+  std::map<std::size_t, int> warmed;
+};
+
+class Generations : public testing::Test {
+ protected:
+  std::vector<Trial> run(std::size_t contestants = 3) {
+    std::vector<TrialOrder> orders(contestants, TrialOrder{.load_case = one, .entry = entry});
+    return run_generation(generation, orders, plan, stop);
+  }
+
+  Entry entry;
+
+  Case one = fake_scenario({"epoll"}).cases.front();
+  GenerationPlan plan{
+      .seed = 7, .number = 1, .window = milliseconds(320), .warmup = milliseconds(100), .turn = {}};
+  EvenGeneration generation;
+  Stop stop;
+};
+
+TEST_F(Generations, AllTakeTheSameTurnsInRandomOrder) {
+  const std::vector<Trial> trials = run();
+  ASSERT_EQ(trials.size(), 3U);
+  for (const Trial& trial : trials) {
+    double window_s = 0;
+    for (const Turn& turn : trial.turns) window_s += turn.window_s;
+    EXPECT_GE(window_s, 0.32);
+    EXPECT_EQ(trial.turns.size(), trials.front().turns.size());
+    for (std::size_t i = 0; i < trial.turns.size(); ++i) EXPECT_EQ(trial.turns[i].round, i + 1);
+  }
+  std::map<std::vector<std::size_t>, int> orders;
+  for (std::size_t i = 0; i < generation.order.size(); i += 3) {
+    std::vector<std::size_t> round(generation.order.begin() + static_cast<std::ptrdiff_t>(i),
+                                   generation.order.begin() + static_cast<std::ptrdiff_t>(i + 3));
+    ++orders[round];
+    std::ranges::sort(round);
+    EXPECT_EQ(round, (std::vector<std::size_t>{0, 1, 2})) << "each once in every round of turns";
+  }
+  EXPECT_GT(orders.size(), 2U);
+  EXPECT_EQ(generation.warmed, (std::map<std::size_t, int>{{0, 1}, {1, 1}, {2, 1}}));
+}
+
+TEST_F(Generations, TheSeedRepeatsTheOrder) {
+  run();
+  const auto first = std::exchange(generation.order, {});
+  run();
+  EXPECT_EQ(generation.order, first);
+  generation.order.clear();
+  plan.seed = 8;
+  run();
+  EXPECT_NE(generation.order, first);
+}
+
+TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
+  EXPECT_EQ(turn_length(milliseconds(1)), kShortestTurn);
+  EXPECT_EQ(turn_length(milliseconds(7)), milliseconds(70));
+  EXPECT_EQ(turn_length(std::chrono::seconds(3)), kLongestTurn);
+  one.load.connections = 10'000;  // at a million a second: 10 ms
+  run();
+  ASSERT_TRUE(plan.turn);
+  EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
+}
+
+TEST_F(Generations, AGivenLengthIsKept) {
+  plan.turn = milliseconds(5);
+  run();
+  for (const Duration length : generation.lengths[0]) EXPECT_EQ(length, milliseconds(5));
+}
+
+TEST_F(Generations, TheOthersGoOnWithoutWhoFails) {
+  generation.cannot_start = 0;
+  generation.fails_in_turn = 1;
+  const std::vector<Trial> trials = run();
+  EXPECT_TRUE(trials[0].turns.empty());
+  EXPECT_EQ(trials[1].turns.size(), 3U);
+  EXPECT_GT(trials[2].turns.size(), 3U);
+  EXPECT_EQ(generation.finished, (std::vector<std::size_t>{0, 1, 2})) << "all are ended";
+}
+
+// A neighbour takes the machine for a quarter of all turns: whole rounds of turns, and single turns.
+TEST_F(Generations, FiguresAreFreedOfDisturbance) {
+  generation.pace = [](std::size_t contestant, std::size_t turn) {
+    const double own = contestant == 1 ? 1.03 : 1.0;
+    const bool all = turn % 5 == 0, alone = turn % 11 == contestant;
+    return own * (all ? 0.5 : 1) * (alone ? 0.3 : 1);
+  };
+  const std::vector<Trial> trials = run();
+  EXPECT_NEAR(*trials[1].turns_throughput_per_s / *trials[0].turns_throughput_per_s, 1.03, 0.002);
+  EXPECT_NEAR(*trials[2].turns_throughput_per_s / *trials[0].turns_throughput_per_s, 1.00, 0.002);
+}
+
+TEST_F(Generations, AnInterruptionEndsAllContestants) {
+  stop.request();
+  run();
+  EXPECT_TRUE(generation.order.empty());
+  EXPECT_EQ(generation.finished.size(), 3U);
+}
+
+}  // namespace
+}  // namespace joust::race

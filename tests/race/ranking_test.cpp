@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// Simulated races: trials with made-up figures, judged as real ones are.
+#include "race/judgement/ranking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "race/fake_catalogue.hpp"
+#include "race/fake_runner.hpp"
+#include "race/race.hpp"
+#include "stats/noise.hpp"
+
+namespace joust::race {
+namespace {
+
+using stats::Random;
+using stats::noise::Shape;
+
+constexpr Shape kShapes[] = {stats::noise::normal, stats::noise::laplace, stats::noise::heavy_tailed};
+
+// A judged race of contestants on one engine, whose figures are then replaced.
+class MadeUpRace {
+ public:
+  MadeUpRace(std::size_t contestants, std::uint64_t rounds) {
+    Scenario scenario = fake_scenario(std::vector<std::string>(contestants, "epoll"), rounds);
+    for (std::size_t i = 0; i < contestants; ++i)
+      scenario.contestants[i].name = std::string("epoll ") + static_cast<char>('a' + i);
+    FakeRunner runner;
+    runner.otherwise = 1e5;
+    runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+      if (order.entry.kind == EntryKind::ceiling) trial = flawless_trial(order, 1e6);
+    };
+    RaceObserver observer;
+    const Stop stop;
+    race_ = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+    race_.cpus = {.server = "0", .client = "1"};
+    judge(race_);
+  }
+
+  // Every trial's figure is e to the power of the noise, which is `size` as large as the shape's.
+  CaseResult& fill(Shape shape, double size, Random& random) {
+    for (Entry& entry : one().entries)
+      for (Trial& trial : entry.trials)
+        if (entry.kind != EntryKind::ceiling)
+          trial.load->throughput_per_s = 1e5 * std::exp(size * shape(random));
+    return one();
+  }
+  CaseResult& one() { return race_.cases.front(); }
+  const RaceResult& race() const { return race_; }
+
+ private:
+  RaceResult race_;
+};
+
+Ranking ranked(const CaseResult& one) {
+  return rank(one, throughput, stats::Better::greater);
+}
+
+bool all_tie(const Ranking& ranking) {
+  return std::ranges::none_of(ranking.places, [](const Ranking::Place& place) {
+    return place.tie_group && (place.told_apart || *place.tie_group != 1);
+  });
+}
+
+class IdenticalContestants : public testing::TestWithParam<double> {};
+
+TEST_P(IdenticalContestants, DifferInAtMostOneRaceOfAHundred) {
+  constexpr int kRaces = 300;
+  Random random(11);
+  int races = 0, all_told = 0;
+  for (std::uint64_t rounds = 6; rounds <= 12; ++rounds) {
+    MadeUpRace race(5, rounds);
+    ASSERT_EQ(ranked(race.one()).family.pairs(), 10u);
+    for (const Shape shape : kShapes) {
+      int told = 0;
+      for (int i = 0; i < kRaces; ++i) told += all_tie(ranked(race.fill(shape, GetParam(), random))) ? 0 : 1;
+      EXPECT_LE(told, kRaces / 100 + 5) << rounds << " rounds";  // a chance in thousands at one per cent
+      all_told += told;
+      races += kRaces;
+    }
+  }
+  EXPECT_LE(all_told, races / 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Noise, IdenticalContestants, testing::Values(0.01, 0.03, 0.10));
+
+TEST(Judge, TellsNoneOfFiveIdenticalContestantsApart) {
+  constexpr int kRaces = 60;
+  Random random(12);
+  MadeUpRace race(5, 10);
+  int told = 0;
+  std::string last;
+  for (int i = 0; i < kRaces; ++i) {
+    race.fill(stats::noise::laplace, 0.05, random);
+    RaceResult result = race.race();
+    judge(result);
+    const std::string& verdict = result.cases.front().verdict;
+    told += verdict.ends_with("cannot be told apart here.") && !verdict.contains(';') ? 0 : 1;
+    last = verdict;
+  }
+  EXPECT_LE(told, 1) << last;
+}
+
+// With noise of 1 % in each ratio.
+double found(std::size_t contestants, std::uint64_t rounds, double difference, Random& random) {
+  constexpr int kRaces = 400;
+  MadeUpRace race(contestants, rounds);
+  int found = 0;
+  for (int i = 0; i < kRaces; ++i) {
+    CaseResult& one = race.fill(stats::noise::normal, 0.01 / std::sqrt(2.0), random);
+    for (Trial& trial : one.entries[1].trials) trial.load->throughput_per_s *= 1 + difference;
+    const Ranking::Place place = ranked(one).places[1];
+    found += place.told_apart && place.ratio->median > 1;
+  }
+  return found / double{kRaces};
+}
+
+TEST(Power, ADifferenceOfThreePerCentIsFoundInNineteenOfTwentyRaces) {
+  Random random(13);
+  for (std::uint64_t rounds = 8; rounds <= 12; ++rounds)
+    for (const std::size_t contestants : {2, 5})
+      EXPECT_GE(found(contestants, rounds, 0.03, random), 0.95) << contestants << ", " << rounds;
+}
+
+TEST(Power, HalfOfTheFloorIsHardlyEverFound) {
+  Random random(14);
+  EXPECT_LE(found(2, 12, stats::kLeastDifference / 2, random), 0.01);
+}
+
+TEST(Ranking, OfCostsHasTheSmallestFirst) {
+  MadeUpRace race(3, 10);
+  Random random(15);
+  CaseResult& one = race.fill(stats::noise::normal, 0.005, random);
+  for (Trial& trial : one.entries[2].trials) trial.load->throughput_per_s *= 2;
+  const auto cost = [](const Trial& trial) { return std::optional(1e6 / trial.load->throughput_per_s); };
+  const Ranking ranking = rank(one, cost, stats::Better::smaller);
+  EXPECT_EQ(ranking.places[2].tie_group, 1);
+  EXPECT_EQ(ranking.places[0].tie_group, 2);
+  EXPECT_NEAR(ranking.places[2].ratio->median, 0.5, 0.01);
+}
+
+TEST(Ranking, RatiosHoldTogetherAndTheSecondEntryStandsAlone) {
+  MadeUpRace race(3, 10);
+  Random random(16);
+  const Ranking ranking = ranked(race.fill(stats::noise::normal, 0.01, random));
+  EXPECT_EQ(ranking.family.pairs(), 3u);
+  EXPECT_NEAR(ranking.places[1].ratio->confidence, 1 - 3 * 14.0 / 1024, 1e-9);
+  const CaseResult& one = race.one();
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    if (one.entries[i].kind == EntryKind::again) {
+      EXPECT_NEAR(ranking.places[i].ratio->confidence, 1 - 50.0 / 1024, 1e-9);
+    }
+}
+
+TEST(Ranking, AReferenceThatDiffersFromItselfWidensTheLeastDifference) {
+  MadeUpRace race(3, 10);
+  Random random(17);
+  CaseResult& one = race.fill(stats::noise::normal, 0.002, random);
+  EXPECT_FALSE(ranked(one).reference_differs);
+  for (Entry& entry : one.entries)
+    if (entry.kind == EntryKind::again)
+      for (Trial& trial : entry.trials) trial.load->throughput_per_s *= 1.05;
+  for (Trial& trial : one.entries[2].trials) trial.load->throughput_per_s *= 1.04;
+  const Ranking ranking = ranked(one);
+  EXPECT_TRUE(ranking.reference_differs);
+  EXPECT_GT(ranking.least_difference, 0.05);
+  EXPECT_EQ(ranking.places[2].tie_group, 1) << "the machine makes greater differences between equals";
+}
+
+}  // namespace
+}  // namespace joust::race

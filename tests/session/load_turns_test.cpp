@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//
+// A load that works in turns only (LoadPlan::turns).
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+#include "load/result.hpp"
+#include "load/run.hpp"
+#include "protocols/table.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Time kFirstTurn = Time(seconds(2000));
+
+// Two connections of a load on echo, whose every input a test gives by hand.
+class LoadTurns : public testing::Test {
+ protected:
+  void SetUp() override {
+    run_.observe([this](LoadRun::Milestone milestone) {
+      if (milestone == LoadRun::Milestone::rested) ++rested_;
+    });
+    for (auto& session : sessions_) session = client_->open({});
+    for (const auto& session : sessions_) session->on_open(kFirstTurn - seconds(100));
+  }
+
+  // A turn of 10 ms; its first 2 ms are the ramp.
+  void begin(Time at) {
+    run_.begin_turn(at, milliseconds(10), milliseconds(2));
+    for (const auto& session : sessions_)
+      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
+  }
+  static std::string heard(Session& session) {
+    std::array<Segment, 8> segments;
+    std::string text;
+    const std::size_t count = session.output(segments);
+    for (std::size_t i = 0; i < count; ++i) text += as_text(segments[i].bytes);
+    session.consumed(text.size());
+    session.released(text.size());
+    return text;
+  }
+  static void answer(Session& session, Time at) {
+    const std::string reply = heard(session);
+    ASSERT_FALSE(reply.empty()) << "nothing was asked";
+    session.on_bytes(as_bytes(reply), at);
+  }
+  void answer_all(Time at) {
+    for (const auto& session : sessions_) answer(*session, at);
+  }
+
+  Recorder::Counts counts() const { return run_.recorder().counts(); }
+
+  LoadRun run_{{.connections = 2, .turns = true}};
+  std::unique_ptr<Service> client_ = builtin_protocols().front().make_client({.payload = 8}, run_);
+  std::array<std::unique_ptr<Session>, 2> sessions_;
+  int rested_ = 0;
+};
+
+TEST_F(LoadTurns, NothingIsSentBeforeTheFirstTurn) {
+  for (const auto& session : sessions_) {
+    EXPECT_EQ(heard(*session), "");
+    EXPECT_EQ(session->deadline(), std::nullopt) << "no limit runs while it rests";
+  }
+}
+
+TEST_F(LoadTurns, RampAndLastRepliesAreCountedBesideTheWindow) {
+  begin(kFirstTurn);
+  answer_all(kFirstTurn + milliseconds(1));
+  EXPECT_EQ(counts().verified, 0U);
+  EXPECT_EQ(counts().beside, 2U);
+  answer_all(kFirstTurn + milliseconds(5));
+  answer_all(kFirstTurn + milliseconds(8));
+  EXPECT_EQ(counts().verified, 4U);
+  EXPECT_EQ(rested_, 0);
+  answer_all(kFirstTurn + milliseconds(11));
+  EXPECT_EQ(rested_, 1);
+  EXPECT_EQ(counts().verified, 4U);
+  EXPECT_EQ(counts().beside, 4U);
+  for (const auto& session : sessions_) EXPECT_EQ(heard(*session), "") << "at rest";
+  EXPECT_EQ(counts().sent, counts().verified + counts().failed + counts().in_flight);
+}
+
+TEST_F(LoadTurns, EndsWhenTheLastConnectionIsAnswered) {
+  begin(kFirstTurn);
+  answer(*sessions_[0], kFirstTurn + milliseconds(12));
+  EXPECT_EQ(rested_, 0);
+  answer(*sessions_[1], kFirstTurn + milliseconds(30));
+  EXPECT_EQ(rested_, 1);
+}
+
+TEST_F(LoadTurns, TheTimeBetweenTurnsCountsNowhere) {
+  for (int turn = 0; turn < 3; ++turn) {
+    const Time begins = kFirstTurn + seconds(100) * turn;
+    begin(begins);
+    answer_all(begins + milliseconds(4));
+    answer_all(begins + milliseconds(10));
+  }
+  EXPECT_EQ(rested_, 3);
+  const LoadResult result = conclude(run_, {}, false, kFirstTurn + seconds(500));
+  EXPECT_DOUBLE_EQ(result.duration_s, 0.024);
+  EXPECT_EQ(result.messages.verified, 6U);
+  EXPECT_LE(result.latency.max(), 4'100'000U);
+  EXPECT_TRUE(result.clean());
+}
+
+TEST_F(LoadTurns, WhatIsNotRecordedLeavesNoTrace) {
+  run_.begin_turn(kFirstTurn, milliseconds(10), std::nullopt);
+  for (const auto& session : sessions_) session->on_deadline(kFirstTurn);
+  answer_all(kFirstTurn + milliseconds(5));
+  answer_all(kFirstTurn + milliseconds(10));
+  EXPECT_EQ(rested_, 1);
+  EXPECT_EQ(counts().verified, 0U);
+  EXPECT_EQ(counts().sent, 0U);
+  EXPECT_EQ(counts().beside, 4U);
+  begin(kFirstTurn + seconds(1));
+  answer_all(kFirstTurn + seconds(1) + milliseconds(4));
+  EXPECT_EQ(counts().verified, 2U);
+}
+
+TEST_F(LoadTurns, AFailedConnectionIsNotWaitedFor) {
+  begin(kFirstTurn);
+  sessions_[0]->on_failure({Stage::receive, ECONNRESET, "recv"}, kFirstTurn + milliseconds(3));
+  answer(*sessions_[1], kFirstTurn + milliseconds(10));
+  EXPECT_EQ(rested_, 1);
+  begin(kFirstTurn + seconds(1));
+  answer(*sessions_[1], kFirstTurn + seconds(1) + milliseconds(10));
+  EXPECT_EQ(rested_, 2);
+}
+
+TEST_F(LoadTurns, AConnectionThatFailsAtRestIsNotWaitedForEither) {
+  sessions_[0]->on_peer_finished(kFirstTurn - seconds(1));
+  begin(kFirstTurn);
+  answer(*sessions_[1], kFirstTurn + milliseconds(10));
+  EXPECT_EQ(rested_, 1);
+  EXPECT_EQ(run_.connections_failed(), 1U);
+}
+
+TEST_F(LoadTurns, AStopAtRestEndsAllConnectionsCleanly) {
+  begin(kFirstTurn);
+  answer_all(kFirstTurn + milliseconds(4));
+  answer_all(kFirstTurn + milliseconds(10));
+  for (const auto& session : sessions_) {
+    session->on_drain(kFirstTurn + seconds(1));
+    EXPECT_TRUE(session->finished());
+    EXPECT_EQ(heard(*session), "");
+  }
+  EXPECT_TRUE(conclude(run_, {}, false, kFirstTurn + seconds(2)).clean());
+}
+
+TEST(Turns, OneTurnAtATime) {
+  Turns turns;
+  EXPECT_FALSE(turns.begin()) << "there is nobody";
+  turns.joined();
+  EXPECT_TRUE(turns.begin());
+  EXPECT_FALSE(turns.begin());
+  EXPECT_TRUE(turns.rested());
+  EXPECT_TRUE(turns.begin());
+  EXPECT_EQ(turns.number(), 2U);
+}
+
+// However the beginning of a turn and the end of a connection fall together, the turn ends.
+TEST(Turns, EndsWhicheverComesFirstABeginningOrAFailure) {
+  for (int i = 0; i < 2000; ++i) {
+    Turns turns;
+    turns.joined();
+    turns.joined();
+    std::atomic<int> ended{0};
+    std::thread failing([&] { ended += turns.gone(0, true); });
+    const bool begun = turns.begin();
+    failing.join();
+    ASSERT_TRUE(begun);
+    ended += turns.rested();
+    ASSERT_EQ(ended, 1);
+  }
+}
+
+}  // namespace
+}  // namespace joust
