@@ -69,8 +69,8 @@ class Turns(Case):
         self.assertIsNotNone(bare["summary"]["server_cpu_us_per_message"])
 
     def test_an_interrupted_race_leaves_no_stopped_process(self):
-        race = subprocess.Popen([JOUST, "race", "--server", "epoll,threads", "-c", "4"], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
+        race = subprocess.Popen([JOUST, "race", "--server", "epoll,threads", "-c", "4"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         children = []
         while len(children) < 6:  # three servers and their loads
             children = children_of(race.pid)
@@ -85,8 +85,8 @@ class Turns(Case):
     def test_a_load_works_in_turns_only(self):
         file = self.path("load.json")
         with Server("-e", "epoll") as server:
-            load = subprocess.Popen([JOUST, "load", "--connect", server.address, "-c", "3", "--turns", "--events",
-                                     "--json", file], stdout=subprocess.PIPE, text=True)
+            load = subprocess.Popen([JOUST, "load", "--connect", server.address, "-c", "3", "--turns",
+                                     "--events", "--json", file], stdout=subprocess.PIPE, text=True)
             self.assertEqual(json.loads(load.stdout.readline()), {"event": "connected"})
             told = []
             for _ in range(2):

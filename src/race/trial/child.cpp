@@ -14,6 +14,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "base/check.hpp"
 
@@ -114,6 +115,19 @@ void Child::send(int number, int value) const {
 // waited for last, so its process id cannot be reused before.
 void Child::send_group(int number) const {
   ::kill(-pid_, number);
+}
+
+void Child::wait_until_stopped(Time deadline) const {
+  constexpr Duration kPause = std::chrono::microseconds(50);
+  siginfo_t info{};
+  while (!ended() && Clock::now() < deadline) {
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG) < 0 || info.si_pid == pid_)
+      return;
+    if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+        info.si_pid == pid_)
+      return;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 int Child::exit_code() const {

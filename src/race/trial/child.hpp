@@ -37,6 +37,9 @@ class Child {
   void send(int number, int value = 0) const;  // to the program only; sigqueue(3) has the value
   void send_group(int number) const;           // to all processes of its group
 
+  // After a SIGSTOP: returns when all threads of the program have stopped, it has ended, or at the deadline.
+  void wait_until_stopped(Time deadline) const;
+
   bool ended() const { return end_.has_value(); }
   int exit_code() const;             // -1 unless it has exited
   std::string how_it_ended() const;  // "exit code 1", "signal 11 (Segmentation fault)"

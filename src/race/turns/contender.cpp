@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,6 +14,11 @@ namespace joust::race {
 namespace {
 
 using std::chrono::seconds;
+
+constexpr Duration kMostRestlessness = std::chrono::milliseconds(10);
+constexpr Duration kLookAgain = std::chrono::microseconds(100);
+constexpr double kQuiet_s = 5e-6;  // in that time
+constexpr Duration kLongestStop = std::chrono::milliseconds(100);
 
 // The kernel's ticks tell user from system time well enough over many turns; the sum is the clock's.
 Usage scaled(const Usage& ticks, double cpu_s) {
@@ -42,7 +48,6 @@ bool Contender::start() {
   client_clock_ = ProcessClock(sides_.load().child->pid());
   at_start_ = read_surroundings(pinned_);
   rest();
-  server_last_s_ = server_clock_.read_s();
   return true;
 }
 
@@ -64,9 +69,27 @@ void Contender::go() {
   sides_.load().child->send_group(SIGCONT);
 }
 
+// Every thread wakes up and goes back to sleep, which takes a server of thousands of threads milliseconds.
+// That is no message's CPU time. A server that polls never becomes quiet, and is not waited for.
+void Contender::become_quiet() {
+  const Time deadline = Clock::now() + kMostRestlessness;
+  double before_s = server_clock_.read_s() + client_clock_.read_s();
+  while (Clock::now() < deadline) {
+    std::this_thread::sleep_for(kLookAgain);
+    const double now_s = server_clock_.read_s() + client_clock_.read_s();
+    if (now_s - before_s < kQuiet_s) return;
+    before_s = now_s;
+  }
+}
+
+// Returns when both have stopped: the last steps of a process would take time from the next turn.
 void Contender::rest() {
-  sides_.load().child->send_group(SIGSTOP);
-  if (sides_.server().child) sides_.server().child->send_group(SIGSTOP);
+  const Child* const children[] = {sides_.load().child.get(), sides_.server().child.get()};
+  for (const Child* child : children)
+    if (child != nullptr) child->send_group(SIGSTOP);
+  for (const Child* child : children)
+    if (child != nullptr) child->wait_until_stopped(Clock::now() + kLongestStop);
+  server_last_s_ = server_clock_.read_s();
 }
 
 Contender::Used Contender::used() {
@@ -77,9 +100,10 @@ Contender::Used Contender::used() {
 }
 
 std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
-  const Used before = used();
-  server_while_resting_s_ += before.server_s - server_last_s_;
+  server_while_resting_s_ += server_clock_.read_s() - server_last_s_;
   go();
+  become_quiet();
+  const Used before = used();
   const auto us = static_cast<int>(std::chrono::ceil<std::chrono::microseconds>(length).count());
   sides_.load().child->send(SIGUSR1, recorded ? us : -us);
   const Duration patience =
@@ -89,9 +113,8 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
     if (!sides_.setup().stop.requested()) sides_.fail_waiting(sides_.load(), "end its turn", patience);
     return std::nullopt;
   }
-  rest();
   const Used after = used();
-  server_last_s_ = after.server_s;
+  rest();
   server_cpu_s_ += after.server_s - before.server_s;
   add(machine_, before.machine, after.machine);
   add(pinned_use_, before.pinned, after.pinned);

@@ -42,6 +42,7 @@ class Contender {
   bool connect();
   Used used();
   void go();
+  void become_quiet();
   void rest();
   bool finish_in_order();
 
