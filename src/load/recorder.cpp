@@ -110,31 +110,25 @@ void Recorder::verified(Duration latency, Duration since_opening) {
   mine.timeline.record(since_opening, mine.writers);
 }
 
-// Several threads that share a shard see one another's replies a little earlier or later: one reply more or
-// less at the first instant.
-void Recorder::replied(Time now, std::uint32_t turn) {
+void Recorder::replied(Time now, std::uint32_t turn, bool in_ramp) {
   Shard& mine = shard();
   if (mine.turn.load(std::memory_order_relaxed) != turn) {
-    mine.first_reply.store(now, std::memory_order_relaxed);
-    mine.at_first.store(0, std::memory_order_relaxed);
+    mine.last_of_ramp.store(Time{}, std::memory_order_relaxed);
+    mine.last_reply.store(Time{}, std::memory_order_relaxed);
     mine.turn.store(turn, std::memory_order_relaxed);
   }
-  if (now == mine.first_reply.load(std::memory_order_relaxed)) increase(mine.at_first, 1, mine.writers);
-  mine.last_reply.store(now, std::memory_order_relaxed);
+  (in_ramp ? mine.last_of_ramp : mine.last_reply).store(now, std::memory_order_relaxed);
 }
 
 Recorder::Replies Recorder::replies_of(std::uint32_t turn) const {
   Replies all;
+  const auto later = [](std::optional<Time>& so_far, Time one) {
+    if (one != Time{}) so_far = std::max(so_far.value_or(one), one);
+  };
   each_shard([&](const Shard& shard) {
     if (shard.turn.load() != turn) return;
-    const Time first = shard.first_reply, last = shard.last_reply;
-    if (all.at_first == 0 || first < all.first) {
-      all.first = first;
-      all.at_first = shard.at_first;
-    } else if (first == all.first) {
-      all.at_first += shard.at_first;
-    }
-    all.last = std::max(all.last, last);
+    later(all.last_of_ramp, shard.last_of_ramp);
+    later(all.last, shard.last_reply);
   });
   return all;
 }

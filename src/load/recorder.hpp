@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,7 @@ class Recorder {
   struct Counts {
     std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
     std::uint64_t verified = 0;        // correct replies in the window
-    std::uint64_t beside = 0;          // correct replies outside the windows of a load that takes turns
+    std::uint64_t beside = 0;          // correct replies in ramps of a load that takes turns
     std::uint64_t failed = 0;          // requests that failed in the window
     std::uint64_t in_flight = 0;       // requests unanswered when it closed
     std::uint64_t answered = 0;        // connections with at least one verified reply in the window
@@ -55,11 +56,11 @@ class Recorder {
     std::uint64_t bytes_received = 0;  // likewise
   };
 
-  // Replies come in batches, whose number in a window of given length is a matter of luck: of 12 or 13
-  // batches in a short window. From the first reply to the last there is a whole number of them.
+  // Replies come in batches, whose number in a window of given length is a matter of luck: 12 or 13 of them
+  // in a short one. From the last reply of a turn's ramp to its last reply there is a whole number of
+  // batches, and no time is left out in which none came. Empty where none came in that part.
   struct Replies {
-    Time first{}, last{};
-    std::uint64_t at_first = 0;  // replies that came with the first one
+    std::optional<Time> last_of_ramp{}, last{};
   };
 
   explicit Recorder(Duration longest_window);
@@ -69,7 +70,7 @@ class Recorder {
   // Any thread, in the window.
   void sent(std::uint64_t requests) { add(&Shard::sent, requests); }
   void verified(Duration latency, Duration since_opening);
-  void replied(Time now, std::uint32_t turn);  // likewise, if the load takes turns
+  void replied(Time now, std::uint32_t turn, bool in_ramp);  // in turns, also before the window
   void beside() { add(&Shard::beside, 1); }
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
@@ -93,9 +94,8 @@ class Recorder {
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
         bytes_received{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
-    std::atomic<std::uint32_t> turn{0};  // of the replies that follow
-    std::atomic<Time> first_reply{Time{}}, last_reply{Time{}};
-    Counter at_first{0};
+    std::atomic<std::uint32_t> turn{0};                          // of the replies that follow
+    std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;
     Timeline timeline;
     const Writers writers;

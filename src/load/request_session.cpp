@@ -68,7 +68,13 @@ void RequestSession::rest(Time now) {
   phase_ = Phase::waiting;
   next_send_ = now;
   fill(now);
-  run_.rested();
+  run_.rested(now);
+}
+
+// In a turn no request is sent after the window's end, but the replies to those in flight still count: a
+// server that stalls then would otherwise lose neither time nor latency.
+bool RequestSession::records(Time now) const {
+  return in_window(now) || (plan_.turns && phase_ == Phase::settling && left_window_);
 }
 
 Time RequestSession::window_opens() const {
@@ -78,6 +84,7 @@ Time RequestSession::window_opens() const {
 // The requests written in advance are sent, on all connections at the same instant.
 void RequestSession::start(Time now) {
   turn_ = run_.turn();
+  left_window_ = false;
   if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
   unseen_bytes_ = 0;  // they belong to the warm-up
   intended_.set_all(now);
@@ -130,7 +137,7 @@ void RequestSession::fill(Time now) {
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
-  const bool counts = in_window(now);
+  const bool counts = records(now);
   last_heard_ = now;
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
@@ -167,12 +174,13 @@ void RequestSession::answered(Time now) {
   // All slots were in use: later sends are moved back, and not made up for by a burst.
   if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
   intended_.pop();
-  if (!in_window(now)) {
+  const bool counts = records(now);
+  if (plan_.turns) run_.recorder().replied(now, turn_, !counts);
+  if (!counts) {
     if (plan_.turns) run_.recorder().beside();
     return;
   }
   run_.recorder().verified(latency, now - opens_);
-  if (plan_.turns) run_.recorder().replied(now, turn_);
   if (!std::exchange(answered_, true)) run_.recorder().answered();
 }
 
@@ -194,8 +202,8 @@ void RequestSession::conclude(Time now) {
 
 void RequestSession::leave_window(Time now) {
   phase_ = plan_.turns ? Phase::settling : Phase::finishing;
-  if (std::exchange(left_window_, true) && !plan_.turns) return;
-  if (!intended_.empty()) {
+  if (std::exchange(left_window_, true)) return;
+  if (!intended_.empty() && !plan_.turns) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
   }
@@ -210,9 +218,9 @@ void RequestSession::fail(const Failure& failure, Time now) {
   exchange_->on_failure();
   last_request(now);
   run_.failed(failure);
-  if (in_window(now)) run_.recorder().failed(intended_.size());
+  if (records(now)) run_.recorder().failed(intended_.size());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
-  if (plan_.turns && phase_ != Phase::finishing) run_.gone(turn_, phase_ == Phase::waiting);
+  if (plan_.turns && phase_ != Phase::finishing) run_.gone(turn_, phase_ == Phase::waiting, now);
   if (!std::exchange(left_window_, true)) run_.measured(now);
   intended_.clear();
   phase_ = Phase::finishing;
@@ -245,6 +253,8 @@ void RequestSession::on_drain(Time now) {
     intended_.clear();
   }
   if (phase_ == Phase::measuring) leave_window(now);
+  if (records(now) && !intended_.empty())  // in the middle of a turn
+    run_.recorder().in_flight(intended_.size(), now - intended_.oldest());
   phase_ = Phase::finishing;
   conclude(now);
 }

@@ -54,6 +54,7 @@ class RequestSession : public Session {
   bool waits_for_others() const;
   void ready(Time now);
   bool in_window(Time now) const { return phase_ == Phase::measuring && now < closes_; }
+  bool records(Time now) const;
   bool has_more() const;
   bool may_send(Time now) const;
   void advance(Time now) {

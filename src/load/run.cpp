@@ -80,12 +80,18 @@ void LoadRun::begin_turn(Time now, Duration length, std::optional<Duration> ramp
   if (turns_.begin()) publications_.announce();
 }
 
-void LoadRun::rested() {
-  if (turns_.rested()) observer_(Milestone::rested);
+void LoadRun::rested(Time now) {
+  if (turns_.rested()) end_turn(now);
 }
 
-void LoadRun::gone(Turns::Number entered, bool at_rest) {
-  if (turns_.gone(entered, at_rest)) observer_(Milestone::rested);
+void LoadRun::gone(Turns::Number entered, bool at_rest, Time now) {
+  if (turns_.gone(entered, at_rest)) end_turn(now);
+}
+
+// The window of a turn lasts until the last reply.
+void LoadRun::end_turn(Time now) {
+  if (*opens() < *closes()) set(closes_, std::max(now, *closes()));
+  observer_(Milestone::rested);
 }
 
 void LoadRun::entered_window() {

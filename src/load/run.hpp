@@ -53,8 +53,8 @@ class LoadRun {
   void begin_turn(Time now, Duration length, std::optional<Duration> ramp);
   Turns::Number turn() const { return turns_.number(); }
   bool turn_under_way() const { return turns_.under_way(); }
-  void rested();                                   // the connection's part of the turn is over
-  void gone(Turns::Number entered, bool at_rest);  // the connection has failed, in turns
+  void rested(Time now);                                     // the connection's part of the turn is over
+  void gone(Turns::Number entered, bool at_rest, Time now);  // the connection has failed, in turns
   std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Empty while the time is unknown.
@@ -87,6 +87,7 @@ class LoadRun {
   void reach(Milestone milestone);
   void arrived(Time now);  // one more connection is open, or could not be opened
   void open_window(Time now);
+  void end_turn(Time now);
   void conclude_phases(Time now);
   void count(const Failure& failure);
 

@@ -127,9 +127,9 @@ bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
 }
 
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.
-Duration longest_rest(const CaseResult& one) {
+Duration longest_rest(const CaseResult& one, Duration turn) {
   if (!one.plan.load.turns) return {};
-  return (2 * *one.plan.load.duration + one.plan.load.warmup + std::chrono::seconds(5)) *
+  return (2 * *one.plan.load.duration + one.plan.load.warmup + 2 * turn + std::chrono::seconds(15)) *
          static_cast<std::int64_t>(one.entries.size());
 }
 
@@ -175,7 +175,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
-    result.plan.load.rest = longest_rest(result);
+    result.plan.load.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }
   if (plan.rounds == 0) set_goal(plan, scenario.time);

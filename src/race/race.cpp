@@ -90,7 +90,8 @@ class Running {
     for (std::size_t i = 0; i < plan_.cases.size() && !over(); ++i)
       if (plan_.cases[i].plan.load.turns) run_generation_of(i, round);
     if (over()) return false;
-    const auto most_again = static_cast<std::uint64_t>(kMostRoundsAgain * static_cast<double>(plan_.rounds));
+    const auto most_again = static_cast<std::uint64_t>(
+        kMostRoundsAgain * static_cast<double>(plan_.by_goal ? kStandardRounds : plan_.rounds));
     std::uint64_t best = 1;
     double least = std::numeric_limits<double>::infinity();
     for (std::uint64_t attempt = 1;; ++attempt) {
@@ -135,8 +136,7 @@ class Running {
     return worst;
   }
 
-  // One generation of a case: its contestants take turns, so that whatever disturbs one disturbs the others
-  // too. It is not repeated.
+  // One generation of a case. It is not repeated: what disturbs one contestant disturbs the others too.
   void run_generation_of(std::size_t case_index, std::uint64_t round) {
     const Case& one = plan_.cases[case_index].plan;
     std::vector<Slot> slots = order_of_round(plan_, round);
@@ -213,7 +213,7 @@ class Running {
     for (CaseResult& one : plan_.cases)
       for (Entry& who : one.entries)
         for (Trial& trial : who.trials)
-          if (trial.round == round) trial.counted = trial.attempt == best;
+          if (trial.round == round && !one.plan.load.turns) trial.counted = trial.attempt == best;
   }
 
   std::vector<Slot> counting_pass() {

@@ -39,9 +39,7 @@ double Trial::messages_of_usage() const {
 }
 
 double Trial::time_of_usage_s() const {
-  double sum_s = 0;
-  for (const Turn& turn : turns) sum_s += turn.turn_s;
-  return turns.empty() ? load->duration_s : sum_s;
+  return turns.empty() ? load->duration_s : turns_s;
 }
 
 std::vector<const Trial*> usable_trials(const Entry& entry) {

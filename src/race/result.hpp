@@ -91,8 +91,8 @@ struct ServerResult {
 // A slice of a generation in which one contestant worked and the others were stopped.
 struct Turn {
   std::uint64_t round = 0;                    // of turns within the generation, from 1
-  double window_s = 0;                        // from the first reply after the ramp to the last one
-  std::uint64_t verified = 0;                 // messages in that time: without those of the first reply
+  double window_s = 0;                        // from the last reply of the ramp to the last one
+  std::uint64_t verified = 0;                 // replies in that time
   std::uint64_t messages = 0;                 // in the whole turn
   double turn_s = 0;                          // from its begin until the last reply was verified
   double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
@@ -113,6 +113,7 @@ struct Trial {
   std::optional<LoadResult> load{};
   ServerResult server{};
   std::vector<Turn> turns{};  // empty for a trial with a window of its own
+  double turns_s = 0;         // of all turns, recorded or not: what the usage covers
   double cpu_s_at_rest = 0;   // of the server while others took their turns: a thread that polls
   // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};

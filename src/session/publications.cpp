@@ -5,8 +5,10 @@
 
 namespace joust {
 
-// A signal handler must not wait for a lock that the code it interrupts may hold. So nobody waits here: who
-// finds the list locked leaves a word, and who has held the lock looks for it afterwards.
+// A signal handler must not wait for a lock that the code it interrupts may hold. So nobody waits here: a
+// caller that finds the list locked leaves a note, and the holder of the lock looks for it afterwards. (The
+// standard leaves try_lock() of a mutex that the thread itself holds undefined; where threads are POSIX's it
+// fails.)
 void Publications::announce() {
   count_.fetch_add(1, std::memory_order_acq_rel);
   unheard_.store(true);

@@ -90,7 +90,6 @@ class Turns(Case):
             self.assertEqual(json.loads(load.stdout.readline()), {"event": "connected"})
             told = []
             for _ in range(2):
-                os.kill(load.pid, signal.SIGUSR1)  # without a value: no turn
 
                 signal_turn(load.pid, 20_000)
                 told.append(json.loads(load.stdout.readline()))

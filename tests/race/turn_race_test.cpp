@@ -43,6 +43,7 @@ class FakeGeneration : public Generation {
   std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
     if (recorded) ++world_.turns;
     const double turn_s = std::chrono::duration<double>(length).count();
+    turns_s_ += turn_s / static_cast<double>(orders_.size());
     const double now = std::exp(world_.turn_noise * stats::noise::normal(world_.random));
     const double messages = rates_[contestant] * turn_s * now;
     return Turn{
@@ -54,6 +55,7 @@ class FakeGeneration : public Generation {
   }
   Trial finish(std::size_t contestant) override {
     Trial trial = flawless_trial(orders_[contestant], rates_[contestant]);
+    trial.turns_s = turns_s_;
     world_.alter(orders_[contestant], trial);
     return trial;
   }
@@ -62,6 +64,7 @@ class FakeGeneration : public Generation {
   World& world_;
   const std::vector<TrialOrder> orders_;
   std::vector<double> rates_, costs_;
+  double turns_s_ = 0;
 };
 
 class TurnRunner : public FakeRunner {

@@ -69,7 +69,7 @@ TEST_F(LoadTurns, NothingIsSentBeforeTheFirstTurn) {
   }
 }
 
-TEST_F(LoadTurns, RampAndLastRepliesAreCountedBesideTheWindow) {
+TEST_F(LoadTurns, TheRampIsCountedBesideTheWindowAndTheLastRepliesInIt) {
   begin(kFirstTurn);
   answer_all(kFirstTurn + milliseconds(1));
   EXPECT_EQ(counts().verified, 0U);
@@ -80,9 +80,31 @@ TEST_F(LoadTurns, RampAndLastRepliesAreCountedBesideTheWindow) {
   EXPECT_EQ(rested_, 0);
   answer_all(kFirstTurn + milliseconds(11));
   EXPECT_EQ(rested_, 1);
-  EXPECT_EQ(counts().verified, 4U);
-  EXPECT_EQ(counts().beside, 4U);
+  EXPECT_EQ(counts().verified, 6U);
+  EXPECT_EQ(counts().beside, 2U);
+  const Recorder::Replies replies = run_.recorder().replies_of(1);
+  EXPECT_EQ(replies.last_of_ramp, kFirstTurn + milliseconds(1));
+  EXPECT_EQ(replies.last, kFirstTurn + milliseconds(11));
   for (const auto& session : sessions_) EXPECT_EQ(heard(*session), "") << "at rest";
+  EXPECT_EQ(counts().sent, counts().verified + counts().failed + counts().in_flight);
+}
+
+// The server stalls just when the time of the turn is over.
+TEST_F(LoadTurns, AStallAtTheEndCostsTimeAndLatency) {
+  begin(kFirstTurn);
+  answer_all(kFirstTurn + milliseconds(9));
+  answer_all(kFirstTurn + milliseconds(109));
+  const LoadResult result = conclude(run_, {}, false, kFirstTurn + seconds(500));
+  EXPECT_DOUBLE_EQ(result.duration_s, 0.107);
+  EXPECT_GE(result.latency.max(), 99'000'000U);
+  EXPECT_EQ(result.messages.sent, result.messages.verified);
+}
+
+TEST_F(LoadTurns, AStopInTheMiddleOfATurnKeepsTheBooks) {
+  begin(kFirstTurn);
+  answer_all(kFirstTurn + milliseconds(4));
+  answer(*sessions_[0], kFirstTurn + milliseconds(12));
+  for (const auto& session : sessions_) session->on_drain(kFirstTurn + milliseconds(13));
   EXPECT_EQ(counts().sent, counts().verified + counts().failed + counts().in_flight);
 }
 
@@ -104,8 +126,8 @@ TEST_F(LoadTurns, TheTimeBetweenTurnsCountsNowhere) {
   EXPECT_EQ(rested_, 3);
   const LoadResult result = conclude(run_, {}, false, kFirstTurn + seconds(500));
   EXPECT_DOUBLE_EQ(result.duration_s, 0.024);
-  EXPECT_EQ(result.messages.verified, 6U);
-  EXPECT_LE(result.latency.max(), 4'100'000U);
+  EXPECT_EQ(result.messages.verified, 12U);
+  EXPECT_LE(result.latency.max(), 6'100'000U);
   EXPECT_TRUE(result.clean());
 }
 

@@ -36,6 +36,26 @@ void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
+namespace {
+
+// The loop's number in the message of a thread that could not be started, as far as there is memory for it.
+std::exception_ptr named(const std::exception_ptr& error, std::size_t loop, std::size_t loops) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::system_error& failure) {
+    try {
+      const std::string thread = fmt::format("starting loop {} of {}", loop, loops);
+      return std::make_exception_ptr(std::system_error(failure.code(), thread));
+    } catch (...) {
+      return error;
+    }
+  } catch (...) {
+    return error;
+  }
+}
+
+}  // namespace
+
 void run_loops(std::size_t loops, Stop& stop,
                const std::function<void(std::size_t index, const Begin& begin)>& loop) {
   std::latch begun(static_cast<std::ptrdiff_t>(loops));
@@ -64,9 +84,8 @@ void run_loops(std::size_t loops, Stop& stop,
     std::vector<std::jthread> others;
     try {
       while (others.size() + 1 < loops) others.emplace_back(guarded, others.size() + 1);
-    } catch (const std::system_error& error) {
-      const std::string thread = fmt::format("starting loop {} of {}", others.size() + 2, loops);
-      end_all(std::make_exception_ptr(std::system_error(error.code(), thread)));
+    } catch (...) {
+      end_all(named(std::current_exception(), others.size() + 2, loops));
       begun.count_down(static_cast<std::ptrdiff_t>(loops - 1 - others.size()));
     }
     guarded(0);

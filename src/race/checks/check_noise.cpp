@@ -29,7 +29,7 @@ std::vector<stats::Observation> observations_of(const CaseResult& one) {
         all.push_back({.contestant = i,
                        .round = trial->round,
                        .position = trial->position,
-                       .figure = trial->load->throughput_per_s});
+                       .figure = trial->throughput_per_s().value_or(trial->load->throughput_per_s)});
   return all;
 }
 

@@ -8,8 +8,10 @@
 namespace joust::race {
 namespace {
 
-bool competes(const Entry& entry) {
-  return entry.is_contestant() && entry.ranked && entry.summary.trials > 0;
+// A contestant whose load was the limit has a lower bound for its throughput, but its cost is a figure.
+bool competes(const Entry& entry, stats::Better better) {
+  const bool ranked = entry.ranked || (better == stats::Better::smaller && entry.at_least);
+  return entry.is_contestant() && ranked && entry.summary.trials > 0;
 }
 
 // Of an entry and the reference. The ratio of a contestant is one of the family's comparisons, that of the
@@ -50,7 +52,7 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
 Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
   std::vector<stats::Rounds> figures;
   for (const Entry& entry : one.entries)
-    if (competes(entry)) figures.push_back(by_round(one, entry, figure));
+    if (competes(entry, better)) figures.push_back(by_round(one, entry, figure));
   const stats::Family family(figures.size(), looks);
   std::vector<stats::Rounds> noisy = figures;
   if (const Entry* again = second_entry(one)) noisy.push_back(by_round(one, *again, figure));
@@ -68,7 +70,7 @@ Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, 
     if (reference != nullptr && entry.kind != EntryKind::ceiling)
       place = compared(by_round(one, entry, figure), by_round(one, *reference, figure),
                        entry.is_contestant() ? family : stats::Family(2, looks), d);
-    if (!competes(entry)) continue;
+    if (!competes(entry, better)) continue;
     if (*group > 0) place.tie_group = *group;
     ++group;
   }

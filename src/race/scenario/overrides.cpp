@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/split.hpp"
 
@@ -100,6 +101,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.precision, given.precision);
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
+  if (scenario.turn > kLongestTurn)
+    return std::unexpected(fmt::format("turn: at most {}", format_duration(kLongestTurn)));
   if (given.seed) scenario.seed = given.seed;
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())

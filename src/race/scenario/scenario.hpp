@@ -105,6 +105,7 @@ struct Scenario {
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
+inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // that may be asked for
 inline constexpr std::string_view kDefaultClient = "epoll";
 
 enum class Role { serve, dial };

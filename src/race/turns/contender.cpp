@@ -65,8 +65,8 @@ bool Contender::connect() {
 }
 
 void Contender::go() {
-  if (sides_.server().child) sides_.server().child->send_group(SIGCONT);
-  sides_.load().child->send_group(SIGCONT);
+  for (const Part* part : {&sides_.server(), &sides_.load()})
+    if (part->child) part->child->send_group(SIGCONT);
 }
 
 // Every thread wakes up and goes back to sleep, which takes a server of thousands of threads milliseconds.
@@ -96,7 +96,8 @@ Contender::Used Contender::used() {
   return {.server_s = server_clock_.read_s(),
           .client_s = client_clock_.read_s(),
           .machine = read_machine_cpu(),
-          .pinned = pinned_.empty() ? std::nullopt : read_machine_cpu(pinned_)};
+          .pinned = pinned_.empty() ? std::nullopt : read_machine_cpu(pinned_),
+          .throttled = read_throttling()};
 }
 
 std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
@@ -110,7 +111,7 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
       length + sides_.setup().scenario.limits.request_timeout.value_or(seconds(5)) + seconds(10);
   const auto ended = sides_.processes().next_event(sides_.load(), "turn", patience);
   if (!ended) {
-    if (!sides_.setup().stop.requested()) sides_.fail_waiting(sides_.load(), "end its turn", patience);
+    if (!sides_.setup().stop.requested()) explain(patience);
     return std::nullopt;
   }
   const Used after = used();
@@ -118,21 +119,45 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
   server_cpu_s_ += after.server_s - before.server_s;
   add(machine_, before.machine, after.machine);
   add(pinned_use_, before.pinned, after.pinned);
+  if (before.throttled && after.throttled) {
+    const Throttling here = *after.throttled - *before.throttled;
+    throttled_ = {throttled_.value_or(Throttling{}).times + here.times,
+                  throttled_.value_or(Throttling{}).time_s + here.time_s};
+  }
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
   const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
   const std::uint64_t verified = counted_.verified - before_it.verified;
-  const Turn turn{.window_s = static_cast<double>(ns("last_ns") - ns("first_ns")) / 1e9,
-                  .verified = verified - ended->at("at_first").get<std::uint64_t>(),
+  const Turn turn{.window_s = static_cast<double>(ns("last_ns") - ns("from_ns")) / 1e9,
+                  .verified = verified,
                   .messages = verified + counted_.beside - before_it.beside,
                   .turn_s = static_cast<double>(ns("ended_ns") - ns("began_ns")) / 1e9,
                   .server_cpu_s = after.server_s - before.server_s,
                   .client_cpu_s = after.client_s - before.client_s};
+  turns_s_ += turn.turn_s;
   return turn;
 }
 
+void Contender::explain(Duration patience) {
+  Part& server = sides_.server();
+  if (server.gone()) {
+    sides_.fail(fmt::format("the server ended in the middle of the trial: {}", server.child->how_it_ended()),
+                server);
+  } else if (sides_.load().gone() && sides_.read_result() &&
+             !sides_.trial().load->messages_of_errors.empty()) {
+    sides_.fail(sides_.trial().load->messages_of_errors.front(), sides_.load());
+  } else {
+    sides_.fail_waiting(sides_.load(), "end its turn", patience);
+  }
+}
+
+// Those that do not end in time are killed: a failed contestant takes nothing from the others' turns.
 Trial Contender::finish() {
-  if (sides_.load().child) go();
-  if (!finish_in_order()) sides_.end();
+  go();
+  if (!finish_in_order()) {
+    sides_.end();
+    for (const Part* part : {&sides_.server(), &sides_.load()})
+      if (part->running()) part->child->send_group(SIGKILL);
+  }
   if (sides_.setup().stop.requested()) sides_.trial().interrupted = true;
   return std::move(sides_.trial());
 }
@@ -153,6 +178,8 @@ bool Contender::finish_in_order() {
   sides_.trial().cpu_s_at_rest = server_while_resting_s_;
   sides_.trial().machine = machine_;
   sides_.trial().pinned = pinned_use_;
+  sides_.trial().throttled = throttled_;
+  sides_.trial().turns_s = turns_s_;
   if (server_at_start_ && server_at_end)
     sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
   return sides_.stop_server();

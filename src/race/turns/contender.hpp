@@ -37,12 +37,14 @@ class Contender {
   struct Used {
     double server_s = 0, client_s = 0;
     std::optional<MachineCpu> machine{}, pinned{};
+    std::optional<Throttling> throttled{};
   };
 
   bool connect();
   Used used();
   void go();
   void become_quiet();
+  void explain(Duration patience);
   void rest();
   bool finish_in_order();
 
@@ -52,6 +54,8 @@ class Contender {
   std::optional<MachineCpu> machine_{}, pinned_use_{};  // in all turns
   ProcessClock server_clock_, client_clock_;
   std::optional<Usage> server_at_start_{};
+  std::optional<Throttling> throttled_{};  // likewise
+  double turns_s_ = 0;                     // likewise, with those that were not recorded
   Counts counted_{};
   double server_cpu_s_ = 0;  // in all turns
   double server_while_resting_s_ = 0;

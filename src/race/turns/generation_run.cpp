@@ -17,7 +17,7 @@ constexpr std::uint64_t kFewestTurns = 5;
 // In a closed loop all connections' slots are in use, so the mean latency follows from the throughput
 // (Little's law).
 Duration latency_of(const Turn& turn, const LoadPlan& load) {
-  if (turn.messages == 0) return kLongestTurn;
+  if (turn.messages == 0) return kLongestChosenTurn;
   const double slots = static_cast<double>(load.connections * load.depth);
   return std::chrono::round<Duration>(
       std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
@@ -27,7 +27,12 @@ class GenerationRun {
  public:
   GenerationRun(Generation& generation, const std::vector<TrialOrder>& orders, GenerationPlan& plan,
                 const Stop& stop)
-      : generation_(generation), orders_(orders), plan_(plan), stop_(stop), turns_(orders.size()) {}
+      : generation_(generation),
+        orders_(orders),
+        plan_(plan),
+        stop_(stop),
+        turns_(orders.size()),
+        trials_(orders.size()) {}
 
   std::vector<Trial> run() {
     start();
@@ -35,31 +40,43 @@ class GenerationRun {
     const std::uint64_t rounds = alive_.empty() ? 0 : rounds_of_turns();
     for (std::uint64_t round = 1; round <= rounds && !alive_.empty() && !stop_.requested(); ++round)
       take_turns(round);
-    std::vector<Trial> trials;
-    for (std::size_t i = 0; i < turns_.size(); ++i) {
-      trials.push_back(generation_.finish(i));
-      trials.back().turns = std::move(turns_[i]);
-    }
-    set_figures(trials);
-    return trials;
+    for (const std::size_t i : alive_) finish(i);
+    set_figures(trials_);
+    return std::move(trials_);
   }
 
  private:
   // One after the other: a start takes the CPU from nobody's turn.
   void start() {
-    for (std::size_t i = 0; i < turns_.size() && !stop_.requested(); ++i)
-      if (generation_.start(i)) alive_.push_back(i);
+    for (std::size_t i = 0; i < turns_.size(); ++i)
+      if (!stop_.requested() && generation_.start(i))
+        alive_.push_back(i);
+      else
+        finish(i);
+  }
+
+  void finish(std::size_t i) {
+    trials_[i] = generation_.finish(i);
+    trials_[i].turns = std::move(turns_[i]);
+  }
+
+  // At once, so that it takes nothing from the others' turns.
+  void drop(std::size_t i) {
+    std::erase(alive_, i);
+    finish(i);
   }
 
   void warm_up() {
     Duration slowest{};
-    const Duration length = std::max<Duration>(plan_.warmup, kShortestTurn);
-    std::erase_if(alive_, [&](std::size_t i) {
-      const auto turn = generation_.take_turn(i, length, false);
-      if (turn) slowest = std::max(slowest, latency_of(*turn, orders_[i].load_case.load));
-      return !turn;
-    });
-    if (!plan_.turn) plan_.turn = turn_length(slowest);
+    const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
+    for (const std::size_t i : std::vector(alive_)) {
+      if (const auto turn = generation_.take_turn(i, length, false))
+        slowest = std::max(slowest, latency_of(*turn, orders_[i].load_case.load));
+      else
+        drop(i);
+    }
+    turn_ = plan_.turn.value_or(turn_length(slowest));
+    if (alive_.size() == orders_.size()) plan_.turn = turn_;  // the slowest may be missing otherwise
   }
 
   void take_turns(std::uint64_t round) {
@@ -69,17 +86,17 @@ class GenerationRun {
     stats::shuffle(order, random);
     for (const std::size_t i : order) {
       if (stop_.requested()) return;
-      if (auto turn = generation_.take_turn(i, *plan_.turn, true)) {
+      if (auto turn = generation_.take_turn(i, turn_, true)) {
         turn->round = round;
         turns_[i].push_back(*turn);
       } else {
-        std::erase(alive_, i);
+        drop(i);
       }
     }
   }
 
   std::uint64_t rounds_of_turns() const {
-    const Duration window = *plan_.turn - *plan_.turn / kRampShare;
+    const Duration window = turn_ - turn_ / kRampShare;
     return std::max(kFewestTurns, static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window));
   }
 
@@ -89,7 +106,7 @@ class GenerationRun {
     stats::TwoWayTable rows;
     for (std::size_t i = 0; i < trials.size(); ++i)
       for (const Turn& turn : trials[i].turns) {
-        if (orders_[i].entry.in_process) continue;
+        if (orders_[i].entry.in_process || !trials[i].failure.empty()) continue;
         if (rows.size() < turn.round)
           rows.resize(turn.round, std::vector<std::optional<double>>(trials.size()));
         if (const auto value = (turn.*figure)()) rows[turn.round - 1][i] = std::log(*value);
@@ -119,12 +136,14 @@ class GenerationRun {
   const Stop& stop_;
   std::vector<std::size_t> alive_;
   std::vector<std::vector<Turn>> turns_;
+  std::vector<Trial> trials_;
+  Duration turn_{};
 };
 
 }  // namespace
 
 Duration turn_length(Duration latency) {
-  return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestTurn, kLongestTurn);
+  return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestChosenTurn, kLongestChosenTurn);
 }
 
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,

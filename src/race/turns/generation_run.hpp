@@ -11,8 +11,8 @@ namespace joust::race {
 
 // The limits of a chosen length of a turn. Neighbours of a shared machine come and go within a second, so the
 // shortest that is many times the latency tells most.
-inline constexpr Duration kShortestTurn = std::chrono::milliseconds(20);
-inline constexpr Duration kLongestTurn = std::chrono::milliseconds(500);
+inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
+inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
 inline constexpr int kLatenciesInTurn = 10;
 
 // The length of a turn for contestants of which the slowest answers a message after `latency` on average.
