@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DUTIES = 21
 AT_ONCE = 4     # most tests wait for something that does not come
 HANGS_S = 120
+CHANCES = 4     # some faults show only where the kernel delivers bytes at the right moment
 
 
 def run(cases, fault=0, patience_ms=None):
@@ -28,6 +29,15 @@ def run(cases, fault=0, patience_ms=None):
     return ended.returncode, ended.stdout.decode(errors="replace")
 
 
+def noticed(number):
+    """The exit code and output of the first run that notices the fault, or of the last run."""
+    for _ in range(CHANCES):
+        code, output = run([case_of(FAULTS[number - 1])], number, 2000)
+        if code != 0:
+            break
+    return code, output
+
+
 def case_of(fault):
     return f"{fault.caught_by}/{fault.variant}"
 
@@ -35,7 +45,7 @@ def case_of(fault):
 class Mutants(unittest.TestCase):
     def test_each_fault_is_noticed_and_its_duty_named(self):
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            runs = pool.map(lambda n: run([case_of(FAULTS[n - 1])], n, 2000), range(1, len(FAULTS) + 1))
+            runs = pool.map(noticed, range(1, len(FAULTS) + 1))
             for fault, (code, output) in zip(FAULTS, runs):
                 with self.subTest(fault=f"duty {fault.duty}: {fault.what}", case=case_of(fault)):
                     self.assertNotEqual(code, 0, output)

@@ -50,16 +50,19 @@ class Contender {
 
   TrialSides sides_;
   const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
-  Surroundings at_start_{};
-  std::optional<MachineCpu> machine_{}, pinned_use_{};  // in all turns
   ProcessClock server_clock_, client_clock_;
+  Surroundings at_start_{};
   std::optional<Usage> server_at_start_{};
-  std::optional<Throttling> throttled_{};  // likewise
-  double turns_s_ = 0;                     // likewise, with those that were not recorded
-  Counts counted_{};
-  double server_cpu_s_ = 0;  // in all turns
+  Counts counted_{};  // at the end of the last turn
+
+  // Of all turns together, recorded or not.
+  std::optional<MachineCpu> machine_{}, pinned_use_{};
+  std::optional<Throttling> throttled_{};
+  double turns_s_ = 0;
+  double server_cpu_s_ = 0;
+
   double server_while_resting_s_ = 0;
-  double server_last_s_ = 0;
+  double server_last_s_ = 0;  // its clock, when it was stopped
 };
 
 }  // namespace joust::race

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "load/turns.hpp"
-#include "stats/side_by_side.hpp"
 #include "stats/random.hpp"
+#include "stats/side_by_side.hpp"
 
 namespace joust::race {
 namespace {
@@ -100,8 +100,8 @@ class GenerationRun {
     return std::max(kFewestTurns, static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window));
   }
 
-  // The rows are the rounds of turns. Who answers in process does not share the noise of those who use
-  // sockets, and stays out.
+  // The rows are the rounds of turns. An engine without sockets does not share the noise of the others, and
+  // stays out, as does a trial that has failed.
   stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
     stats::TwoWayTable rows;
     for (std::size_t i = 0; i < trials.size(); ++i)
