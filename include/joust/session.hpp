@@ -113,7 +113,8 @@ class Session {
   virtual bool gives_up() const { return false; }
 
   // The operating system has taken the first n bytes of output(), which output() must not show again. The
-  // bytes must keep their address until released.
+  // bytes must keep their address until released. Where a session withdraws output, as when it fails, a send
+  // of it may have been under way.
   virtual void consumed(std::size_t n) = 0;
 
   // The oldest n consumed bytes may be freed now.
