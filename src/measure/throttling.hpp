@@ -15,6 +15,7 @@ struct Throttling {
 };
 
 Throttling operator-(const Throttling& later, const Throttling& earlier);
+Throttling operator+(const Throttling& one, const Throttling& other);  // of two windows
 
 // The quotas of this process's control group and of those above it, versions 1 and 2 together. Nothing where
 // no group that can be seen counts them. `root` is where proc/ and sys/ are. Reads a few small files.

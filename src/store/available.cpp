@@ -11,8 +11,8 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 
+#include "base/control_groups.hpp"
 #include "base/text.hpp"
 
 namespace joust {
@@ -57,50 +57,16 @@ std::uint64_t difference(std::uint64_t from, std::uint64_t what) {
   return from - std::min(from, what);
 }
 
-void apply_group(Available& available, const std::string& folder, const std::string& group,
-                 const Names& names) {
-  const auto limit = number_in(folder + names.limit);
-  const auto used = number_in(folder + names.used);
+void apply_group(Available& available, const ControlGroup& group) {
+  const Names& names = group.version == 2 ? kVersion2 : kVersion1;
+  const auto limit = number_in(group.folder + names.limit);
+  const auto used = number_in(group.folder + names.used);
   if (!limit || !used) return;
-  const std::string facts = folder + "memory.stat";
+  const std::string facts = group.folder + "memory.stat";
   const std::uint64_t cache =
       entry_of(facts, names.inactive_cache).value_or(0) + entry_of(facts, names.active_cache).value_or(0);
   lower(available, difference(*limit, difference(*used, cache)),
-        "the memory limit of control group " + group);
-}
-
-// Applies the limits of this group and its ancestors. In a container the own group is often mounted as the
-// root, while /proc names the group as on the host: directories that do not exist here are skipped.
-void apply_groups(Available& available, const std::string& mount, std::string group, const Names& names) {
-  while (!group.empty()) {
-    apply_group(available, mount + group + "/", group, names);
-    group.resize(group.find_last_of('/'));
-  }
-  apply_group(available, mount + "/", "/", names);
-}
-
-bool lists(const std::string& controllers, const std::string& name) {
-  std::istringstream list(controllers);
-  for (std::string one; std::getline(list, one, ',');)
-    if (one == name) return true;
-  return false;
-}
-
-// Lines such as "0::/user.slice" (version 2) and "4:cpu,memory:/docker/1f" (version 1).
-void apply_all_groups(Available& available, const SystemFiles& from) {
-  std::ifstream file(from.proc + "/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string group = line.substr(second + 1);
-    // the root, or a group outside of this process's namespace
-    if (!group.starts_with('/') || group == "/" || group.contains("/..")) group.clear();
-    if (controllers.empty())
-      apply_groups(available, from.cgroups, group, kVersion2);
-    else if (lists(controllers, "memory"))
-      apply_groups(available, from.cgroups + "/memory", group, kVersion1);
-  }
+        "the memory limit of control group " + group.name);
 }
 
 void apply_process_limits(Available& available, const SystemFiles& from) {
@@ -119,7 +85,8 @@ Available available_memory(const SystemFiles& from) {
   Available available{.in_memory = true};
   if (const auto kib = entry_of(from.proc + "/meminfo", "MemAvailable:"))
     lower(available, *kib << 10, "the machine's memory");
-  apply_all_groups(available, from);
+  for (const ControlGroup& group : control_groups(from.proc, from.cgroups, "memory"))
+    apply_group(available, group);
   apply_process_limits(available, from);
   return available;
 }
