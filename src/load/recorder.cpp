@@ -104,7 +104,7 @@ std::vector<std::span<const std::byte>> Recorder::memory_of_this_thread() {
 
 void Recorder::verified(Duration latency, Duration since_opening) {
   Shard& mine = shard();
-  add(&Shard::verified, 1);
+  increase(mine.verified, 1, mine.writers);
   mine.latencies.record(static_cast<std::uint64_t>(std::max<std::int64_t>(1, latency.count())), 1,
                         mine.writers);
   mine.timeline.record(since_opening, mine.writers);
@@ -135,7 +135,7 @@ Recorder::Replies Recorder::replies_of(std::uint32_t turn) const {
 
 void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   Shard& mine = shard();
-  add(&Shard::in_flight, requests);
+  increase(mine.in_flight, requests, mine.writers);
   std::int64_t known = mine.oldest_open_ns.load(std::memory_order_relaxed);
   while (oldest.count() > known &&
          !mine.oldest_open_ns.compare_exchange_weak(known, oldest.count(), std::memory_order_relaxed)) {

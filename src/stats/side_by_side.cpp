@@ -46,12 +46,13 @@ std::vector<double> levels_side_by_side(const TwoWayTable& rows) {
   double sum = 0;
   for (const std::size_t column : filled) sum += median(column_of(rows, column));
   const double overall = sum / static_cast<double>(filled.size());
-  for (const std::size_t one : filled) {
-    double distance = 0;
-    for (const std::size_t other : filled)
-      if (other != one) distance += centre_of(differences(rows, one, other));
-    levels[one] = overall + distance / static_cast<double>(filled.size());
-  }
+  for (const std::size_t column : filled) levels[column] = overall;
+  for (auto one = filled.begin(); one != filled.end(); ++one)
+    for (auto other = filled.begin(); other != one; ++other) {
+      const double share = centre_of(differences(rows, *one, *other)) / static_cast<double>(filled.size());
+      levels[*one] += share;
+      levels[*other] -= share;
+    }
   return levels;
 }
 

@@ -12,6 +12,23 @@
 #include "base/sigpipe.hpp"
 
 namespace joust {
+namespace {
+
+// Names the loop whose thread could not be started, as far as there is memory for it.
+std::exception_ptr named(const std::exception_ptr& error, std::size_t loop, std::size_t loops) noexcept {
+  try {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::system_error& failure) {
+      const std::string thread = fmt::format("starting loop {} of {}", loop, loops);
+      return std::make_exception_ptr(std::system_error(failure.code(), thread));
+    }
+  } catch (...) {
+    return error;
+  }
+}
+
+}  // namespace
 
 void Inbox::put(Fd socket) {
   {
@@ -35,26 +52,6 @@ void LoopGroup::end_dealing() {
 void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
-
-namespace {
-
-// The loop's number in the message of a thread that could not be started, as far as there is memory for it.
-std::exception_ptr named(const std::exception_ptr& error, std::size_t loop, std::size_t loops) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::system_error& failure) {
-    try {
-      const std::string thread = fmt::format("starting loop {} of {}", loop, loops);
-      return std::make_exception_ptr(std::system_error(failure.code(), thread));
-    } catch (...) {
-      return error;
-    }
-  } catch (...) {
-    return error;
-  }
-}
-
-}  // namespace
 
 void run_loops(std::size_t loops, Stop& stop,
                const std::function<void(std::size_t index, const Begin& begin)>& loop) {
