@@ -132,12 +132,10 @@ void Load::watch(LoadRun::Milestone milestone) {
     case LoadRun::Milestone::rested:
       return turns->end();
     case LoadRun::Milestone::opened:
-      if (plan.turns) return;
       opened_at = now;
       before = own_times();
       return emit("measuring");
     case LoadRun::Milestone::closed:
-      if (plan.turns) return;
       look_again(now);
       return emit("measured");
   }
@@ -158,7 +156,7 @@ LoadResult Load::measure(const Engine& chosen, const Protocol& chosen_protocol, 
   if (turns) {
     used = turns->used();
     used.peak_memory_bytes = own_usage().peak_memory_bytes;
-    used_over = std::chrono::round<Duration>(std::chrono::duration<double>(turns->used_over_s()));
+    used_over = turns->used_over();
   }
   LoadResult result = loading.result(used, stop.requested() && !plan.turns);
   result.usage_s = std::chrono::duration<double>(used_over).count();

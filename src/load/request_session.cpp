@@ -106,7 +106,7 @@ void RequestSession::enter_window(Time opens) {
   opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;
   closes_ = *run_.closes();
-  run_.entered_window();
+  if (!plan_.turns) run_.entered_window();
 }
 
 // When advance() has to be called even if nothing is received, or Time::max().
@@ -202,8 +202,8 @@ void RequestSession::conclude(Time now) {
 
 void RequestSession::leave_window(Time now) {
   phase_ = plan_.turns ? Phase::settling : Phase::finishing;
-  if (std::exchange(left_window_, true)) return;
-  if (!intended_.empty() && !plan_.turns) {
+  if (std::exchange(left_window_, true) || plan_.turns) return;
+  if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
   }
@@ -220,8 +220,11 @@ void RequestSession::fail(const Failure& failure, Time now) {
   run_.failed(failure);
   if (records(now)) run_.recorder().failed(intended_.size());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
-  if (plan_.turns && phase_ != Phase::finishing) run_.gone(turn_, phase_ == Phase::waiting, now);
-  if (!std::exchange(left_window_, true)) run_.measured(now);
+  if (!plan_.turns) {
+    if (!std::exchange(left_window_, true)) run_.measured(now);
+  } else if (phase_ != Phase::finishing) {
+    run_.gone(turn_, phase_ == Phase::waiting, now);
+  }
   intended_.clear();
   phase_ = Phase::finishing;
 }

@@ -65,7 +65,7 @@ class LoadRun {
   // Calls `observer` once at each milestone, in their order, on the thread of the first connection that
   // reaches it; never if no connection was opened. A thread of its own would slow down the system calls of a
   // process with a single thread. Must be set before the run.
-  // In turns there is one more at the end of each turn: `rested`.
+  // In turns they are `started` and, at the end of each turn, `rested`.
   enum class Milestone : std::uint8_t { started, opened, closed, rested };
   using Observer = std::function<void(Milestone)>;
   void observe(Observer observer) { observer_ = std::move(observer); }

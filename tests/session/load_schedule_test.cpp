@@ -3,18 +3,17 @@
 // What the schedule and the timed window make of late loops, slow replies and replies that never come.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <string>
-
 #include "load/result.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "session/by_hand.hpp"
 
 namespace joust {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::heard;
 
 constexpr Time kStart = Time(seconds(1000));
 
@@ -29,22 +28,7 @@ class Schedule : public testing::Test {
   }
   Session& first() { return *sessions_.front(); }
 
-  // What the session says now, taken off its hands.
-  static std::string heard(Session& session) {
-    std::array<Segment, 8> segments;
-    std::string text;
-    const std::size_t count = session.output(segments);
-    for (std::size_t i = 0; i < count; ++i) text += as_text(segments[i].bytes);
-    session.consumed(text.size());
-    session.released(text.size());
-    return text;
-  }
-  // Sends that back.
-  static void answer(Session& session, Duration at) {
-    const std::string reply = heard(session);
-    ASSERT_FALSE(reply.empty()) << "nothing was asked";
-    EXPECT_EQ(session.on_bytes(as_bytes(reply), kStart + at), reply.size());
-  }
+  static void answer(Session& session, Duration at) { test::answer(session, kStart + at); }
 
   Recorder::Counts counts() const { return run_->recorder().counts(); }
   Duration greatest_latency() const { return Duration(run_->recorder().latencies().max()); }

@@ -4,18 +4,20 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <string>
 #include <thread>
 
 #include "load/result.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "session/by_hand.hpp"
 
 namespace joust {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::answer;
+using test::heard;
 
 constexpr Time kFirstTurn = Time(seconds(2000));
 
@@ -35,20 +37,6 @@ class LoadTurns : public testing::Test {
     run_.begin_turn(at, milliseconds(10), milliseconds(2));
     for (const auto& session : sessions_)
       if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
-  }
-  static std::string heard(Session& session) {
-    std::array<Segment, 8> segments;
-    std::string text;
-    const std::size_t count = session.output(segments);
-    for (std::size_t i = 0; i < count; ++i) text += as_text(segments[i].bytes);
-    session.consumed(text.size());
-    session.released(text.size());
-    return text;
-  }
-  static void answer(Session& session, Time at) {
-    const std::string reply = heard(session);
-    ASSERT_FALSE(reply.empty()) << "nothing was asked";
-    session.on_bytes(as_bytes(reply), at);
   }
   void answer_all(Time at) {
     for (const auto& session : sessions_) answer(*session, at);

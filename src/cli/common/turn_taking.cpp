@@ -36,7 +36,7 @@ void TurnTaking::begin(int value) noexcept {
 void TurnTaking::end() {
   const Time now = Clock::now();
   used_ = used_ + (own_times() - before_);
-  used_over_s_ += std::chrono::duration<double>(now - began_).count();
+  used_over_ += now - began_;
   const Recorder::Counts counts = run_.recorder().counts();
   const Recorder::Replies replies = run_.recorder().replies_of(run_.turn());
   const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };

@@ -24,14 +24,14 @@ class TurnTaking {
 
   // In all turns, without the time between them. After the run.
   Usage used() const { return used_; }
-  double used_over_s() const { return used_over_s_; }
+  Duration used_over() const { return used_over_; }
 
  private:
   LoadRun& run_;
   Time began_{};  // the turn
   Usage before_{};
   Usage used_{};
-  double used_over_s_ = 0;
+  Duration used_over_{};
 };
 
 }  // namespace joust
