@@ -108,10 +108,8 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_socket(words, scenario.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
-  if (load.turns)
-    add(words, "--idle-timeout", server_idle(scenario.limits, load));
-  else
-    add(words, "--idle-timeout", scenario.limits.idle_timeout);
+  add(words, "--idle-timeout",
+      load.turns ? server_idle(scenario.limits, load) : scenario.limits.idle_timeout);
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;

@@ -8,10 +8,11 @@
 namespace joust::race {
 namespace {
 
-// What has passed between two readings of one counter, where both are known.
+// Adds what has passed between two readings of one counter, where both are known.
 template <typename Counter>
-std::optional<Counter> between(const std::optional<Counter>& before, const std::optional<Counter>& after) {
-  return before && after ? std::optional(*after - *before) : std::nullopt;
+void add(std::optional<Counter>& sum, const std::optional<Counter>& before,
+         const std::optional<Counter>& after) {
+  if (before && after) sum = sum.value_or(Counter{}) + (*after - *before);
 }
 
 }  // namespace
@@ -24,10 +25,12 @@ Surroundings read_surroundings(std::span<const int> pinned) {
 }
 
 void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial) {
-  trial.machine = between(before.machine, after.machine);
-  trial.pinned = between(before.pinned, after.pinned);
-  trial.throttled = between(before.throttled, after.throttled);
-  if (before.clock && after.clock) trial.clock = *before.clock | *after.clock;
+  add(trial.machine, before.machine, after.machine);
+  add(trial.pinned, before.pinned, after.pinned);
+  add(trial.throttled, before.throttled, after.throttled);
+  if (!before.clock || !after.clock) return;
+  const ClockRates clock = *before.clock | *after.clock;
+  trial.clock = trial.clock ? *trial.clock | clock : clock;
 }
 
 std::vector<int> pinned_cpus(const CpuPlan& plan, bool in_process) {

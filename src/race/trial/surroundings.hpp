@@ -9,7 +9,7 @@
 
 namespace joust::race {
 
-// The state of the machine at one end of a trial's timed window.
+// The state of the machine at one end of a trial's timed window, or of a turn.
 struct Surroundings {
   std::optional<MachineCpu> machine{}, pinned{};
   std::optional<Throttling> throttled{};
@@ -19,7 +19,7 @@ struct Surroundings {
 // `pinned`: the CPUs that the trial runs on; empty if it may run on any.
 Surroundings read_surroundings(std::span<const int> pinned);
 
-// Puts the window between both into the trial.
+// Adds the window between both to those that the trial has.
 void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial);
 
 // The CPUs of both sides, or only the client's for a trial in one process; empty if a side is not pinned.

@@ -66,11 +66,7 @@ class OneTrial {
           fmt::format("the load did not end within {} and was killed; --trial-timeout allows more",
                       format_duration(patience)),
           load_);
-    if (server_.gone())
-      return sides_.fail(
-          fmt::format("the server ended in the middle of the trial: {}", server_.child->how_it_ended()),
-          server_);
-    return true;
+    return !server_.gone() || sides_.fail_without_server();
   }
 
   void on_load_line(const std::string& line) {

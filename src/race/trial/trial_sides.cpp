@@ -98,6 +98,11 @@ bool TrialSides::fail_waiting(const Part& part, const char* what, Duration patie
   return fail(fmt::format("{} did not {} within {}", part.name, what, format_duration(patience)), part);
 }
 
+bool TrialSides::fail_without_server() {
+  return fail(fmt::format("the server ended in the middle of the trial: {}", server().child->how_it_ended()),
+              server());
+}
+
 void TrialSides::start_load() {
   processes_.start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry,
                                                   setup_.cpus, address_, result_.path())));

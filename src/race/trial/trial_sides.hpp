@@ -27,6 +27,7 @@ class TrialSides {
   // Records why the trial has failed, and the last words of the part at fault. Returns false.
   bool fail(std::string what, const Part& part);
   bool fail_waiting(const Part& part, const char* what, Duration patience);
+  bool fail_without_server();  // it has ended before the load
 
   bool external() const { return order_.entry.contestant.external(); }
   const ProcessRunner::Setup& setup() const { return setup_; }

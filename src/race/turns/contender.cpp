@@ -29,12 +29,6 @@ Usage scaled(const Usage& ticks, double cpu_s) {
   return usage;
 }
 
-// Adds what has passed between two readings, where both are known.
-void add(std::optional<MachineCpu>& sum, const std::optional<MachineCpu>& before,
-         const std::optional<MachineCpu>& after) {
-  if (before && after) sum = sum.value_or(MachineCpu{}) + (*after - *before);
-}
-
 }  // namespace
 
 bool Contender::start() {
@@ -46,7 +40,6 @@ bool Contender::start() {
     server_at_start_ = usage_of_process_tree(sides_.server().child->pid());
   }
   client_clock_ = ProcessClock(sides_.load().child->pid());
-  at_start_ = read_surroundings(pinned_);
   rest();
   return true;
 }
@@ -95,13 +88,11 @@ void Contender::rest() {
 Contender::Used Contender::used() {
   return {.server_s = server_clock_.read_s(),
           .client_s = client_clock_.read_s(),
-          .machine = read_machine_cpu(),
-          .pinned = pinned_.empty() ? std::nullopt : read_machine_cpu(pinned_),
-          .throttled = read_throttling()};
+          .around = read_surroundings(pinned_)};
 }
 
 std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
-  server_while_resting_s_ += server_clock_.read_s() - server_last_s_;
+  sides_.trial().cpu_s_at_rest += server_clock_.read_s() - server_last_s_;
   go();
   become_quiet();
   const Used before = used();
@@ -117,13 +108,7 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
   const Used after = used();
   rest();
   server_cpu_s_ += after.server_s - before.server_s;
-  add(machine_, before.machine, after.machine);
-  add(pinned_use_, before.pinned, after.pinned);
-  if (before.throttled && after.throttled) {
-    const Throttling here = *after.throttled - *before.throttled;
-    throttled_ = {throttled_.value_or(Throttling{}).times + here.times,
-                  throttled_.value_or(Throttling{}).time_s + here.time_s};
-  }
+  note_surroundings(before.around, after.around, sides_.trial());
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
   const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
   const std::uint64_t verified = counted_.verified - before_it.verified;
@@ -133,15 +118,13 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
                   .turn_s = static_cast<double>(ns("ended_ns") - ns("began_ns")) / 1e9,
                   .server_cpu_s = after.server_s - before.server_s,
                   .client_cpu_s = after.client_s - before.client_s};
-  turns_s_ += turn.turn_s;
+  sides_.trial().turns_s += turn.turn_s;
   return turn;
 }
 
 void Contender::explain(Duration patience) {
-  Part& server = sides_.server();
-  if (server.gone()) {
-    sides_.fail(fmt::format("the server ended in the middle of the trial: {}", server.child->how_it_ended()),
-                server);
+  if (sides_.server().gone()) {
+    sides_.fail_without_server();
   } else if (sides_.load().gone() && sides_.read_result() &&
              !sides_.trial().load->messages_of_errors.empty()) {
     sides_.fail(sides_.trial().load->messages_of_errors.front(), sides_.load());
@@ -174,12 +157,6 @@ bool Contender::finish_in_order() {
   if (sides_.setup().stop.requested()) return false;
   if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
   if (!sides_.read_result()) return false;
-  note_surroundings(at_start_, read_surroundings(pinned_), sides_.trial());
-  sides_.trial().cpu_s_at_rest = server_while_resting_s_;
-  sides_.trial().machine = machine_;
-  sides_.trial().pinned = pinned_use_;
-  sides_.trial().throttled = throttled_;
-  sides_.trial().turns_s = turns_s_;
   if (server_at_start_ && server_at_end)
     sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
   return sides_.stop_server();

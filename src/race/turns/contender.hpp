@@ -36,8 +36,7 @@ class Contender {
   };
   struct Used {
     double server_s = 0, client_s = 0;
-    std::optional<MachineCpu> machine{}, pinned{};
-    std::optional<Throttling> throttled{};
+    Surroundings around{};
   };
 
   bool connect();
@@ -51,17 +50,9 @@ class Contender {
   TrialSides sides_;
   const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
   ProcessClock server_clock_, client_clock_;
-  Surroundings at_start_{};
   std::optional<Usage> server_at_start_{};
-  Counts counted_{};  // at the end of the last turn
-
-  // Of all turns together, recorded or not.
-  std::optional<MachineCpu> machine_{}, pinned_use_{};
-  std::optional<Throttling> throttled_{};
-  double turns_s_ = 0;
-  double server_cpu_s_ = 0;
-
-  double server_while_resting_s_ = 0;
+  Counts counted_{};          // at the end of the last turn
+  double server_cpu_s_ = 0;   // in all turns, recorded or not
   double server_last_s_ = 0;  // its clock, when it was stopped
 };
 
