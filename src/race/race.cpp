@@ -72,12 +72,13 @@ class Running {
   }
 
  private:
-  bool goes_on(RaceResult& result) {
-    if (!plan_.by_goal || result.rounds == plan_.rounds) return result.rounds < plan_.rounds;
-    result.cases = plan_.cases;  // as far as they are
-    const bool more = goal_.goes_on(result, Clock::now());
-    result.cases.clear();
-    return more;
+  bool goes_on(const RaceResult& result) {
+    if (!plan_.by_goal) return result.rounds < plan_.rounds;
+    if (result.rounds == plan_.rounds || !goal_.has_time(result.rounds, Clock::now())) return false;
+    if (!goal_.is_look(result.rounds)) return true;
+    RaceResult so_far = result;
+    so_far.cases = plan_.cases;
+    return !goal_.precise(std::move(so_far));
   }
 
   bool over() const { return stop_.requested() || !refused_.empty(); }
@@ -140,11 +141,9 @@ class Running {
   void run_generation_of(std::size_t case_index, std::uint64_t round) {
     const Case& one = plan_.cases[case_index].plan;
     std::vector<Slot> slots = order_of_round(plan_, round);
-    std::erase_if(slots, [&](const Slot& slot) {
-      const bool elsewhere = slot.case_index != case_index;
-      if (!elsewhere && entry(slot).failures >= kMostFailures) ++done_;
-      return elsewhere || entry(slot).failures >= kMostFailures;
-    });
+    std::erase_if(slots, [&](const Slot& slot) { return slot.case_index != case_index; });
+    done_ += std::erase_if(slots, [&](const Slot& slot) { return entry(slot).failures >= kMostFailures; });
+    if (slots.empty()) return;
     std::vector<TrialOrder> orders;
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
     GenerationPlan generation{.seed = plan_.seed,
@@ -152,7 +151,6 @@ class Running {
                               .window = *one.load.duration,
                               .warmup = one.load.warmup,
                               .turn = turn_of_case_[case_index]};
-    if (slots.empty()) return;
     observer_.trial_starts(step_of(slots.front(), round, false));
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     turn_of_case_[case_index] = generation.turn;

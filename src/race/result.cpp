@@ -6,8 +6,7 @@
 namespace joust::race {
 namespace {
 
-// The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
-// the figures of the server are not known.
+// In shorter windows the server's usage is not known.
 constexpr double kLeastWindowOfServer_s = 0.1;
 
 }  // namespace
@@ -29,9 +28,13 @@ std::optional<double> Trial::throughput_per_s() const {
 
 std::optional<double> Trial::server_cpu_us_per_message() const {
   if (!turns.empty()) return turns_server_cpu_us_per_message;
-  if (!load || !server.usage || load->verified == 0 || load->duration_s < kLeastWindowOfServer_s)
-    return std::nullopt;
-  return (server.usage->user_s + server.usage->system_s) * 1e6 / messages_of_usage();
+  const Usage* const usage = known_server_usage();
+  if (usage == nullptr || load->verified == 0) return std::nullopt;
+  return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
+}
+
+const Usage* Trial::known_server_usage() const {
+  return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
 }
 
 double Trial::messages_of_usage() const {

@@ -48,7 +48,7 @@ struct LoadResult {
   std::optional<std::uint64_t> connections_answered{};  // with a reply in the timed window
   std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
-  std::uint64_t beside = 0;  // verified replies outside the windows of turns
+  std::uint64_t beside = 0;  // verified replies in the ramps of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
   double duration_s = 0, throughput_per_s = 0;
@@ -132,6 +132,10 @@ struct Trial {
   std::optional<double> throughput_per_s() const;
   std::optional<double> server_cpu_us_per_message() const;
 
+  // The server's usage where it is known. The runner may read a server some milliseconds off the ends of the
+  // window: in a short window it is not. (The load reads its own on time.) Null in process.
+  const Usage* known_server_usage() const;
+
   // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
   // with their ramps.
   double messages_of_usage() const;
@@ -191,9 +195,9 @@ struct Entry {
   bool at_least = false;                // the generator was the limit: the figure is a lower bound
   std::string reason{};                 // why it is not ranked
   bool told_apart = false;              // from the reference
+  std::optional<int> tie_group{};       // from 1, the fastest first; members of one group tie
   bool cost_told_apart = false;         // likewise, by the server's CPU time per message
   std::optional<int> cost_tie_group{};  // from 1, the cheapest first
-  std::optional<int> tie_group{};       // from 1, the fastest first; members of one group tie
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
 };

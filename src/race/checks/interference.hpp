@@ -11,9 +11,10 @@ namespace joust::race {
 // Time that the hypervisor gave to others. Returns how many trials lost too much of it.
 std::size_t check_steal(const CaseResult& one, Findings& findings);
 
-// A CPU quota that ran out.
-// Warns of contestants that use CPU time while others have their turns.
+// CPU time that a contestant used while others had their turns.
 void check_rest(const CaseResult& one, Findings& findings);
+
+// A CPU quota that ran out.
 void check_throttling(const CaseResult& one, Findings& findings);
 
 // Clock rates that changed, which is no fault: the rounds share it out.

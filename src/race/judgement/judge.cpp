@@ -23,26 +23,34 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-void apply(const Ranking& ranking, CaseResult& one) {
-  one.family = ranking.family;
-  one.least_difference = ranking.least_difference;
-  one.reference_differs = ranking.reference_differs;
+// The members that keep an entry's place by one figure.
+struct Standing {
+  std::optional<Estimate> Summary::* ratio;
+  bool Entry::* told_apart;
+  std::optional<int> Entry::* tie_group;
+};
+
+void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
   for (std::size_t i = 0; i < one.entries.size(); ++i) {
     const Ranking::Place& place = ranking.places[i];
-    one.entries[i].summary.ratio = place.ratio;
-    one.entries[i].told_apart = place.told_apart;
-    one.entries[i].tie_group = place.tie_group;
+    one.entries[i].summary.*standing.ratio = place.ratio;
+    one.entries[i].*standing.told_apart = place.told_apart;
+    one.entries[i].*standing.tie_group = place.tie_group;
   }
 }
 
-void apply_cost(const Ranking& ranking, CaseResult& one) {
+void rank_throughput(const RaceResult& race, CaseResult& one) {
+  const Ranking ranking = rank(one, throughput, stats::Better::greater, race.looks);
+  one.family = ranking.family;
+  one.least_difference = ranking.least_difference;
+  one.reference_differs = ranking.reference_differs;
+  apply(ranking, {&Summary::ratio, &Entry::told_apart, &Entry::tie_group}, one);
+}
+
+void rank_cost(const RaceResult& race, CaseResult& one) {
+  const Ranking ranking = rank(one, server_cost, stats::Better::smaller, race.looks);
   one.least_cost_difference = ranking.least_difference;
-  for (std::size_t i = 0; i < one.entries.size(); ++i) {
-    const Ranking::Place& place = ranking.places[i];
-    one.entries[i].summary.cost_ratio = place.ratio;
-    one.entries[i].cost_told_apart = place.told_apart;
-    one.entries[i].cost_tie_group = place.tie_group;
-  }
+  apply(ranking, {&Summary::cost_ratio, &Entry::cost_told_apart, &Entry::cost_tie_group}, one);
 }
 
 bool was_tried(const CaseResult& one) {
@@ -71,8 +79,8 @@ void run_checks(RaceResult& race, CaseResult& one) {
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
-  apply(rank(one, throughput, stats::Better::greater, race.looks), one);
-  apply_cost(rank(one, server_cost, stats::Better::smaller, race.looks), one);
+  rank_throughput(race, one);
+  rank_cost(race, one);
   for (const auto check :
        {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
     one.checks.push_back(check(race, one));

@@ -14,36 +14,35 @@ namespace {
 // Asked of the interval of a contestant's own figure.
 constexpr double kConfidence = 0.95;
 
-// The median of a figure over the trials that have it.
-std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+// A figure of the trials that have it.
+std::vector<double> values_of(const std::vector<const Trial*>& trials, const Figure& figure) {
   std::vector<double> values;
   for (const Trial* trial : trials)
     if (const auto value = figure(*trial)) values.push_back(*value);
+  return values;
+}
+
+std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  const std::vector<double> values = values_of(trials, figure);
   if (values.empty()) return std::nullopt;
   return stats::median(values);
 }
 
 // The median of a figure with the interval that its trials give. Nothing if no trial has the figure.
 std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, const Figure& figure) {
-  std::vector<double> values;
-  for (const Trial* trial : trials)
-    if (const auto value = figure(*trial)) values.push_back(*value);
+  const std::vector<double> values = values_of(trials, figure);
   if (values.empty()) return std::nullopt;
   const stats::Location middle = stats::median_with_interval(values, kConfidence);
   return Estimate{.median = middle.estimate, .interval = middle.interval, .confidence = middle.coverage};
 }
 
-// The runner may read a server some milliseconds off the ends of the window: in a shorter window than this
-// the figures of the server are not known. The load reads its own on time.
-constexpr double kLeastWindowOfServer_s = 0.1;
-
 // A figure of the CPU usage, divided by the number of verified messages.
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
     const double messages = trial.messages_of_usage();
-    if (messages == 0 || (server && !trial.server.usage)) return std::nullopt;
-    if (server && trial.load->duration_s < kLeastWindowOfServer_s) return std::nullopt;
-    return figure(server ? *trial.server.usage : trial.load->usage) / messages;
+    const Usage* const usage = server ? trial.known_server_usage() : &trial.load->usage;
+    if (messages == 0 || usage == nullptr) return std::nullopt;
+    return figure(*usage) / messages;
   };
 }
 

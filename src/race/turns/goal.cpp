@@ -43,12 +43,11 @@ bool Goal::is_look(std::uint64_t rounds) const {
   return false;
 }
 
-bool Goal::goes_on(const RaceResult& so_far, Time now) {
-  if (so_far.rounds == 0) return true;
+bool Goal::has_time(std::uint64_t rounds, Time now) {
+  if (rounds == 0) return true;
   longest_round_ = std::max(longest_round_, Duration(now - round_began_));
   round_began_ = now;
-  if (now + longest_round_ + reserve_ > begun_ + scenario_.time) return false;
-  return !is_look(so_far.rounds) || !precise(so_far);
+  return now + longest_round_ + reserve_ <= begun_ + scenario_.time;
 }
 
 bool Goal::precise(RaceResult so_far) const {

@@ -19,14 +19,13 @@ class Goal {
 
   Goal(const Scenario& scenario, const Plan& plan, Time begun);
 
-  // Whether another round may begin, after `rounds` rounds. One that would not end in time does not begin,
-  // but for the first. `so_far` is judged at the looks only.
-  bool goes_on(const RaceResult& so_far, Time now);
-
- private:
+  // Whether another round would end in time; the first may begin in any case. Called once after each round.
+  bool has_time(std::uint64_t rounds, Time now);
+  // Whether the race is looked at after so many rounds, and what a look decides.
   bool is_look(std::uint64_t rounds) const;
   bool precise(RaceResult so_far) const;
 
+ private:
   const Scenario& scenario_;
   Time begun_, round_began_;
   Duration longest_round_{};
