@@ -6,16 +6,16 @@
 #include "race/result.hpp"
 #include "report/text.hpp"
 
-// The two tables of figures in a race's report.
+// The tables of figures in a race's report.
 namespace joust::report {
 
 // Who came where, with what throughput and latency.
 std::string results_table(const race::CaseResult& one, const Terminal& terminal);
 
-// What a message costs on either side.
 // The CPU time of the servers per message, the cheapest first.
 std::string cpu_table(const race::CaseResult& one, const Terminal& terminal);
 
+// What a message costs on either side besides.
 std::string costs_table(const race::CaseResult& one, const Terminal& terminal);
 
 }  // namespace joust::report

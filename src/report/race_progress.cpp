@@ -23,23 +23,25 @@ std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
   return fmt::format("  eta {}:{:02}", seconds / 60, seconds % 60);
 }
 
+// Of a race that ends by its time or its precision.
+std::string line_by_time(const std::string& stage, Duration time, Duration elapsed) {
+  const auto part = static_cast<std::size_t>(std::min(elapsed, time).count());
+  return fmt::format("{}  {} of {} at most  {}", stage, format_duration(elapsed), format_duration(time),
+                     bar(part, static_cast<std::size_t>(time.count())));
+}
+
 }  // namespace
 
 std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed) {
-  if (step.rounds == 0 && !step.counting) {
-    const auto share =
-        std::min(1.0, static_cast<double>(elapsed.count()) / static_cast<double>(step.time.count()));
-    std::string line =
-        fmt::format("round {}  {} of {} at most  {}", step.round, format_duration(elapsed),
-                    format_duration(step.time), bar(static_cast<std::size_t>(share * 1000), 1000));
-    return last_rate > 0 ? line + fmt::format("  {} msg/s", format_count(last_rate)) : line;
-  }
-  const std::string stage =
-      step.counting ? std::string("system calls") : fmt::format("round {}/{}", step.round, step.rounds);
-  std::string line = fmt::format("{}  {}  trial {}/{}  {}", stage, left(step.entry.contestant.name, 12),
-                                 step.trial, step.trials, bar(step.trial - 1, step.trials));
-  if (last_rate > 0) line += fmt::format("  {} msg/s", format_count(last_rate));
-  return line + eta(elapsed, step.trial - 1, step.trials);
+  const bool by_time = step.rounds == 0;
+  const std::string round =
+      by_time ? fmt::format("round {}", step.round) : fmt::format("round {}/{}", step.round, step.rounds);
+  const std::string stage = step.counting ? "system calls" : round;
+  const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
+  if (by_time) return line_by_time(stage, step.time, elapsed) + rate;
+  return fmt::format("{}  {}  trial {}/{}  {}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
+                     step.trials, bar(step.trial - 1, step.trials), rate,
+                     eta(elapsed, step.trial - 1, step.trials));
 }
 
 RaceProgress::RaceProgress() : live_(::isatty(STDERR_FILENO) != 0), terminal_(terminal_of(STDERR_FILENO)) {}

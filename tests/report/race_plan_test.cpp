@@ -51,5 +51,16 @@ TEST_F(Progress, NamesTheCountingPass) {
       progress_line(step(25, true), 98e3, std::chrono::seconds(96)).starts_with("system calls  epoll"));
 }
 
+// A race that ends by its time has no number of trials, not even in the counting pass.
+TEST_F(Progress, OfARaceByTimeShowsTheTime) {
+  race::RaceObserver::Step by_time{
+      .round = 7, .trial = 29, .time = std::chrono::seconds(60), .entry = entry, .load_case = one};
+  EXPECT_EQ(progress_line(by_time, 98e3, std::chrono::seconds(30)),
+            "round 7  30.0 s of 60.0 s at most  [##########..........]  98.0k msg/s");
+  by_time.counting = true;
+  EXPECT_EQ(progress_line(by_time, 0, std::chrono::seconds(61)),
+            "system calls  61.0 s of 60.0 s at most  [####################]");
+}
+
 }  // namespace
 }  // namespace joust::report
