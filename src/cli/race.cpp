@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/catalogue.hpp"
 #include "cli/common/output.hpp"
@@ -16,7 +17,6 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "base/text.hpp"
 #include "measure/affinity.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
@@ -151,9 +151,11 @@ void Race::add_race_to(Command command) {
            instant);
   add_text(command, "--precision", precision,
            "or as soon as every ratio is known so well: half its interval [3%]", group, "PERCENT");
-  add_text(command, "--turns", turns,
-           "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
-           "on|off");
+  add_optional(command, "--turns", turns,
+               "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
+               [](Command options, const auto& names, auto& value, const auto& help) {
+                 return options.add_option(names, value, help).one_of({"on", "off"});
+               });
   add_time(command, "--turn", flags.turn, "length of a turn [10 latencies, at least 20ms]", group,
            std::chrono::milliseconds(1));
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
@@ -212,8 +214,6 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
 
 int Race::run() {
   for (const auto& each : collect) each();
-  if (turns && *turns != "on" && *turns != "off")
-    throw UsageError(fmt::format("--turns: '{}' is not allowed; allowed: on, off", *turns));
   if (precision) {
     const auto fraction = parse_percent(*precision);
     if (!fraction) throw UsageError("--precision: " + fraction.error());
