@@ -162,6 +162,23 @@ struct Sides {
   std::optional<double> server{}, client{};
 };
 
+// Latency figures over rounds: each is that of a trial's own samples, all turns of a generation together.
+struct LatencyEstimates {
+  std::optional<Estimate> mean{}, p50{}, p99{}, p999{};
+};
+
+// The latency figures that are compared between contestants.
+struct LatencyFigure {
+  const char* name;
+  std::optional<double> Latency::* of_trial;
+  std::optional<Estimate> LatencyEstimates::* estimate;
+};
+inline constexpr LatencyFigure kLatencyFigures[] = {
+    {"mean", &Latency::mean, &LatencyEstimates::mean},
+    {"p50", &Latency::p50, &LatencyEstimates::p50},
+    {"p99", &Latency::p99, &LatencyEstimates::p99},
+    {"p999", &Latency::p999, &LatencyEstimates::p999}};
+
 // A contestant's counted trials: medians with intervals.
 struct Summary {
   std::size_t trials = 0;
@@ -169,7 +186,9 @@ struct Summary {
   std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
-  Latency latency_ns{};
+  Latency latency_ns{};  // of all trials' samples together
+  LatencyEstimates latency_by_round{};
+  LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 

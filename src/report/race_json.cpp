@@ -46,6 +46,13 @@ ordered_json sides_json(const race::Sides& sides) {
   return {{"server", number(sides.server)}, {"client", number(sides.client)}};
 }
 
+ordered_json latencies_json(const race::LatencyEstimates& estimates) {
+  ordered_json json;
+  for (const race::LatencyFigure& figure : race::kLatencyFigures)
+    json[figure.name] = estimate_json(estimates.*figure.estimate);
+  return json;
+}
+
 ordered_json summary_json(const race::Summary& summary) {
   const race::Latency& latency = summary.latency_ns;
   return {{"trials", summary.trials},
@@ -63,7 +70,9 @@ ordered_json summary_json(const race::Summary& summary) {
             {"max", number(latency.max)},
             {"samples", latency.samples},
             {"merged", latency.merged},
-            {"few_beyond", latency.shaky}}},
+            {"few_beyond", latency.shaky},
+            {"intervals", latencies_json(summary.latency_by_round)}}},
+          {"latency_ratio", latencies_json(summary.latency_ratio)},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},

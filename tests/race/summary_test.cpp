@@ -84,6 +84,21 @@ TEST_F(LatencySummary, WithoutAHistogramMediansStandIn) {
   EXPECT_DOUBLE_EQ(*medians.p99, 2e9 * 256 / 50e3) << "as the trials say";
 }
 
+TEST_F(LatencySummary, IntervalsAreThoseOfTheTrialsOwnPercentiles) {
+  for (const double p99 : {1500.0, 1100.0, 1900.0, 1300.0, 1700.0, 1200.0}) {
+    add_trial({{1000, 10000}}, 2000, 1000);
+    one.entries.front().trials.back().load->latency_ns.p99 = p99;
+    one.entries.front().trials.back().load->latency_ns.p999.reset();
+  }
+  summarize(one);
+  const LatencyEstimates& figures = one.entries.front().summary.latency_by_round;
+  ASSERT_TRUE(figures.p99);
+  EXPECT_EQ(figures.p99->median, 1400);
+  EXPECT_EQ(figures.p99->interval, (stats::Interval{1100, 1900}));
+  EXPECT_DOUBLE_EQ(figures.p99->confidence, 1 - 2.0 / 64);
+  EXPECT_FALSE(figures.p999) << "no trial has enough samples for it";
+}
+
 TEST(LoadDocument, GivesItsHistogram) {
   const Scenario scenario = fake_scenario({"epoll"});
   nlohmann::json document = load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5);

@@ -83,6 +83,16 @@ TEST(RaceJson, HoldsWhatOthersRelyOn) {
   EXPECT_GT(trial["server"]["system_calls"], 100000);
 }
 
+TEST(RaceJson, LatenciesHaveIntervalsAndRatios) {
+  const json document = json::parse(race_json(plain_race()));
+  const json& summary = document["contestants"][2]["summary"];
+  const json& p99 = summary["latency_ns"]["intervals"]["p99"];
+  EXPECT_NEAR(p99["median"].get<double>(), 2e9 * 256 / 106e3, 1e5);
+  EXPECT_LT(p99["low"], p99["high"]);
+  EXPECT_NEAR(summary["latency_ratio"]["p99"]["median"].get<double>(), 67.9 / 106, 0.01);
+  EXPECT_LE(summary["latency_ratio"]["p50"]["low"], summary["latency_ratio"]["p50"]["high"]);
+}
+
 TEST(RaceJson, AnUnboundedIntervalIsNull) {
   race::Scenario scenario = race::fake_scenario({"epoll", "threads"}, 1);
   race::FakeRunner runner;

@@ -53,6 +53,14 @@ void rank_cost(const RaceResult& race, CaseResult& one) {
   apply(ranking, {&Summary::cost_ratio, &Entry::cost_told_apart, &Entry::cost_tie_group}, one);
 }
 
+void compare_latencies(const RaceResult& race, CaseResult& one) {
+  for (const LatencyFigure& figure : kLatencyFigures) {
+    const Ranking ranking = rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks);
+    for (std::size_t i = 0; i < one.entries.size(); ++i)
+      one.entries[i].summary.latency_ratio.*figure.estimate = ranking.places[i].ratio;
+  }
+}
+
 bool was_tried(const CaseResult& one) {
   return std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
@@ -81,6 +89,7 @@ void run_checks(RaceResult& race, CaseResult& one) {
   apply_bars(one);
   rank_throughput(race, one);
   rank_cost(race, one);
+  compare_latencies(race, one);
   for (const auto check :
        {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
     one.checks.push_back(check(race, one));

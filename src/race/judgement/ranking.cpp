@@ -36,6 +36,10 @@ std::optional<double> server_cost(const Trial& trial) {
   return trial.server_cpu_us_per_message();
 }
 
+Figure latency(std::optional<double> Latency::* figure) {
+  return [=](const Trial& trial) { return trial.load->latency_ns.*figure; };
+}
+
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure) {
   stats::Rounds figures(rounds_begun(one));
   for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = figure(*trial);

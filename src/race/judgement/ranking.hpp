@@ -16,6 +16,8 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
+// Of the samples of the trial itself; nothing where too few lie beyond the percentile.
+Figure latency(std::optional<double> Latency::* figure);
 
 // Nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);

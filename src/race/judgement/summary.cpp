@@ -79,7 +79,7 @@ Latency merged_latency(const std::vector<const Trial*>& trials) {
 // For trials without samples.
 Latency median_latency(const std::vector<const Trial*>& trials) {
   const auto median = [&](std::optional<double> Latency::* figure) {
-    return median_of(trials, [=](const Trial& trial) { return trial.load->latency_ns.*figure; });
+    return median_of(trials, latency(figure));
   };
   return {.mean = median(&Latency::mean),
           .p50 = median(&Latency::p50),
@@ -125,6 +125,8 @@ Summary summary_of(const Entry& entry) {
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
   summary.latency_ns = latency_of(trials);
+  for (const LatencyFigure& figure : kLatencyFigures)
+    summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure.of_trial));
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
   summary.switches_per_message = sides_of(trials, [](const Usage& usage) {
