@@ -110,6 +110,12 @@ std::expected<Duration, std::string> parse_duration(std::string_view text) {
   return Duration(static_cast<std::int64_t>(std::round(*nanoseconds)));
 }
 
+std::expected<double, std::string> parse_rate(std::string_view text) {
+  const auto rate = parse_scaled(text, kCountUnits, "5k or 0.5");
+  if (rate && *rate <= 0) return std::unexpected(fmt::format("'{}' is not above 0", text));
+  return rate;
+}
+
 std::expected<double, std::string> parse_percent(std::string_view text) {
   static constexpr std::array kUnits{Unit{"%", 1}, Unit{" %", 1}};
   const auto percent = parse_scaled(text, kUnits, "3% or 0.5%");
@@ -170,6 +176,17 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
     }
   }
   return best;
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string format_rate(double rate) {
+  return rate == std::round(rate) && rate < 1e15 ? grouped(static_cast<std::uint64_t>(rate))
+                                                  : fmt::format("{:.6g}", rate);
 }
 
 bool has_control(std::string_view text) {

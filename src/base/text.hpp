@@ -20,12 +20,20 @@ std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
 // bytes only.
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);
 
+// "5k", "0.5", "1.5M": events per second, above 0.
+std::expected<double, std::string> parse_rate(std::string_view text);
+
 // "500us", "10ms", "30s", "2m": the unit is required, except for 0.
 std::expected<Duration, std::string> parse_duration(std::string_view text);
 
 std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
+
+std::string format_rate(double rate);        // "5,000", "0.5": exact
+
+// "1,548,250": exact, for counts.
+std::string grouped(std::uint64_t number);
 
 // True if a terminal would obey a part of this UTF-8 text: C0, DEL or C1.
 bool has_control(std::string_view text);

@@ -51,7 +51,7 @@ struct Race {
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{};
+  std::optional<std::string> turns{}, precision{}, rate{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -133,6 +133,20 @@ void Race::add_load_to(Command command) {
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
   add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
            group);
+  add_text(command, "-R,--rate", rate,
+           "open loop: messages per second of all connections together, ranked by latency (5k, 0.5)", group,
+           "RATE");
+  const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
+                            std::vector<std::string> allowed) {
+    add_optional(command, name, into, help, group,
+                 [=](Command options, const auto& names, auto& value, const auto& text) {
+                   return options.add_option(names, value, text).one_of(allowed);
+                 });
+  };
+  add_word("--arrivals", flags.arrivals, "of an open loop: constant, poisson [constant]",
+           {"constant", "poisson"});
+  add_word("--phase", flags.phase, "with -R or -i, connections send spread or together [spread]",
+           {"spread", "together"});
   add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
   add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
                [](Command sub, const auto& n, auto& value, const auto& text) {
@@ -218,6 +232,13 @@ int Race::run() {
     const auto fraction = parse_percent(*precision);
     if (!fraction) throw UsageError("--precision: " + fraction.error());
     flags.precision = *fraction;
+  }
+  if (rate) {
+    const auto per_s = parse_rate(*rate);
+    if (!per_s) throw UsageError("--rate: " + per_s.error());
+    if (*per_s < race::kLowestRate || *per_s > race::kHighestRate)
+      throw UsageError("--rate: allowed: 0.001 to 1G messages/s");
+    flags.rate_per_s = *per_s;
   }
   if (turns) flags.turns = *turns == "on";
   flags.options = {protocol.given.begin(), protocol.given.end()};

@@ -106,6 +106,17 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
   EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
 }
 
+TEST_F(Generations, ATurnOfAnOpenLoopLastsFivePauses) {
+  one.load.connections = 1000;
+  one.load.send_at_rate(20e3);
+  run();
+  EXPECT_EQ(plan.turn, milliseconds(250));
+  plan.turn.reset();
+  one.load.send_at_rate(1e6);
+  run();
+  EXPECT_EQ(plan.turn, kShortestOpenTurn);
+}
+
 TEST_F(Generations, AGivenLengthIsKept) {
   plan.turn = milliseconds(5);
   run();
