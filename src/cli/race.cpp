@@ -51,7 +51,7 @@ struct Race {
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{}, rate{};
+  std::optional<std::string> turns{}, precision{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -133,9 +133,11 @@ void Race::add_load_to(Command command) {
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
   add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
            group);
-  add_text(command, "-R,--rate", rate,
-           "open loop: messages per second of all connections together, ranked by latency (5k, 0.5)", group,
-           "RATE");
+  add_optional(command, "-R,--rate", flags.rate_per_s,
+               "open loop: messages a second, of all connections together; contestants are ranked by latency",
+               group, [](Command options, const auto& names, auto& value, const auto& help) {
+                 return add_rate(options, names, value, help);
+               });
   const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
                             std::vector<std::string> allowed) {
     add_optional(command, name, into, help, group,
@@ -232,13 +234,6 @@ int Race::run() {
     const auto fraction = parse_percent(*precision);
     if (!fraction) throw UsageError("--precision: " + fraction.error());
     flags.precision = *fraction;
-  }
-  if (rate) {
-    const auto per_s = parse_rate(*rate);
-    if (!per_s) throw UsageError("--rate: " + per_s.error());
-    if (*per_s < race::kLowestRate || *per_s > race::kHighestRate)
-      throw UsageError("--rate: allowed: 0.001 to 1G messages/s");
-    flags.rate_per_s = *per_s;
   }
   if (turns) flags.turns = *turns == "on";
   flags.options = {protocol.given.begin(), protocol.given.end()};

@@ -123,11 +123,13 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
-// A count of messages, or an interval, is for a window without breaks. So is a rate at which the longest turn
-// would be too short for two messages of every connection.
+// A count of messages, or an interval, is for a window without breaks. At a rate the schedule goes on from
+// turn to turn as if no time had passed, but the longest turn must have some messages.
 bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
+  constexpr double kFewest = 10;
+  const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
   return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{} &&
-         2 * load.pause() <= kLongestChosenTurn;
+         load.rate_per_s.value_or(kFewest / longest_turn_s) * longest_turn_s >= kFewest;
 }
 
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.

@@ -35,7 +35,7 @@ TEST(ParseCount, TakesWholeThingsOnly) {
   EXPECT_FALSE(parse_bytes("1.5").has_value());
 }
 
-TEST(ParseRate, TakesFractionsAbove0) {
+TEST(ParseRate, TakesFractions) {
   EXPECT_EQ(parse_rate("5k"), 5000.0);
   EXPECT_EQ(parse_rate("0.5"), 0.5);
   EXPECT_EQ(parse_rate("1.5M"), 1.5e6);

@@ -106,9 +106,8 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
   EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
 }
 
-TEST_F(Generations, ATurnOfAnOpenLoopLastsFivePauses) {
-  one.load.connections = 1000;
-  one.load.send_at_rate(20e3);
+TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {
+  one.load.send_at_rate(400);
   run();
   EXPECT_EQ(plan.turn, milliseconds(250));
   plan.turn.reset();

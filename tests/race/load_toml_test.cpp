@@ -32,7 +32,7 @@ load = { interval = 0 }
   EXPECT_EQ(open.arrivals, "poisson");
   EXPECT_EQ(open.phase, "together");
   EXPECT_EQ(open.pause(), milliseconds(20));
-  EXPECT_EQ(open.longest_pause(), milliseconds(400));
+  EXPECT_EQ(open.longest_pause(), milliseconds(740));
   EXPECT_EQ(scenario->cases[1].load.pause(), seconds(200));
   EXPECT_FALSE(scenario->cases[2].load.open_loop());
   EXPECT_EQ(scenario->cases[2].load.phase, "spread");
@@ -43,8 +43,8 @@ TEST_F(ScenarioFile, AScheduleThatMeansNothingIsToldSo) {
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = \"5k\", interval = \"1ms\" }" + end),
             "1:27: key 'load.rate': both rate and interval are given; allowed: one of them");
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = 0 }" + end),
-            "1:27: key 'load.rate': '0' is not above 0; allowed: messages per second from 0.001 to 1G, such "
-            "as 5000, \"5k\" or 0.5");
+            "1:27: key 'load.rate': '0' is not between 0.001 and 1G a second; allowed: messages per second "
+            "such as 5000, \"5k\" or 0.5");
   EXPECT_EQ(problem("load = { duration = \"1s\", arrivals = \"poisson\" }" + end),
             "1:1: key 'load': arrivals has no meaning without a rate");
   EXPECT_EQ(problem("load = { duration = \"1s\", phase = \"together\" }" + end),

@@ -61,9 +61,10 @@ Duration LoadPlan::pause() const {
   return std::chrono::round<Duration>(std::chrono::duration<double>(s));
 }
 
-// Of the exponential pauses of a Poisson process one in half a billion is longer than 20 times the mean.
+// As longest_gap() in load/schedule.hpp.
 Duration LoadPlan::longest_pause() const {
-  return open_loop() && arrivals == "poisson" ? 20 * pause() : pause();
+  constexpr int kMostPoisson = 37;
+  return open_loop() && arrivals == "poisson" ? kMostPoisson * pause() : pause();
 }
 
 void LoadPlan::send_at_rate(double per_s) {

@@ -45,7 +45,6 @@ struct LoadPlan {
   void send_every(Duration time);
 };
 
-inline constexpr double kLowestRate = 1e-3, kHighestRate = 1e9;
 // The words for `arrivals` and `phase`.
 std::span<const std::string> arrivals_words();
 std::span<const std::string> phase_words();

@@ -23,11 +23,11 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
       std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
 }
 
-// By its warm-up. In an open loop few slots are in use, and the schedule decides: the ramp is to hold the
-// first message of each connection.
+// By its warm-up. In an open loop few slots are in use, so that it does not tell the latency.
 Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
   if (!load.open_loop()) return turn_length(latency_of(warmup, load));
-  return std::clamp<Duration>(kRampShare * load.pause(), kShortestOpenTurn, kLongestChosenTurn);
+  const std::chrono::duration<double> filled(kMessagesInOpenTurn / *load.rate_per_s);
+  return std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn);
 }
 
 class GenerationRun {
