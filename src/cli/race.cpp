@@ -38,6 +38,7 @@ std::string race_examples(const Program& program) {
   {0} race {2} --quick --json first.json
   {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 7
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
+  {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.

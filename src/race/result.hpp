@@ -191,9 +191,10 @@ inline constexpr LatencyFigure kLatencyFigures[] = {
     {"p99", &Latency::p99, &LatencyEstimates::p99},
     {"p999", &Latency::p999, &LatencyEstimates::p999}};
 
-// Of an open loop, over all counted trials together.
+// Of an open loop. Medians of trials, which a few disturbed ones hardly move, and all samples together.
 struct ScheduleSummary {
-  double kept = 0;  // the share of the requests due that were sent
+  double kept = 0;  // the share of the requests due that were sent in the window
+  std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
   Latency uncorrected_ns{}, lateness_ns{};
 };
 

@@ -28,7 +28,10 @@ std::string interval_title(const CaseResult& one, const std::vector<const Entry*
 
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits) {
   if (!ratio || !ratio->interval.is_known()) return kNone;
-  return fmt::format("{:.{}f} to {:.{}f}", ratio->interval.low, digits, ratio->interval.high, digits);
+  constexpr double kShown = 100;  // above, a figure says no more than that the interval is wide
+  const double high = ratio->interval.high;
+  return fmt::format("{:.{}f} to {}", ratio->interval.low, digits,
+                     high < kShown ? fmt::format("{:.{}f}", high, digits) : fmt::format(">{}", kShown));
 }
 
 std::string latency_text(const std::optional<double>& nanoseconds) {

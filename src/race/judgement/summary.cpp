@@ -50,20 +50,32 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
-// In the counted trials, together. Nothing in a closed loop.
+std::optional<double> kept(const Trial& trial) {
+  const auto& schedule = trial.load->schedule;
+  if (!schedule || schedule->due == 0) return std::nullopt;
+  return 1 - static_cast<double>(schedule->unsent) / static_cast<double>(schedule->due);
+}
+
+Figure lateness_of(std::optional<double> Latency::* figure) {
+  return [=](const Trial& trial) -> std::optional<double> {
+    return trial.load->schedule ? trial.load->schedule->lateness_ns.*figure : std::nullopt;
+  };
+}
+
+// Nothing in a closed loop.
 std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
-  std::uint64_t due = 0, unsent = 0;
+  const auto share = median_of(trials, kept);
+  if (!share) return std::nullopt;
   std::vector<LatencySample> uncorrected, lateness;
   for (const Trial* trial : trials) {
     const auto& schedule = trial->load->schedule;
     if (!schedule) continue;
-    due += schedule->due;
-    unsent += schedule->unsent;
     uncorrected.push_back({schedule->uncorrected_ns, schedule->uncorrected_histogram_ns});
     lateness.push_back({schedule->lateness_ns, schedule->lateness_histogram_ns});
   }
-  if (due == 0) return std::nullopt;
-  return ScheduleSummary{.kept = 1 - static_cast<double>(unsent) / static_cast<double>(due),
+  return ScheduleSummary{.kept = *share,
+                         .lateness_p50_ns = median_of(trials, lateness_of(&Latency::p50)),
+                         .lateness_p99_ns = median_of(trials, lateness_of(&Latency::p99)),
                          .uncorrected_ns = together(uncorrected),
                          .lateness_ns = together(lateness)};
 }
