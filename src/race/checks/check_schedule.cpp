@@ -16,13 +16,15 @@ std::string time_text(double ns) {
 
 // What an entry's load made of the schedule.
 struct Fidelity {
-  double achieved = 0;  // throughput / rate
-  double kept = 0;      // the share of the requests due that were sent in the window
-  double chance = 0;    // by so much `achieved` may differ from 1 without a fault
+  double achieved = 0;         // throughput / rate
+  stats::Interval interval{};  // of it; a point for a single trial
+  double kept = 0;             // the share of the requests due that were sent in the window
+  double chance = 0;           // by so much `achieved` may differ from 1 without a fault
   double lateness_p50_ns = 0, lateness_p99_ns = 0, latency_p50_ns = 0;
 
-  bool too_little() const { return kept < kKept || achieved < kKept - chance; }
-  bool too_much() const { return achieved > 2 - kKept + chance; }
+  bool too_little() const { return interval.high < kKept - chance; }
+  bool too_much() const { return interval.low > 2 - kKept + chance; }
+  bool behind_at_times() const { return kept < kKept; }
   bool late() const { return lateness_p50_ns > kLateGenerator * latency_p50_ns; }
   bool late_at_times() const { return lateness_p99_ns > kLatenessWorthAWord * latency_p50_ns; }
   std::string text() const {
@@ -48,7 +50,13 @@ std::optional<Fidelity> fidelity_of(const CaseResult& one, const Entry& entry) {
   const Summary& summary = entry.summary;
   const auto& latency = summary.latency_by_round.p50;
   if (!summary.schedule || !summary.throughput_per_s || !latency) return std::nullopt;
-  return Fidelity{.achieved = summary.throughput_per_s->median / *one.plan.load.rate_per_s,
+  const Estimate& throughput = *summary.throughput_per_s;
+  const double rate = *one.plan.load.rate_per_s;
+  const double achieved = throughput.median / rate;
+  const stats::Interval& known = throughput.interval;
+  return Fidelity{.achieved = achieved,
+                  .interval = known.is_known() ? stats::Interval{known.low / rate, known.high / rate}
+                                               : stats::Interval{achieved, achieved},
                   .kept = summary.schedule->kept,
                   .chance = chance_of(entry, one.plan.load),
                   .lateness_p50_ns = summary.schedule->lateness_p50_ns.value_or(0),
@@ -75,6 +83,17 @@ std::string fault_of(const RaceResult& race, const CaseResult& one, const Entry&
                      format_rate(*one.plan.load.rate_per_s), fidelity.text());
 }
 
+// What is told of an entry that is not barred.
+void warn_of(const Fidelity& fidelity, const std::string& name, Findings& findings) {
+  if (fidelity.behind_at_times())
+    findings.warn("{}: behind its schedule at times: {}", name, fidelity.text());
+  if (fidelity.late_at_times())
+    findings.warn(
+        "{}: one request of a hundred was sent late by {} or more, at a median latency of {}: the tail of "
+        "the latency is partly the generator's, or the machine's",
+        name, time_text(fidelity.lateness_p99_ns), time_text(fidelity.latency_p50_ns));
+}
+
 }  // namespace
 
 CheckResult check_schedule(const RaceResult& race, const CaseResult& one) {
@@ -93,11 +112,8 @@ CheckResult check_schedule(const RaceResult& race, const CaseResult& one) {
     latest_ns = std::max(latest_ns, fidelity->lateness_p99_ns);
     if (const std::string fault = fault_of(race, one, *entry, *fidelity); !fault.empty())
       findings.bar(answerable(*entry), fault, name);
-    else if (fidelity->late_at_times())
-      findings.warn(
-          "{}: one request of a hundred was sent late by {} or more, at a median latency of {}: the tail of "
-          "the latency is partly the generator's, or the machine's",
-          name, time_text(fidelity->lateness_p99_ns), time_text(fidelity->latency_p50_ns));
+    else
+      warn_of(*fidelity, name, findings);
   }
   if (findings.quiet())
     findings.say("at least {} of the schedule kept; 99 % of the requests sent at most {} late",
