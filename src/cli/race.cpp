@@ -15,6 +15,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/possible_race.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/common/race_capacity.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "measure/affinity.hpp"
@@ -22,6 +23,7 @@
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/overrides.hpp"
 #include "race/scenario/placement.hpp"
+#include "race/scenario/rates.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -39,6 +41,7 @@ std::string race_examples(const Program& program) {
   {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 7
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
+  {0} race --server epoll,io-uring -p {1} -c 100 --rates 30%,50%,70%,90%
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
@@ -64,7 +67,7 @@ struct Race {
   int run();
   bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;
-  int race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const;
+  int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // `add` makes an option for a value; `into` stays empty when it is not given.
   template <typename Value, typename Add>
@@ -139,6 +142,10 @@ void Race::add_load_to(Command command) {
                group, [](Command options, const auto& names, auto& value, const auto& help) {
                  return add_rate(options, names, value, help);
                });
+  add_text(command, "--rates", flags.rates,
+           "one open loop for each: rates (1k,5k), or shares of what the slowest contestant answers in a "
+           "closed loop, measured first (30%,50%,70%,90%)",
+           group, "LIST");
   const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
                             std::vector<std::string> allowed) {
     add_optional(command, name, into, help, group,
@@ -208,9 +215,13 @@ std::string without_name(std::string words, const Program& program) {
   return words.starts_with(name) ? words.substr(name.size()) : words;
 }
 
-int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const race::CpuPlan& cpus) const {
+int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
   Stop stop;
   const Signals signals(stop);  // to the end: a second Ctrl-C must not take the result
+  const Duration time = scenario.time;
+  if (race::needs_capacity(scenario))
+    if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
+      throw UsageError(without_name(refused, program));
   race::RaceResult result;
   {
     report::RaceProgress progress;
@@ -218,6 +229,7 @@ int Race::race_and_report(const race::Scenario& scenario, race::Plan plan, const
         {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
     result = race::run_race(scenario, std::move(plan), runner, progress, stop);
   }
+  result.scenario.time = time;
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();

@@ -150,7 +150,7 @@ void shorten(LoadPlan& load, Duration share) {
   load.warmup = std::min(load.warmup, kLongestWarmup);
   const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
   const auto sampled = std::chrono::round<Duration>(
-      std::chrono::duration<double>(load.open_loop() ? kSamples / *load.rate_per_s : 0));
+      std::chrono::duration<double>(load.rate_per_s ? kSamples / *load.rate_per_s : 0));
   load.duration = std::min(*load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
@@ -188,6 +188,14 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     plan.cases.push_back(std::move(result));
   }
   if (plan.rounds == 0) set_goal(plan, scenario.time);
+  return plan;
+}
+
+Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
+  Plan plan = make_plan(scenario, catalogue, seed);
+  plan.counts_calls = false;
+  for (CaseResult& one : plan.cases)
+    std::erase_if(one.entries, [](const Entry& entry) { return !entry.is_contestant(); });
   return plan;
 }
 

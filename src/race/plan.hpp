@@ -21,6 +21,7 @@ struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;
   bool by_goal = false;  // the race ends before `rounds`, when it is precise enough or its time is over
+  bool counts_calls = true;  // in one more trial of each contestant
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 
@@ -30,6 +31,9 @@ inline constexpr std::uint64_t kCeilingTrials = 3;
 // Adds the contestants of every case, the reference's second entry, and one ceiling for each set-up of a
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
+
+// A plan for capacity_race(): neither ceilings nor a second entry, and no pass that counts system calls.
+Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
 // All entries that run in a round, in random order. A repeated round has a new order. Ceilings run
 // kCeilingTrials times in all, in the first rounds.

@@ -194,6 +194,7 @@ class Running {
   }
 
   std::vector<Slot> counting_pass() {
+    if (!plan_.counts_calls) return {};
     std::vector<Slot> slots = order_of_round(plan_, 1);
     std::erase_if(slots, [&](const Slot& slot) { return !entry(slot).is_contestant(); });
     std::ranges::sort(slots, {},

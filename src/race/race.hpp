@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "net/stop.hpp"
 #include "race/plan.hpp"
 #include "race/trial/runner.hpp"
@@ -17,6 +20,10 @@ inline constexpr std::size_t kMostFailures = 2;
 // set, because there is nothing to report. Does not compute summaries and checks: see judge().
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
                     const Stop& stop);
+
+// What the slowest contestant of each case of a pilot answers, by the case's name; no entry for a case in
+// which nothing was measured.
+std::map<std::string, Capacity> capacities_of(const RaceResult& pilot);
 
 // Computes summaries, ratios, checks, tie groups and verdicts from the recorded trials. Pure; the
 // permutation tests of check 5 use the race's seed.

@@ -132,10 +132,16 @@ ordered_json load_json(const race::LoadPlan& load) {
           {"warmup_s", seconds(load.warmup)},
           {"interval_s", seconds(load.interval)},
           {"rate_per_s", number(load.rate_per_s)},
+          {"rate_share", number(load.rate_share)},
           {"arrivals", load.arrivals},
           {"phase", load.phase},
           {"depth", load.depth},
           {"payload_bytes", or_null(load.payload_bytes)}};
+}
+
+ordered_json capacity_json(const std::optional<race::Capacity>& capacity) {
+  if (!capacity) return nullptr;
+  return {{"per_s", capacity->per_s}, {"contestant", capacity->contestant}};
 }
 
 ordered_json case_json(const CaseResult& one) {
@@ -144,6 +150,7 @@ ordered_json case_json(const CaseResult& one) {
           {"protocol", one.plan.protocol},
           {"options", one.plan.options},
           {"load", load_json(one.plan.load)},
+          {"capacity", capacity_json(one.plan.capacity)},
           {"reference", one.reference},
           {"ranked_by", one.ranked_by_latency() ? "p99" : "throughput"},
           {"least_difference", number(one.least_difference)},

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
 
 namespace joust::report {
@@ -92,13 +93,25 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
 }
 
-void add_schedule(const race::LoadPlan& load, std::vector<std::string>& parts) {
+// "5,000 messages/s", with the capacity if the rate is a share of it.
+std::string rate_text(const race::Case& one) {
+  const race::LoadPlan& load = one.load;
+  const std::string share =
+      load.rate_share ? race::rate_word({.share = load.rate_share}) + " of the capacity" : std::string();
+  if (!load.rate_per_s) return share;
+  std::string text = fmt::format("{} messages/s", format_rate(*load.rate_per_s));
+  if (one.capacity)
+    text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)", share,
+                        one.capacity->contestant, format_count(one.capacity->per_s));
+  return text;
+}
+
+void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
+  const race::LoadPlan& load = one.load;
   if (load.interval.count() > 0)
     parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
-  if (load.rate_per_s) {
-    parts.insert(parts.end(), {"open loop", fmt::format("{} messages/s", format_rate(*load.rate_per_s)),
-                               fmt::format("{} arrivals", load.arrivals)});
-  }
+  if (load.open_loop())
+    parts.insert(parts.end(), {"open loop", rate_text(one), fmt::format("{} arrivals", load.arrivals)});
   if (load.phase == "together") parts.emplace_back("all at the same instants");
   if (load.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"
@@ -110,7 +123,7 @@ void add_schedule(const race::LoadPlan& load, std::vector<std::string>& parts) {
 std::string load_text(const race::Case& one) {
   const race::LoadPlan& load = one.load;
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
-  add_schedule(load, parts);
+  add_schedule(one, parts);
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
   parts.push_back(load.messages

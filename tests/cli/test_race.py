@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """joust race, end to end over real sockets."""
 
+import json
 import os
 import subprocess
 import sys
@@ -55,6 +56,25 @@ class Race(Case):
         self.refused(many, scenario + ": connections (or -c): 300 connections need")
         load = run(*with_200_files, "load", "--connect", "127.0.0.1:1", "-c", 300, program="sh")
         self.refused(load, "-c: 300 connections need about 364 open files")
+
+    def test_several_rates_are_shares_of_one_capacity(self):
+        file = self.path("rates.json")
+        race = ("race", "--server", "epoll,threads", "-p", "echo", "-c", 4, "-d", "200ms", "-w", "10ms")
+        dry = run(*race, "--rates", "10%,500", "--rounds", 1, "--dry-run")
+        self.assertEqual(dry.returncode, 0, dry.stderr)
+        self.assertIn("open loop, 10% of the capacity, constant arrivals", dry.stdout)
+        done = run(*race, "--rates", "10%,500", "--rounds", 1, "--quick", "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)  # a busy machine may not keep a schedule
+        with open(file, encoding="utf-8") as result:
+            share, absolute = json.load(result)["cases"]
+        self.assertEqual([share["name"], absolute["name"]], ["10%", "500"])
+        self.assertIn(share["capacity"]["contestant"], ("epoll", "threads"))
+        self.assertAlmostEqual(share["load"]["rate_per_s"] / share["capacity"]["per_s"], 0.1, delta=0.001)
+        self.assertEqual(absolute["load"]["rate_per_s"], 500)
+        self.assertEqual([share["ranked_by"], absolute["ranked_by"]], ["p99", "p99"])
+        for wrong in ("5q", "120%", "1k,1000", ""):
+            self.assertEqual(run(*race, "--rates", wrong).returncode, 2, wrong)
+        self.assertEqual(run(*race, "--rates", "10%", "-R", "5").returncode, 2)
 
     def test_what_it_writes_is_what_the_schema_says(self):
         file = self.path("race.json")

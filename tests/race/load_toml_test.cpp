@@ -38,6 +38,23 @@ load = { interval = 0 }
   EXPECT_EQ(scenario->cases[2].load.phase, "spread");
 }
 
+TEST_F(ScenarioFile, ACaseMayHaveSeveralRates) {
+  const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
+  const auto scenario = read("load = { duration = \"1s\", rates = [\"30%\", \"1k\", 0.5] }" + end);
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->cases.front().load.rates,
+            (std::vector<Rate>{{.share = 0.3}, {.per_s = 1000}, {.per_s = 0.5}}));
+  EXPECT_EQ(problem("load = { duration = \"1s\", rates = [\"30%\"], rate = 5 }" + end),
+            "1:27: key 'load.rates': given beside rate or interval; allowed: one of them");
+  EXPECT_EQ(problem("load = { duration = \"1s\", rates = \"30%\" }" + end),
+            "1:27: key 'load.rates': wrong type; allowed: a list of rates (5000) and shares (\"30%\")");
+  EXPECT_EQ(problem("load = { duration = \"1s\", rates = [\"1k\", 1000] }" + end),
+            "1:27: key 'load.rates': '1000' is given twice");
+  EXPECT_EQ(problem("load = { duration = \"1s\", rates = [\"120%\"] }" + end),
+            "1:27: key 'load.rates': '120%' is not above 0 % and below 100 %; allowed: rates (5k) or shares "
+            "of the capacity (30%)");
+}
+
 TEST_F(ScenarioFile, AScheduleThatMeansNothingIsToldSo) {
   const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = \"5k\", interval = \"1ms\" }" + end),

@@ -66,7 +66,9 @@ TEST(Overrides, ARateReplacesTheIntervalOfEveryCase) {
   EXPECT_EQ(scenario.cases.front().load.arrivals, "poisson");
   EXPECT_EQ(scenario.cases.front().load.interval, Duration(0));
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .interval = milliseconds(1), .rate_per_s = 5000}),
-            "both --rate and --interval are given; allowed: one of them");
+            "--rate, --rates and --interval exclude one another; allowed: one of them");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .rate_per_s = 5000, .rates = "1k"}),
+            "--rate, --rates and --interval exclude one another; allowed: one of them");
 }
 
 TEST(Overrides, OneClientReplacesThatOfEveryContestant) {

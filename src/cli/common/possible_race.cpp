@@ -20,6 +20,8 @@ LoadPlan plan_of(const race::LoadPlan& load) {
   plan.messages = load.messages;
   if (load.duration) plan.duration = *load.duration;
   plan.warmup = load.warmup;
+  plan.interval = load.interval;
+  if (load.open_loop()) plan.rate_per_s = load.rate_per_s.value_or(1);  // not known yet, but there is one
   return plan;
 }
 

@@ -104,6 +104,22 @@ void run_checks(RaceResult& race, CaseResult& one) {
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
 
+std::map<std::string, Capacity> capacities_of(const RaceResult& pilot) {
+  std::map<std::string, Capacity> capacities;
+  for (CaseResult one : pilot.cases) {
+    summarize(one);
+    for (const Entry& entry : one.entries) {
+      const auto& rate = entry.summary.throughput_per_s;
+      if (!entry.is_contestant() || !rate) continue;
+      const auto [slowest, first] =
+          capacities.try_emplace(one.plan.name, Capacity{rate->median, entry.contestant.name});
+      if (!first && rate->median < slowest->second.per_s)
+        slowest->second = {rate->median, entry.contestant.name};
+    }
+  }
+  return capacities;
+}
+
 void judge(RaceResult& race) {
   for (CaseResult& one : race.cases) {
     summarize(one);

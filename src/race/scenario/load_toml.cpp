@@ -2,6 +2,7 @@
 #include "race/scenario/load_toml.hpp"
 
 #include "base/text.hpp"
+#include "race/scenario/rates.hpp"
 
 namespace joust::race {
 namespace {
@@ -31,14 +32,34 @@ std::optional<double> read_rate(TableReader& reader) {
   return std::nullopt;
 }
 
-// Interval and rate likewise.
+// rates = ["30%", 5000]
+std::vector<Rate> read_rates(TableReader& reader) {
+  const toml::node* node = reader.node("rates");
+  if (node == nullptr) return {};
+  std::vector<std::string> words;
+  if (const toml::array* array = node->as_array())
+    for (const toml::node& each : *array) words.push_back(scalar_text(each).value_or(""));
+  const std::vector<std::string_view> texts(words.begin(), words.end());
+  const auto rates = parse_rates(texts);
+  if (rates && !rates->empty()) return *rates;
+  reader.wrong("rates",
+               rates ? "wrong type; allowed: a list of rates (5000) and shares (\"30%\")" : rates.error());
+  return {};
+}
+
+// Interval, rate and rates likewise.
 void read_schedule(TableReader& reader, LoadPlan& load) {
   const auto interval = reader.duration("interval", Duration(0));
   const auto rate = read_rate(reader);
   if (interval > Duration(0) && rate)
     reader.wrong("rate", *check_load({.interval = *interval, .rate_per_s = rate}));
+  const std::vector<Rate> rates = read_rates(reader);
+  if (!rates.empty() && (rate || interval > Duration(0)))
+    reader.wrong("rates", "given beside rate or interval; allowed: one of them");
   if (rate)
     load.send_at_rate(*rate);
+  else if (!rates.empty())
+    load.send_at_rates(rates);
   else if (interval)
     load.send_every(*interval);
   assign(load.arrivals, reader.word("arrivals", arrivals_words()));

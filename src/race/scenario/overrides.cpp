@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/rates.hpp"
 #include "race/scenario/split.hpp"
 
 namespace joust::race {
@@ -68,6 +69,14 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   return {};
 }
 
+std::expected<void, std::string> replace_rates(const Overrides& given, Scenario& scenario) {
+  if (!given.rates) return {};
+  const auto rates = parse_rates(split(*given.rates, ','));
+  if (!rates) return std::unexpected("--rates: " + rates.error());
+  for (Case& one : scenario.cases) one.load.send_at_rates(*rates);
+  return {};
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.server_threads);
   replace(contestant.client.threads, given.client_threads);
@@ -88,8 +97,9 @@ Scenario empty_scenario(const Catalogue& catalogue) {
 
 std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
                                        const Catalogue& catalogue) {
-  if (given.rate_per_s && given.interval)
-    return std::unexpected("both --rate and --interval are given; allowed: one of them");
+  if (given.rate_per_s.has_value() + given.interval.has_value() + given.rates.has_value() > 1)
+    return std::unexpected("--rate, --rates and --interval exclude one another; allowed: one of them");
+  if (auto replaced = replace_rates(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   for (Case& one : scenario.cases) {
@@ -125,6 +135,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   for (const Case& one : scenario.cases)
     if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
+  expand_rates(scenario);
   return {};
 }
 

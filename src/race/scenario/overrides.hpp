@@ -14,6 +14,7 @@ struct Overrides {
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
   std::optional<Duration> duration{}, warmup{}, interval{};
   std::optional<double> rate_per_s{};
+  std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> arrivals{}, phase{};
   std::optional<Duration> request_timeout{}, trial_timeout{};
   std::optional<std::uint64_t> rounds{}, seed{};

@@ -69,12 +69,21 @@ Duration LoadPlan::longest_pause() const {
 
 void LoadPlan::send_at_rate(double per_s) {
   rate_per_s = per_s;
+  rates.clear();
+  interval = {};
+}
+
+void LoadPlan::send_at_rates(std::vector<Rate> each) {
+  rates = std::move(each);
+  rate_per_s.reset();
   interval = {};
 }
 
 void LoadPlan::send_every(Duration time) {
   const LoadPlan defaults;
   rate_per_s.reset();
+  rate_share.reset();
+  rates.clear();
   arrivals = defaults.arrivals;
   if (time == Duration{}) phase = defaults.phase;
   interval = time;
@@ -192,11 +201,11 @@ std::optional<std::string> check_load(const LoadPlan& load) {
   if (load.interval.count() > 0 && load.depth > 1)
     return "depth has no meaning with an interval; allowed: depth 1, or interval 0";
   const LoadPlan defaults;
-  if (load.interval.count() > 0 && load.rate_per_s)
+  if (load.interval.count() > 0 && load.open_loop())
     return "both rate and interval are given; allowed: one of them";
-  if (!load.rate_per_s && load.arrivals != defaults.arrivals)
+  if (!load.open_loop() && load.arrivals != defaults.arrivals)
     return "arrivals has no meaning without a rate";
-  if (load.pause().count() == 0 && load.phase != defaults.phase)
+  if (!load.open_loop() && load.interval.count() == 0 && load.phase != defaults.phase)
     return "phase has no meaning in a closed loop; allowed: with a rate or an interval";
   return std::nullopt;
 }

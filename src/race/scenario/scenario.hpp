@@ -19,6 +19,18 @@ namespace joust::race {
 // Knobs for the children: name to value.
 using Settings = std::map<std::string, std::string>;
 
+// Either messages per second, of all connections together, or a share of the capacity: 0.3 is 30 %.
+struct Rate {
+  std::optional<double> per_s{}, share{};
+  bool operator==(const Rate&) const = default;
+};
+
+// What the slowest contestant of a case answers in a closed loop.
+struct Capacity {
+  double per_s = 0;
+  std::string contestant{};
+};
+
 // The client's load. It ends after `messages` (of each connection) or after `duration`.
 struct LoadPlan {
   std::uint64_t connections = 64;
@@ -28,6 +40,8 @@ struct LoadPlan {
   // Without an interval and a rate it is a closed loop. One of them at most is given.
   Duration interval{0};                // between the messages of one connection
   std::optional<double> rate_per_s{};  // messages of all connections together: an open loop
+  std::optional<double> rate_share{};  // the share of the capacity that the rate is, or will be
+  std::vector<Rate> rates{};           // an open loop for each of them; a case of a plan has none
   std::string arrivals = "constant";   // of an open loop: constant, or poisson
   std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
   std::uint64_t depth = 1;
@@ -35,13 +49,14 @@ struct LoadPlan {
   bool turns = false;  // contestants take turns within a generation; set by the race's plan
   Duration rest{0};    // the longest time between two turns of a contestant; likewise
 
-  bool open_loop() const { return rate_per_s.has_value(); }
+  bool open_loop() const { return rate_per_s || rate_share || !rates.empty(); }
   // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
   // exceeded. 0 in a closed loop.
   Duration pause() const;
   Duration longest_pause() const;
-  // Replaces the schedule: a rate, or an interval, which may be 0.
+  // Replaces the schedule: a rate, several rates, or an interval, which may be 0.
   void send_at_rate(double per_s);
+  void send_at_rates(std::vector<Rate> each);
   void send_every(Duration time);
 };
 
@@ -99,6 +114,8 @@ struct Case {
   std::string protocol{};
   Settings options{};  // of the protocol, for both sides of every contestant
   LoadPlan load{};
+  std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
+  std::optional<Capacity> capacity{};  // that its rate is a share of, once it is known
 };
 
 struct Scenario {

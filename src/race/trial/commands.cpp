@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joust/limits.hpp"
+#include "race/scenario/rates.hpp"
 
 namespace joust::race {
 namespace {
@@ -61,7 +62,11 @@ std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& loa
 void add_schedule(Words& words, const LoadPlan& load) {
   const LoadPlan defaults;
   if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
-  add(words, "-R", load.rate_per_s);
+  // A share of a capacity that is not known yet is shown by a dry run.
+  if (load.rate_per_s)
+    add(words, "-R", rate_word({.per_s = load.rate_per_s}));
+  else if (load.rate_share)
+    add(words, "-R", rate_word({.share = load.rate_share}));
   if (load.arrivals != defaults.arrivals) add(words, "--arrivals", load.arrivals);
   if (load.phase != defaults.phase) add(words, "--phase", load.phase);
 }
