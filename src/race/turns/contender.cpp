@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -25,7 +26,7 @@ Usage scaled(const Usage& ticks, double cpu_s) {
   Usage usage = ticks;
   const double all_s = ticks.user_s + ticks.system_s;
   usage.user_s = all_s > 0 ? cpu_s * ticks.user_s / all_s : 0;
-  usage.system_s = cpu_s - usage.user_s;
+  usage.system_s = std::max(0.0, cpu_s - usage.user_s);  // a rounding error may be negative
   return usage;
 }
 
