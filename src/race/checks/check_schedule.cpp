@@ -83,23 +83,13 @@ std::string fault_of(const RaceResult& race, const CaseResult& one, const Entry&
                      format_rate(*one.plan.load.rate_per_s), fidelity.text());
 }
 
-// What is told of an entry that is not barred.
-void warn_of(const Fidelity& fidelity, const std::string& name, Findings& findings) {
-  if (fidelity.behind_at_times())
-    findings.warn("{}: behind its schedule at times: {}", name, fidelity.text());
-  if (fidelity.late_at_times())
-    findings.warn(
-        "{}: one request of a hundred was sent late by {} or more, at a median latency of {}: the tail of "
-        "the latency is partly the generator's, or the machine's",
-        name, time_text(fidelity.lateness_p99_ns), time_text(fidelity.latency_p50_ns));
-}
-
 }  // namespace
 
 CheckResult check_schedule(const RaceResult& race, const CaseResult& one) {
   Findings findings(2, "schedule fidelity");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double least = 1, latest_ns = 0;
+  std::vector<std::string> late;
   for (const Entry* entry : entries_of_contestants(one)) {
     if (entry->summary.trials == 0) continue;
     const std::string& name = entry->contestant.name;
@@ -112,9 +102,17 @@ CheckResult check_schedule(const RaceResult& race, const CaseResult& one) {
     latest_ns = std::max(latest_ns, fidelity->lateness_p99_ns);
     if (const std::string fault = fault_of(race, one, *entry, *fidelity); !fault.empty())
       findings.bar(answerable(*entry), fault, name);
-    else
-      warn_of(*fidelity, name, findings);
+    else if (fidelity->behind_at_times())
+      findings.warn("{}: behind its schedule at times: {}", name, fidelity->text());
+    if (fidelity->late_at_times())
+      late.push_back(fmt::format("{} by {} (median latency {})", name, time_text(fidelity->lateness_p99_ns),
+                                 time_text(fidelity->latency_p50_ns)));
   }
+  if (!late.empty())
+    findings.warn(
+        "one request of a hundred was sent late, {}: the tail of the latency is partly the generator's, or "
+        "the machine's",
+        join(late));
   if (findings.quiet())
     findings.say("at least {} of the schedule kept; 99 % of the requests sent at most {} late",
                  percent(least, 1), time_text(latest_ns));
