@@ -81,8 +81,8 @@ void run_checks(RaceResult& race, CaseResult& one) {
   apply_bars(one);
   rank_throughput(race, one);
   rank_cost(race, one);
-  for (const auto check :
-       {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
+  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
+                           check_ties, check_environment})
     one.checks.push_back(check(race, one));
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
