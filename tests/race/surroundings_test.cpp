@@ -32,9 +32,12 @@ TEST(SurroundingsOfATrial, AreTheDifferenceOfBothEnds) {
   EXPECT_EQ(trial.throttled->times, 1U);
   EXPECT_DOUBLE_EQ(trial.clock->least_mhz, 2000);
   EXPECT_DOUBLE_EQ(trial.clock->most_mhz, 3500);
-  after.throttled.reset();
   note_surroundings(before, after, trial);
-  EXPECT_FALSE(trial.throttled) << "one end alone says nothing";
+  EXPECT_EQ(trial.throttled->times, 2U) << "turns add up";
+  after.throttled.reset();
+  Trial another;
+  note_surroundings(before, after, another);
+  EXPECT_FALSE(another.throttled) << "one end alone says nothing";
 }
 
 TEST(Disturbances, AKnownDisturbanceIsWorseThanALateObserver) {
