@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "base/text.hpp"
 
@@ -56,6 +58,16 @@ std::string memory_text(const std::optional<double>& bytes) {
   return bytes ? format_bytes(*bytes) : kNone;
 }
 
+// "1.56", "≥ 1.56" of a bound, "≤ 1.56" to a bound. Two bounds have no ratio.
+std::string ratio_text(const CaseResult& one, const Entry& entry) {
+  if (!entry.summary.ratio) return kNone;
+  const Entry* const reference = race::find_entry(one, one.reference);
+  const bool to_bound = reference != nullptr && reference != &entry && reference->at_least;
+  if (entry.at_least && to_bound) return kNone;
+  const bool of_bound = entry.at_least && reference != &entry;
+  return fmt::format("{}{:.2f}", of_bound ? "≥ " : to_bound ? "≤ " : "", entry.summary.ratio->median);
+}
+
 // A bar in eighths of a column.
 std::string bar(double fraction) {
   constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -66,16 +78,22 @@ std::string bar(double fraction) {
   return text + kEighths[eighths % 8];
 }
 
-// Contestants by rank, then those that are not ranked, by throughput; then those that did not run.
+// The order of rows: by rank; then bounds, by cost; then those that are not ranked, by throughput; then those
+// that did not run.
+std::tuple<int, int, double> place_of_row(const Entry* entry) {
+  const auto& rate = entry->summary.throughput_per_s;
+  const auto& cost = entry->summary.server_cpu_us_per_message;
+  if (entry->tie_group) return {0, *entry->tie_group, -rate->median};
+  if (entry->at_least && rate)
+    return {1, entry->cost_tie_group.value_or(std::numeric_limits<int>::max()), cost ? cost->median : 0};
+  return {rate ? 2 : 3, 0, rate ? -rate->median : 0};
+}
+
 std::vector<const Entry*> rows_of(const CaseResult& one) {
   std::vector<const Entry*> rows;
   for (const Entry& entry : one.entries)
     if (entry.is_contestant()) rows.push_back(&entry);
-  const auto key = [](const Entry* entry) {
-    const auto& rate = entry->summary.throughput_per_s;
-    return std::tuple(!entry->ranked, !rate, entry->tie_group.value_or(0), rate ? -rate->median : 0.0);
-  };
-  std::ranges::stable_sort(rows, {}, key);
+  std::ranges::stable_sort(rows, {}, place_of_row);
   return rows;
 }
 
@@ -100,23 +118,26 @@ double greatest_rate(const std::vector<const Entry*>& rows) {
   return greatest;
 }
 
-// Whether nobody was seen to be faster, ranked or not.
+// Whether nobody was seen to be faster, not even by a bound.
 bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   return std::ranges::none_of(rows, [&](const Entry* other) {
-    return !other->ranked && other->at_least &&
+    return other->at_least &&
            other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
   });
 }
 
 std::string legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
+  const auto line = [&](bool shown, const std::string& text) {
+    return shown ? painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n" : "";
+  };
+  const bool bounds = std::ranges::any_of(
+      rows, [](const Entry* entry) { return entry->at_least && entry->summary.trials > 0; });
   const bool marked = std::ranges::any_of(rows, [](const Entry* entry) {
     const auto& shaky = entry->summary.latency_ns.shaky;
     return std::ranges::count(shaky, "p50") + std::ranges::count(shaky, "p99") > 0;
   });
-  if (!marked) return {};
-  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
-                 terminal) +
-         "\n";
+  return line(bounds, "≥: a lower bound, as the load was the limit; not ranked, ordered by cost") +
+         line(marked, "~: fewer than 100 samples lie beyond it");
 }
 
 // Where files are carried, their bytes say more than how many there were.
@@ -147,10 +168,11 @@ std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry,
                                  rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
+  const std::string ratio = ratio_text(one, entry);
   cells.insert(cells.end(),
-               {left(rate ? bar(rate->median / greatest) : "", kBarColumns),
-                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-                interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+               {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
+                ratio == kNone ? kNone : interval_text(summary.ratio),
+                percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
                 percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
                 latency_text(summary.latency_ns.max)});
   return cells;

@@ -88,6 +88,22 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
       << found.detail;
   EXPECT_TRUE(entry(judged, "epoll").at_least);
   EXPECT_TRUE(entry(judged, "epoll").ranked);
+  EXPECT_FALSE(entry(judged, "epoll").tie_group) << "a bound has no place among figures";
+  EXPECT_TRUE(entry(judged, "epoll").cost_tie_group);
+  EXPECT_EQ(entry(judged, "threads").tie_group, 2);
+}
+
+TEST_F(Checks, OfWrongAnswersNotEvenABoundIsBelieved) {
+  plant("epoll", [](Trial& trial) {
+    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
+    trial.load->failed = 3, trial.load->sent += 3;
+    trial.load->errors = {{"verify", 3}};
+  });
+  check(1);
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+  EXPECT_FALSE(entry(judged, "epoll").at_least);
+  EXPECT_FALSE(entry(judged, "epoll").cost_tie_group);
 }
 
 TEST_F(Checks, OfSidesThatPollTheLimitIsNotKnown) {
