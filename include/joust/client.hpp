@@ -51,7 +51,8 @@ struct ClientResult {
   Duration window{};                     // its actual length; 0 when it never opened
   double messages_per_s = 0;             // verified, in the window
   Latencies latencies{};
-  bool interrupted = false;                       // by the stop token
+  Latencies uncorrected{};   // open loop only: times from the actual send; what the server delays is missing
+  bool interrupted = false;  // by the stop token
   std::array<std::uint64_t, kStages> failures{};  // connections, by Stage
   std::vector<std::string> complaints{};          // messages for people: the first few different failures
   std::vector<std::string> notes{};               // messages for people: events that slowed the client down

@@ -9,19 +9,38 @@
 
 namespace joust {
 
-// The client's traffic. A load is closed: a connection sends its next request when a reply has freed a slot.
+// The client's traffic. Without a rate a load is closed: a connection sends its next request when a reply has
+// freed a slot. With a rate it is an open loop: requests are due by a schedule that no reply changes, and
+// latency counts from the time at which a request was due.
 struct LoadPlan {
+  // The gaps between the requests of one connection in an open loop: all equal, or exponentially distributed,
+  // so that the arrivals of all connections together are a Poisson process.
+  enum class Arrivals : std::uint8_t { constant, poisson };
+  // When the connections begin their schedules: spread over the interval, or all at the same instant.
+  enum class Phase : std::uint8_t { spread, together };
+
   std::size_t connections = 1;
   // Of each connection, in the timed window; then the load ends. If empty, `duration` ends the load.
   std::optional<std::uint64_t> messages{};
   Duration duration = std::chrono::seconds(10);  // of the timed window
   Duration warmup{};                             // before it: the same traffic, not recorded
-  Duration interval{};      // between requests of one connection; 0: the next is sent when a slot is free
-  std::uint64_t depth = 1;  // slots: requests outstanding on one connection
+  Duration interval{};    // between requests of one connection; 0: the next is sent when a slot is free
+  double rate_per_s = 0;  // requests of all connections together; 0: a closed loop. Excludes an interval.
+  Arrivals arrivals = Arrivals::constant;              // (with a rate only)
+  Phase phase = Phase::spread;                         // (with an interval or a rate only)
+  std::uint64_t depth = 1;                             // slots: requests outstanding on one connection
   Duration request_timeout = std::chrono::seconds(5);  // after this time the connection has failed
   // The connections rest, and send only in the turns that LoadRun::begin_turn() starts; messages, duration
   // and warmup are not used. For protocols that take turns (Protocol::takes_turns).
   bool turns = false;
+
+  bool open_loop() const { return rate_per_s > 0; }
+  bool has_schedule() const { return open_loop() || interval != Duration{}; }
+  // Between two requests of one connection, on average.
+  std::chrono::duration<double, std::nano> mean_interval() const {
+    if (open_loop()) return std::chrono::duration<double>(static_cast<double>(connections) / rate_per_s);
+    return interval;
+  }
 };
 
 }  // namespace joust

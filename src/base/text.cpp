@@ -98,6 +98,13 @@ std::expected<std::uint64_t, std::string> parse_count(std::string_view text) {
   return whole(parse_scaled(text, kCountUnits, "300 or 10k"), text);
 }
 
+std::expected<double, std::string> parse_rate(std::string_view text) {
+  const auto rate = parse_scaled(text, kCountUnits, "5k or 0.5");
+  if (rate && (*rate < 0.001 || *rate > 1e9))
+    return std::unexpected(fmt::format("'{}' is not between 0.001 and 1G a second", text));
+  return rate;
+}
+
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text) {
   std::string_view trimmed = text;
   if (trimmed.size() > 1 && trimmed.ends_with('B')) trimmed.remove_suffix(1);

@@ -16,6 +16,9 @@ namespace joust {
 // what was wrong.
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
 
+// "5k", "0.5": the same multiples; any number from 0.001 to 1e9.
+std::expected<double, std::string> parse_rate(std::string_view text);
+
 // "64", "64k", "64KiB", "1MiB": k, M, G, T are 1000s and Ki, Mi, Gi, Ti 1024s; a final B is optional. Whole
 // bytes only.
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text);

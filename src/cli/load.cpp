@@ -10,12 +10,14 @@
 #include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/result_file.hpp"
+#include "cli/common/schedule_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/turn_taking.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
 #include "hosting/options.hpp"
 #include "load/result.hpp"
+#include "load/schedule.hpp"
 #include "net/local_ports.hpp"
 #include "net/target.hpp"
 #include "report/facts_json.hpp"
@@ -32,9 +34,13 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s
   {0} load -e threads -p {1} --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
   {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
+  {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals poisson
   {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
 All connections are open before the first message; every reply is verified byte for byte.
+Without -R the loop is closed: a connection waits for its reply, so a server that stops delays one message of
+each, and users would find it slower than its latency says. With -R latency counts from the time at which a
+message was due, "uncorrected" from the time at which it was sent, and "sent late by" is the load's own part.
 Exit code 0: replies came, and all were right. 1: a request failed, nothing was measured, or it was
 interrupted.)",
                      program.name, program.protocols.front().name);
@@ -51,6 +57,7 @@ struct Load {
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
   std::optional<Option> duration{}, json_option{};
+  ScheduleArguments schedule{};
   std::uint64_t payload = 32;
   ProtocolArguments protocol{};
   std::string connect{};
@@ -99,6 +106,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (plan.turns && !chosen_protocol.takes_turns)
     throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
   plan.connections = connections;
+  schedule.complete(plan);
   if (messages == 0 && !duration->given() && !plan.turns) messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
@@ -109,11 +117,12 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
 std::vector<std::string> Load::remarks(const Engine& chosen) const {
   std::vector<std::string> remarks = engine.remarks(chosen);
   // A race (--events) gives its server a limit that fits.
-  if (const Duration usual = Limits{}.idle; plan.interval >= usual && !chosen.in_process && !events)
-    remarks.push_back(
-        fmt::format("-i {}: a server may close connections on which nothing moves for so long; '{} serve' "
-                    "does after {}, unless its --idle-timeout says more",
-                    format_duration(plan.interval), program.name, format_duration(usual)));
+  const Duration usual = Limits{}.idle, gap = longest_gap(plan);
+  if (gap >= usual && !chosen.in_process && !events)
+    remarks.push_back(fmt::format(
+        "a connection may pause for {}: a server may close connections on which nothing moves for so long; "
+        "'{} serve' does after {}, unless its --idle-timeout says more",
+        format_duration(gap), program.name, format_duration(usual)));
   return remarks;
 }
 
@@ -244,9 +253,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
                                 "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
                        .excludes(messages);
   add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
-  add_duration(
-      command, "-i,--interval", load->plan.interval,
-      "time from one message of a connection to the next; latency counts from when each was due [0]");
+  load->schedule.add_to(command, load->plan);
   add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
   add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);

@@ -24,7 +24,8 @@ class Tally;     // connection/tally.hpp
 struct EngineOptions {
   unsigned threads = 1;  // event loops, for engines that have several
   Wait wait = Wait::block;
-  Settings knobs{};  // checked against the descriptor before run()
+  bool paced = false;  // an open loop: deadlines are met within microseconds, and events stamped one by one
+  Settings knobs{};    // checked against the descriptor before run()
 
   bool is(std::string_view knob, std::string_view choice) const {
     const auto found = knobs.find(knob);

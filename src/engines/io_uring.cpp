@@ -11,8 +11,8 @@
 // and large transfers: an operation costs more than a plain send() or recv(), which pays only if one enter
 // submits many. The memory of an operation must live until its last completion, so a leaving peer is
 // destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. Left
-// out on purpose: splice, because a multishot receive puts the bytes into memory; fixed files, registered
-// buffers and zero-copy, which do not help small messages.
+// out on purpose: splice (a multishot receive puts the bytes into memory); fixed files, registered buffers and
+// zero-copy (no help for small messages).
 #include "engines/io_uring/ring.hpp"
 
 #include <algorithm>
@@ -131,6 +131,7 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
 
 void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
   peer.completed(op, cqe);
+  stamp();
   guarded(peer, [&] {
     if (op == Op::receive) received(peer, cqe);
     if (op == Op::send) peer.sent(cqe.res, now());
@@ -237,9 +238,8 @@ bool UringLoop::has_caught_up() {
   return false;
 }
 
-// The stop: the accepts end; loop 0 accepts the peers left in the queue, and each loop admits those dealt to
-// it. A turn later the bytes they sent have arrived, like everything sent before the stop, and sessions are
-// told to finish.
+// The stop: the accepts end; loop 0 accepts the peers left in the queue, each loop admits those dealt to it.
+// A turn later the bytes sent before the stop have arrived, and sessions are told to finish.
 void UringLoop::stop_by_and_by() {
   if (draining()) return;
   bool accepts_ended = true;

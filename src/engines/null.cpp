@@ -108,7 +108,8 @@ class Published {
 
 class NullRun {
  public:
-  NullRun(const Hosting& hosting, Stop& stop) : hosting_(hosting), stop_(stop) {}
+  NullRun(const Hosting& hosting, Stop& stop)
+      : hosting_(hosting), stop_(stop), patience_(Wait::block, hosting.options.paced) {}
 
   void run() {
     for (std::size_t i = 0; i < hosting_.dials; ++i) open();
@@ -188,7 +189,7 @@ class NullRun {
 
   void rest() {
     const Time now = Clock::now();
-    const timespec timeout = to_timespec(Patience(Wait::block).next_wait(timers_.next(), now));
+    const timespec timeout = to_timespec(patience_.next_wait(timers_.next(), now));
     std::array<pollfd, 2> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{waker_.fd(), POLLIN, 0}};
     if (stop_.requested()) events[0].fd = -1;
     ::ppoll(events.data(), events.size(), &timeout, nullptr);
@@ -197,6 +198,7 @@ class NullRun {
 
   const Hosting& hosting_;
   Stop& stop_;
+  const Patience patience_;
   bool draining_ = false;
   Waker waker_;
   Published to_clients_{hosting_.service, waker_};

@@ -47,7 +47,11 @@ constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; th
 class Conversation {
  public:
   Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
-      : hosting_(hosting), crew_(crew), peer_(peer), patience_(hosting.options.wait), pipe_(crew.pipes()) {}
+      : hosting_(hosting),
+        crew_(crew),
+        peer_(peer),
+        patience_(hosting.options.wait, hosting.options.paced),
+        pipe_(crew.pipes()) {}
 
   void hold();
 

@@ -50,6 +50,7 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
                       .window = length_of(load),
                       .messages_per_s = load.throughput_per_s,
                       .latencies = latencies_of(load.latency),
+                      .uncorrected = latencies_of(load.uncorrected_latency),
                       .interrupted = load.interrupted,
                       .failures = load.errors,
                       .complaints = measured ? load.complaints : tally.complaints(),
@@ -64,6 +65,7 @@ void check_plan(const LoadPlan& plan, unsigned threads) {
   check_between("-c,--connections", plan.connections, 1, 1'000'000);
   check_between("--depth", plan.depth, 1, 100'000);
   check_between("-t,--threads", threads, 1, 1024);
+  check_rate(plan);
   if (plan.messages) check_between("-m,--messages", *plan.messages, 1, 1'000'000'000);
 }
 

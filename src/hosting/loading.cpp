@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "hosting/loading.hpp"
 
+#include "base/timer_slack.hpp"
+#include "load/schedule.hpp"
+
 namespace joust {
 
 Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan& plan,
@@ -13,14 +16,18 @@ Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan&
 
 void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
   run_.recorder().expect_threads(options.threads);
+  const LoadPlan& plan = run_.plan();
   Limits own = limits;
-  own.idle += run_.plan().interval;
+  own.idle += longest_gap(plan);
+  EngineOptions paced = options;
+  paced.paced = plan.open_loop();
+  const NoTimerSlack at_once(paced.paced);
   engine_.run({.service = *asking_,
-               .options = options,
+               .options = paced,
                .limits = own,
                .tally = tally_,
                .target = target,
-               .dials = run_.plan().connections,
+               .dials = plan.connections,
                .answering = answering_.get()},
               stop);
 }

@@ -21,8 +21,8 @@ class Loading {
 
   LoadRun& run() { return run_; }
   // Returns when all connections have ended. `target` is null for engines without a transport. The plan's
-  // pause between messages does not count as idle: a connection ends when it is idle for longer than the
-  // limit and the interval together.
+  // pauses between messages do not count as idle: a connection ends when it is idle for longer than the limit
+  // and the longest pause together.
   void drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop);
 
   // After drive().

@@ -99,6 +99,20 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
     throw Refusal(fmt::format("{}: {} is not between {} and {}", option, value, least, most));
 }
 
+void check_rate(const LoadPlan& plan) {
+  if (!plan.open_loop() && plan.rate_per_s == 0) return;
+  if (!(plan.rate_per_s >= 0.001 && plan.rate_per_s <= 1e9))
+    throw std::invalid_argument("-R,--rate: not between 0.001 and 1G messages a second");
+  if (plan.interval != Duration{})
+    throw std::invalid_argument("-R excludes -i: a rate is the open loop, an interval the closed schedule");
+  constexpr auto kLongest = std::chrono::hours(24);
+  if (plan.mean_interval() > kLongest)
+    throw std::invalid_argument(
+        fmt::format("-R,--rate: with {} messages a second each of {} connections would send less than once a "
+                    "day; use fewer connections (-c)",
+                    plan.rate_per_s, plan.connections));
+}
+
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
   std::vector<Endpoint> endpoints = resolved("--listen", address);
   if (!std::ranges::all_of(endpoints, is_local) && !is_public)

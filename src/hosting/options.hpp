@@ -36,6 +36,9 @@ void check_payload(const Protocol& protocol, std::size_t payload);
 // Throws where `value` is not between both; `option` as the command line names it: "-t,--threads".
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);
 
+// Refuses a rate together with an interval, and one at which a connection would hardly ever send.
+void check_rate(const LoadPlan& plan);
+
 // Where to listen. An address that other machines can reach has to be allowed.
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);
 

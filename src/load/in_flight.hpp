@@ -17,6 +17,14 @@ class InFlight {
   std::size_t size() const { return size_; }
   Time oldest() const { return oldest_; }  // not empty
 
+  // How many are not earlier.
+  std::size_t since(Time earliest) const {
+    if (size_ == 0) return 0;
+    const auto waiting = behind_.begin() + static_cast<std::ptrdiff_t>(popped_);
+    const auto later = std::count_if(waiting, behind_.end(), [=](Time time) { return time >= earliest; });
+    return static_cast<std::size_t>(later) + (oldest_ >= earliest ? 1 : 0);
+  }
+
   void push(Time time) {
     if (size_++ == 0)
       oldest_ = time;

@@ -6,6 +6,8 @@
 #include <random>
 #include <utility>
 
+#include "base/random.hpp"
+
 namespace joust {
 namespace {
 
@@ -17,13 +19,6 @@ std::byte letter(std::uint32_t random, Pattern::Alphabet alphabet) {
   if (alphabet == Pattern::Alphabet::upper && character >= 'a' && character <= 'z')
     character = static_cast<char>(character - 'a' + 'A');
   return static_cast<std::byte>(character);
-}
-
-// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
-  return x ^ x >> 31;
 }
 
 }  // namespace
@@ -46,7 +41,7 @@ Pattern::Pattern(std::size_t size, Alphabet alphabet) : size_(size), bytes_(size
 }
 
 Bytes Pattern::message(std::uint64_t connection, std::uint64_t number) const {
-  return Bytes(bytes_).subspan(mix(connection * 0x9e3779b97f4a7c15U + number) % kPlaces, size_);
+  return Bytes(bytes_).subspan(mixed(connection * kMixStep + number) % kPlaces, size_);
 }
 
 }  // namespace joust

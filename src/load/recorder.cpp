@@ -11,6 +11,10 @@ namespace {
 constexpr std::size_t kMostShared = 8;
 std::atomic<std::uint64_t> recorders{0};  // made so far
 
+std::uint64_t in_ns(Duration time) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, time.count()));
+}
+
 // A thread that writes alone needs no locked instruction.
 template <typename Atomic>
 void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
@@ -48,11 +52,12 @@ std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) c
 }
 
 // The first thread and a crowd find their shards made: nothing can be short of memory then.
-Recorder::Recorder(Duration longest_window) : longest_(longest_window), id_(recorders.fetch_add(1) + 1) {
+Recorder::Recorder(Duration longest_window, bool open_loop)
+    : longest_(longest_window), open_loop_(open_loop), id_(recorders.fetch_add(1) + 1) {
   expect_threads(std::thread::hardware_concurrency());
   shared_.reserve(kMostShared);
-  own_.push_back(std::make_unique<Shard>(longest_, Writers::one));
-  shared_.push_back(std::make_unique<Shard>(longest_, Writers::several));
+  own_.push_back(std::make_unique<Shard>(longest_, open_loop_, Writers::one));
+  shared_.push_back(std::make_unique<Shard>(longest_, open_loop_, Writers::several));
 }
 
 void Recorder::expect_threads(std::size_t threads) {
@@ -81,7 +86,8 @@ Recorder::Shard& Recorder::take_shard() {
 
 bool Recorder::add_to(Shards& shards) {
   try {
-    shards.push_back(std::make_unique<Shard>(longest_, &shards == &own_ ? Writers::one : Writers::several));
+    const Writers writers = &shards == &own_ ? Writers::one : Writers::several;
+    shards.push_back(std::make_unique<Shard>(longest_, open_loop_, writers));
     return true;
   } catch (const std::bad_alloc&) {
     return false;
@@ -105,9 +111,18 @@ std::vector<std::span<const std::byte>> Recorder::memory_of_this_thread() {
 void Recorder::verified(Duration latency, Duration since_opening) {
   Shard& mine = shard();
   increase(mine.verified, 1, mine.writers);
-  mine.latencies.record(static_cast<std::uint64_t>(std::max<std::int64_t>(1, latency.count())), 1,
-                        mine.writers);
+  mine.latencies.record(in_ns(latency), 1, mine.writers);
   mine.timeline.record(since_opening, mine.writers);
+}
+
+void Recorder::uncorrected(Duration latency) {
+  Shard& mine = shard();
+  mine.schedule->uncorrected.record(in_ns(latency), 1, mine.writers);
+}
+
+void Recorder::sent_late(Duration lateness) {
+  Shard& mine = shard();
+  mine.schedule->lateness.record(in_ns(lateness), 1, mine.writers);
 }
 
 void Recorder::replied(Time now, std::uint32_t turn, bool in_ramp) {
@@ -158,6 +173,9 @@ Recorder::Counts Recorder::counts() const {
     sum.in_flight += shard.in_flight;
     sum.answered += shard.answered;
     sum.oldest_open = std::max(sum.oldest_open, Duration(shard.oldest_open_ns.load()));
+    sum.behind_at_opening += shard.behind_at_opening;
+    sum.behind_at_end += shard.behind_at_end;
+    sum.never_sent += shard.never_sent;
     sum.bytes_sent += shard.bytes_sent;
     sum.bytes_received += shard.bytes_received;
   });
@@ -167,6 +185,22 @@ Recorder::Counts Recorder::counts() const {
 Histogram Recorder::latencies() const {
   Histogram all;
   each_shard([&all](const Shard& shard) { all.merge(shard.latencies); });
+  return all;
+}
+
+Histogram Recorder::uncorrected_latencies() const {
+  Histogram all;
+  each_shard([&all](const Shard& shard) {
+    if (shard.schedule) all.merge(shard.schedule->uncorrected);
+  });
+  return all;
+}
+
+Histogram Recorder::send_lateness() const {
+  Histogram all;
+  each_shard([&all](const Shard& shard) {
+    if (shard.schedule) all.merge(shard.schedule->lateness);
+  });
   return all;
 }
 

@@ -45,15 +45,18 @@ class Timeline {
 class Recorder {
  public:
   struct Counts {
-    std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
-    std::uint64_t verified = 0;        // correct replies in the window
-    std::uint64_t beside = 0;          // correct replies in ramps of a load that takes turns
-    std::uint64_t failed = 0;          // requests that failed in the window
-    std::uint64_t in_flight = 0;       // requests unanswered when it closed
-    std::uint64_t answered = 0;        // connections with at least one verified reply in the window
-    Duration oldest_open{};            // age of the oldest of those at that time
-    std::uint64_t bytes_sent = 0;      // of the protocol's messages, framing included
-    std::uint64_t bytes_received = 0;  // likewise
+    std::uint64_t sent = 0;               // requests sent in the window, and those in flight when it opened
+    std::uint64_t verified = 0;           // correct replies in the window
+    std::uint64_t beside = 0;             // correct replies in ramps of a load that takes turns
+    std::uint64_t failed = 0;             // requests that failed in the window
+    std::uint64_t in_flight = 0;          // requests unanswered when it closed
+    std::uint64_t answered = 0;           // connections with at least one verified reply in the window
+    Duration oldest_open{};               // age of the oldest of those at that time
+    std::uint64_t behind_at_opening = 0;  // open loop: due before the window, and not sent when it opened
+    std::uint64_t behind_at_end = 0;      // due in the window, and not sent when it closed
+    std::uint64_t never_sent = 0;         // of these, those that were not sent later either
+    std::uint64_t bytes_sent = 0;         // of the protocol's messages, framing included
+    std::uint64_t bytes_received = 0;     // likewise
   };
 
   // Replies come in batches, whose number in a window of given length is a matter of luck: 12 or 13 of them
@@ -63,13 +66,18 @@ class Recorder {
     std::optional<Time> last_of_ramp{}, last{};
   };
 
-  explicit Recorder(Duration longest_window);
+  Recorder(Duration longest_window, bool open_loop);
   // Before the run: so many threads have shards of their own, and no fewer than the machine has CPUs.
   void expect_threads(std::size_t threads);
 
   // Any thread, in the window.
   void sent(std::uint64_t requests) { add(&Shard::sent, requests); }
   void verified(Duration latency, Duration since_opening);
+  void uncorrected(Duration latency);  // open loop: since the request was sent, not since it was due
+  void sent_late(Duration lateness);   // open loop: after the request was due and there was a slot for it
+  void behind_at_opening(std::uint64_t requests) { add(&Shard::behind_at_opening, requests); }
+  void behind_at_end(std::uint64_t requests) { add(&Shard::behind_at_end, requests); }
+  void never_sent(std::uint64_t requests) { add(&Shard::never_sent, requests); }
   void replied(Time now, std::uint32_t turn, bool in_ramp);  // in turns, also before the window
   void beside() { add(&Shard::beside, 1); }
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
@@ -81,6 +89,9 @@ class Recorder {
   // After the run.
   Counts counts() const;
   Histogram latencies() const;
+  // Open loops only; otherwise empty.
+  Histogram uncorrected_latencies() const;
+  Histogram send_lateness() const;
   Timeline timeline() const;
   Replies replies_of(std::uint32_t turn) const;  // of the latest turn, after its end
 
@@ -90,14 +101,20 @@ class Recorder {
  private:
   using Counter = std::atomic<std::uint64_t>;
   struct alignas(kCacheLines) Shard {
-    Shard(Duration longest, Writers threads) : timeline(longest), writers(threads) {}
+    Shard(Duration longest, bool open_loop, Writers threads) : timeline(longest), writers(threads) {
+      if (open_loop) schedule.emplace();
+    }
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
-        bytes_received{0};
+        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     std::atomic<std::uint32_t> turn{0};                          // of the replies that follow
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;
     Timeline timeline;
+    struct OfSchedule {
+      Histogram uncorrected, lateness;
+    };
+    std::optional<OfSchedule> schedule;
     const Writers writers;
   };
   using Shards = std::vector<std::unique_ptr<Shard>>;
@@ -109,6 +126,7 @@ class Recorder {
   void each_shard(const std::function<void(const Shard&)>& see) const;
 
   const Duration longest_;
+  const bool open_loop_;
   const std::uint64_t id_;  // unique in the process
   mutable std::mutex mutex_;
   std::size_t threads_ = 0;   // that have a shard

@@ -9,7 +9,7 @@ std::unique_ptr<Session> RequestService::open(const Opening& opening) {
   Parameters parameters = parameters_;
   parameters.connection = run_.next_connection();
   const Framing framing = opening.delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
-  return std::make_unique<RequestSession>(framing, make_(parameters), run_);
+  return std::make_unique<RequestSession>(framing, make_(parameters), run_, parameters.connection);
 }
 
 }  // namespace joust

@@ -16,7 +16,6 @@ void RequestSession::on_open(Time now) {
 
 void RequestSession::ready(Time now) {
   greeted_ = true;
-  next_send_ = now;
   fill(now);  // before the count, because the start may follow at once
   run_.opened(now);
 }
@@ -37,102 +36,55 @@ bool RequestSession::has_more() const {
   return !plan_.messages || !for_window || in_window_ < *plan_.messages;
 }
 
+// In an open loop the requests that were due in the window are sent even if it is over, while the server is
+// too slow or stalls: each of them counts. A server that stays too slow is not waited for.
+bool RequestSession::owes() const {
+  return plan_.open_loop() && left_window_ && !cut_off_ && !plan_.messages && schedule_.next() < closes_;
+}
+
 bool RequestSession::may_send(Time now) const {
-  if (intended_.size() >= plan_.depth || !has_more()) return false;
-  return plan_.interval == Duration{} || now >= next_send_;
-}
-
-// Passes through every phase that `now` has reached, in order, so that requests in flight at a phase's end
-// are counted there even if nothing has been received since.
-void RequestSession::next_phases(Time now) {
-  if (phase_ == Phase::waiting && begins()) start(*run_.start());
-  if (phase_ == Phase::warming && now >= window_opens()) {
-    if (plan_.messages || (plan_.turns && *run_.opens() == *run_.closes()))
-      phase_ = Phase::settling;
-    else
-      enter_window(*run_.opens());
-  }
-  if (phase_ == Phase::settling && intended_.empty() && plan_.messages) {
-    phase_ = Phase::ready;
-    next_send_ = now;
-    fill(now);
-    run_.settled(now);
-  }
-  if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
-  if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
-  if (phase_ == Phase::settling && intended_.empty() && plan_.turns) rest(now);
-}
-
-// The turn is over for this connection. The first requests of the next one are written in advance.
-void RequestSession::rest(Time now) {
-  phase_ = Phase::waiting;
-  next_send_ = now;
-  fill(now);
-  run_.rested(now);
+  if (intended_.size() >= plan_.depth || !(has_more() || owes())) return false;
+  if (!plan_.has_schedule()) return true;
+  if (in_advance()) return schedule_.begins_with_all() && intended_.empty();
+  return now >= schedule_.next();
 }
 
 // In a turn no request is sent after the window's end, but the replies to those in flight still count: a
 // server that stalls then would otherwise lose neither time nor latency.
 bool RequestSession::records(Time now) const {
-  return in_window(now) || (plan_.turns && phase_ == Phase::settling && left_window_);
+  if (in_window(now)) return true;
+  if (!left_window_ || cut_off_) return false;
+  return plan_.turns ? phase_ == Phase::settling : plan_.open_loop() && phase_ == Phase::finishing;
 }
 
-Time RequestSession::window_opens() const {
-  return plan_.messages ? *run_.start() + plan_.warmup : *run_.opens();
+// In an open loop each request that was due in the window counts, and no other: one that was due before it
+// and is answered in it would bring the past into the window.
+bool RequestSession::is_of_window(Time intended) const {
+  return !plan_.open_loop() || intended >= *run_.opens();
 }
 
-// The requests written in advance are sent, on all connections at the same instant.
-void RequestSession::start(Time now) {
-  turn_ = run_.turn();
-  left_window_ = false;
-  if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
-  unseen_bytes_ = 0;  // they belong to the warm-up
-  intended_.set_all(now);
-  next_send_ = now + plan_.interval;
-  phase_ = Phase::warming;
-}
-
-// The window opens with requests written in advance, or in flight from the warm-up.
-void RequestSession::enter_window(Time opens) {
-  const bool written_in_advance = phase_ != Phase::warming;
-  if (written_in_advance) {
-    intended_.set_all(opens);
-    next_send_ = opens + plan_.interval;
-    run_.recorder().bytes_sent(unseen_bytes_);
-    unseen_bytes_ = 0;
-  }
-  run_.recorder().sent(intended_.size());
-  phase_ = Phase::measuring;
-  opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
-  if (plan_.messages) return;
-  closes_ = *run_.closes();
-  if (!plan_.turns) run_.entered_window();
-}
-
-// When advance() has to be called even if nothing is received, or Time::max().
-Time RequestSession::border() const {
-  if (phase_ == Phase::warming) return window_opens();
-  return phase_ == Phase::measuring ? closes_ : Time::max();
-}
-
-// With an interval a request's intended time is its place in the schedule, however late the loop sends it.
-// The delay counts as latency; otherwise a slow client would hide the latency that it causes.
+// By a schedule, a request's intended time is its place there, however late the loop sends it. The delay
+// counts as latency; otherwise a slow client would hide the latency that it causes.
 void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
-  std::uint64_t written = 0;
-  while (may_send(now)) {
-    exchange_->write_request(requests_++, request);
-    intended_.push(plan_.interval == Duration{} ? now : next_send_);
-    ++written;
-    if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
-    next_send_ += plan_.interval;
-  }
+  while (may_send(now)) send_due(now, request);
   const std::uint64_t bytes = outbox_.size() - before;
-  if (phase_ == Phase::waiting || phase_ == Phase::ready) unseen_bytes_ += bytes;
-  if (!in_window(now)) return;
-  run_.recorder().sent(written);
-  run_.recorder().bytes_sent(bytes);
+  if (in_advance()) unseen_bytes_ += bytes;
+  if (records(now)) run_.recorder().bytes_sent(bytes);
+}
+
+void RequestSession::send_due(Time now, Writer& request) {
+  const bool by_schedule = plan_.has_schedule() && !in_advance();
+  const Time intended = by_schedule ? schedule_.next() : now;
+  exchange_->write_request(requests_++, request);
+  intended_.push(intended);
+  if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
+  if (by_schedule) schedule_.advance();
+  if (plan_.open_loop()) sent_.push(now);
+  if (in_advance() || !records(now) || !is_of_window(intended)) return;
+  run_.recorder().sent(1);
+  if (plan_.open_loop()) run_.recorder().sent_late(now - std::max(intended, slot_free_));
 }
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
@@ -170,44 +122,29 @@ void RequestSession::check(Bytes message, Time now) {
 
 void RequestSession::answered(Time now) {
   ++replies_;
-  const Duration latency = now - intended_.oldest();
-  // All slots were in use: later sends are moved back, and not made up for by a burst.
-  if (intended_.size() >= plan_.depth) next_send_ = std::max(next_send_, now);
+  const Time intended = intended_.oldest();
+  const Time sent = plan_.open_loop() ? sent_.oldest() : intended;
+  if (intended_.size() >= plan_.depth) {
+    slot_free_ = now;
+    // Closed: all slots were in use, so later sends are moved back, and not made up for by a burst.
+    if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
+  }
   intended_.pop();
-  const bool counts = records(now);
-  if (plan_.turns) run_.recorder().replied(now, turn_, !counts);
+  if (plan_.open_loop()) sent_.pop();
+  record(intended, sent, now);
+}
+
+void RequestSession::record(Time intended, Time sent, Time now) {
+  const bool counts = records(now) && is_of_window(intended);
+  Recorder& recorder = run_.recorder();
+  if (plan_.turns || plan_.open_loop()) recorder.replied(now, turn_, !counts);
   if (!counts) {
-    if (plan_.turns) run_.recorder().beside();
+    if (plan_.turns) recorder.beside();
     return;
   }
-  run_.recorder().verified(latency, now - opens_);
-  if (!std::exchange(answered_, true)) run_.recorder().answered();
-}
-
-void RequestSession::last_request(Time now) {
-  if (!greeted_ || std::exchange(last_request_, true)) return;
-  last_heard_ = now;  // from here on the connection waits for others
-  exchange_->on_last_request();
-}
-
-// After every input: finishes the connection if no work is left.
-void RequestSession::conclude(Time now) {
-  advance(now);
-  const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
-  if (all_sent || phase_ == Phase::finishing) last_request(now);
-  if (finished_ || !all_heard()) return;
-  if (all_sent) leave_window(now);
-  if (phase_ == Phase::finishing) finished_ = true;
-}
-
-void RequestSession::leave_window(Time now) {
-  phase_ = plan_.turns ? Phase::settling : Phase::finishing;
-  if (std::exchange(left_window_, true) || plan_.turns) return;
-  if (!intended_.empty()) {
-    const Time closed = std::min(run_.closes().value_or(now), now);
-    run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
-  }
-  run_.measured(now);
+  recorder.verified(now - intended, now - opens_);
+  if (plan_.open_loop()) recorder.uncorrected(now - sent);
+  if (!std::exchange(answered_, true)) recorder.answered();
 }
 
 void RequestSession::fail(const Failure& failure, Time now) {
@@ -218,7 +155,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   exchange_->on_failure();
   last_request(now);
   run_.failed(failure);
-  if (records(now)) run_.recorder().failed(intended_.size());
+  if (records(now)) run_.recorder().failed(in_flight_of_window());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
   if (!plan_.turns) {
     if (!std::exchange(left_window_, true)) run_.measured(now);
@@ -226,6 +163,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
     run_.gone(turn_, phase_ == Phase::waiting, now);
   }
   intended_.clear();
+  sent_.clear();
   phase_ = Phase::finishing;
 }
 
@@ -235,7 +173,7 @@ void RequestSession::on_peer_finished(Time now) {
 
 void RequestSession::on_deadline(Time now) {
   advance(now);
-  if (!intended_.empty() && !shut() && now >= intended_.oldest() + plan_.request_timeout)
+  if (!intended_.empty() && !shut() && now >= oldest_sent() + plan_.request_timeout)
     fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
   else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + plan_.request_timeout)
     fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
@@ -254,10 +192,11 @@ void RequestSession::on_drain(Time now) {
     outbox_.released(unseen);
     exchange_->on_withdrawn(intended_.size());
     intended_.clear();
+    sent_.clear();
   }
+  closes_ = std::min(closes_, now);
   if (phase_ == Phase::measuring) leave_window(now);
-  if (records(now) && !intended_.empty())  // in the middle of a turn
-    run_.recorder().in_flight(intended_.size(), now - intended_.oldest());
+  cut_off(now);  // in the middle of a turn, or of an open loop
   phase_ = Phase::finishing;
   conclude(now);
 }
@@ -273,10 +212,11 @@ std::optional<Time> RequestSession::deadline() const {
   if (waits_for_others())
     return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
   if (phase_ == Phase::waiting) return run_.start();  // at once when it is known, to leave the phase
+  if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
   Time due = border();
-  if (!intended_.empty()) due = std::min(due, intended_.oldest() + plan_.request_timeout);
-  if (plan_.interval != Duration{} && intended_.size() < plan_.depth && has_more())
-    due = std::min(due, next_send_);
+  if (!intended_.empty()) due = std::min(due, oldest_sent() + plan_.request_timeout);
+  if (plan_.has_schedule() && intended_.size() < plan_.depth && (has_more() || owes()))
+    due = std::min(due, schedule_.next());
   return due == Time::max() ? std::nullopt : std::optional(due);
 }
 

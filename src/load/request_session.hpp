@@ -12,6 +12,7 @@
 #include "joust/session.hpp"
 #include "load/in_flight.hpp"
 #include "load/run.hpp"
+#include "load/schedule.hpp"
 
 namespace joust {
 
@@ -19,8 +20,14 @@ namespace joust {
 // window. If the protocol has a greeting, its answer makes the connection ready.
 class RequestSession : public Session {
  public:
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run)
-      : exchange_(std::move(exchange)), run_(run), plan_(run.plan()), framing_(framing), deframer_(framing) {}
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
+                 std::uint64_t connection)
+      : exchange_(std::move(exchange)),
+        run_(run),
+        plan_(run.plan()),
+        framing_(framing),
+        deframer_(framing),
+        schedule_(plan_, connection) {}
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
@@ -52,10 +59,13 @@ class RequestSession : public Session {
   bool shut() const;
   bool all_heard() const { return intended_.empty() && exchange_->complete(); }
   bool waits_for_others() const;
+  bool in_advance() const { return phase_ == Phase::waiting || phase_ == Phase::ready; }
   void ready(Time now);
   bool in_window(Time now) const { return phase_ == Phase::measuring && now < closes_; }
   bool records(Time now) const;
+  bool is_of_window(Time intended) const;
   bool has_more() const;
+  bool owes() const;
   bool may_send(Time now) const;
   void advance(Time now) {
     if (!in_window(now)) next_phases(now);
@@ -66,13 +76,19 @@ class RequestSession : public Session {
   void rest(Time now);
   Time window_opens() const;
   Time border() const;
+  void begin_schedule(Time now);
   void enter_window(Time opens);
   void fill(Time now);
+  void send_due(Time now, Writer& request);
   void check(Bytes message, Time now);
   void answered(Time now);
+  void record(Time intended, Time sent, Time now);
   void last_request(Time now);
   void conclude(Time now);
   void leave_window(Time now);
+  void cut_off(Time now);
+  std::size_t in_flight_of_window() const;
+  Time oldest_sent() const { return plan_.open_loop() ? sent_.oldest() : intended_.oldest(); }
   void fail(const Failure& failure, Time now);
 
   // The members that every message uses come first, close together: with thousands of connections they are
@@ -83,6 +99,7 @@ class RequestSession : public Session {
   bool last_request_ = false;  // the exchange has been told that no more follow
   bool answered_ = false;      // in the window
   bool left_window_ = false;
+  bool cut_off_ = false;  // after the window: its requests are not waited for any more
   bool finished_ = false;
   bool failed_ = false;
   Turns::Number turn_ = 0;  // the last one that was entered
@@ -91,7 +108,6 @@ class RequestSession : public Session {
   const LoadPlan& plan_;
   Time opens_{};               // the window, as far as this connection knows
   Time closes_ = Time::max();  // (duration only)
-  Time next_send_{};           // by the schedule (with an interval only)
   Time last_heard_{};
   std::uint64_t requests_ = 0;   // written so far
   std::uint64_t replies_ = 0;    // verified so far
@@ -101,6 +117,9 @@ class RequestSession : public Session {
   Deframer deframer_;
   Outbox outbox_;
   std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
+  Schedule schedule_;               // with an interval or a rate
+  InFlight sent_;                   // open loop: when each outstanding request was sent
+  Time slot_free_{};                // open loop: since then at least one slot has been free
 };
 
 }  // namespace joust

@@ -8,6 +8,14 @@ namespace {
 
 constexpr std::size_t kSlices = 10;
 
+// The requests of an open loop's window count even if they are answered after it: until then it lasts. (The
+// window of a turn does so by itself.)
+Duration awaited_after(const LoadRun& run, Time closes) {
+  if (!run.plan().open_loop() || run.plan().turns) return {};
+  const auto last = run.recorder().replies_of(0).last;
+  return last ? std::max(Duration{}, Duration(*last - closes)) : Duration{};
+}
+
 }  // namespace
 
 LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
@@ -17,6 +25,8 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   result.latency = run.recorder().latencies();
   result.connections_failed = run.connections_failed();
   result.connections_ok = run.plan().connections - result.connections_failed;
+  result.uncorrected_latency = run.recorder().uncorrected_latencies();
+  result.send_lateness = run.recorder().send_lateness();
   result.messages = run.recorder().counts();
   result.usage = usage;
   result.complaints = run.complaints();
@@ -28,7 +38,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   const Duration open = std::max(Duration{}, Duration(closes - opens)) + run.windows_before();
   if (open > Duration{}) {
     result.window = {run.first_opens().value_or(opens), closes};
-    result.duration_s = std::chrono::duration<double>(open).count();
+    result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();
     result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
     result.slices = run.recorder().timeline().parts(open, kSlices);
   }

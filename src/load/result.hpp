@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -31,15 +32,23 @@ struct LoadResult {
   std::optional<Window> window;            // empty if it never opened
   double duration_s = 0;                   // of the timed window; 0 when it never opened
   double throughput_per_s = 0;             // verified messages a second
-  Histogram latency;
-  std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
-  Usage usage;                        // of this process, in the window
-  double usage_s = 0;                 // between the two readings, which follow the window's ends
+  Histogram latency;                       // open loop: since a request was due
+  Histogram uncorrected_latency;           // open loop only: since it was sent
+  Histogram send_lateness;                 // open loop only: of this load, not of the server
+  std::vector<std::uint64_t> slices;       // messages verified in each tenth of the window
+  Usage usage;                             // of this process, in the window
+  double usage_s = 0;                      // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // figures of the protocol
   std::vector<std::string> notes;    // of the engine
   std::vector<std::string> missing;  // kernel features the engine had to do without
+
+  // Open loop: what the schedule had for the window, and how much of it was not sent at its end.
+  std::uint64_t due() const { return messages.sent + messages.never_sent; }
+  std::uint64_t unsent() const {
+    return messages.behind_at_end - std::min(messages.behind_at_end, messages.behind_at_opening);
+  }
 
   // False for a load without a single reply, even if nothing failed: it has measured nothing.
   bool clean() const {

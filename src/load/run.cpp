@@ -21,7 +21,7 @@ LoadPlan without_end(LoadPlan plan) {
 
 LoadRun::LoadRun(const LoadPlan& plan)
     : plan_(plan.turns ? without_end(plan) : plan),
-      recorder_(plan.messages || plan.turns ? Duration{} : plan.duration) {}
+      recorder_(plan.messages || plan.turns ? Duration{} : plan.duration, plan.open_loop()) {}
 
 std::optional<Time> LoadRun::load(const Instant_ns& instant) {
   const std::int64_t ns = instant.load(std::memory_order_acquire);

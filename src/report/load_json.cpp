@@ -22,6 +22,9 @@ Json plan_json(const LoadPlan& plan) {
           {"duration_s", plan.messages ? Json(nullptr) : Json(seconds(plan.duration))},
           {"warmup_s", seconds(plan.warmup)},
           {"interval_s", seconds(plan.interval)},
+          {"rate_per_s", plan.open_loop() ? Json(plan.rate_per_s) : Json(nullptr)},
+          {"arrivals", plan.arrivals == LoadPlan::Arrivals::poisson ? "poisson" : "constant"},
+          {"phase", plan.phase == LoadPlan::Phase::together ? "together" : "spread"},
           {"depth", plan.depth},
           {"request_timeout_s", seconds(plan.request_timeout)}};
 }
@@ -80,6 +83,10 @@ void add_load(Json& document, const LoadResult& result) {
                           {"failed", result.messages.failed},
                           {"in_flight", result.messages.in_flight}};
   if (result.plan.turns) document["messages"]["beside"] = result.messages.beside;
+  if (result.plan.open_loop()) {
+    document["messages"]["due"] = result.due();
+    document["messages"]["unsent"] = result.unsent();
+  }
   document["oldest_open_ns"] = result.messages.oldest_open.count();
   document["bytes"] = {{"sent", result.messages.bytes_sent},
                        {"received", result.messages.bytes_received},
@@ -90,6 +97,12 @@ void add_load(Json& document, const LoadResult& result) {
   document["throughput_per_s"] = result.throughput_per_s;
   document["latency_ns"] = latency_json(result.latency);
   document["histogram_ns"] = histogram_json(result.latency);
+  if (result.plan.open_loop()) {
+    document["uncorrected_latency_ns"] = latency_json(result.uncorrected_latency);
+    document["uncorrected_histogram_ns"] = histogram_json(result.uncorrected_latency);
+    document["send_lateness_ns"] = latency_json(result.send_lateness);
+    document["send_lateness_histogram_ns"] = histogram_json(result.send_lateness);
+  }
   document["slices"] = result.slices;
   document["cpu"] = {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}};
   document["switches"] = {{"voluntary", result.usage.voluntary_switches},

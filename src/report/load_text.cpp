@@ -26,11 +26,11 @@ std::string plain_text(double number) {
   return report::grouped(static_cast<std::uint64_t>(std::llround(number)));
 }
 
-std::string latency_lines(const Histogram& latency) {
+std::string latency_line(const char* title, const Histogram& latency) {
   static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
       {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
   const auto time = [](double ns) { return format_duration(Duration(static_cast<std::int64_t>(ns))); };
-  std::string text = fmt::format("  latency      mean {}", time(latency.mean()));
+  std::string text = fmt::format("  {:<12} mean {}", title, time(latency.mean()));
   for (const auto& [name, quantile] : kPercentiles) {
     const auto value = latency.percentile(quantile);
     // Too few samples lie beyond it: an anecdote would be printed as if it were a percentile.
@@ -48,6 +48,27 @@ std::string throughput_line(const LoadResult& result) {
   return fmt::format("  throughput   {} messages/s over {}   {}/s out, {}/s in\n",
                      format_count(result.throughput_per_s), time_text(result.duration_s),
                      rate(result.messages.bytes_sent), rate(result.messages.bytes_received));
+}
+
+// "  schedule     5,000 messages/s, 50,000 due, 12 of them not sent at the window's end"
+std::string schedule_line(const LoadResult& result) {
+  const double rate = result.plan.rate_per_s;
+  std::string text = fmt::format(
+      "  schedule     {} messages/s{}: {} due", rate < 1000 ? fmt::format("{}", rate) : plain_text(rate),
+      result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
+      report::grouped(result.due()));
+  if (result.unsent() > 0)
+    text += fmt::format(", {} of them not sent in the window", report::grouped(result.unsent()));
+  if (result.messages.never_sent > 0)
+    text += fmt::format(", {} never sent", report::grouped(result.messages.never_sent));
+  return text + "\n";
+}
+
+// Latency counts from the time at which a request was due.
+std::string latency_lines(const LoadResult& result) {
+  if (!result.plan.open_loop()) return latency_line("latency", result.latency);
+  return latency_line("latency", result.latency) + latency_line("uncorrected", result.uncorrected_latency) +
+         latency_line("sent late by", result.send_lateness);
 }
 
 // Throughput and latency say nothing of those who waited in vain.
@@ -135,7 +156,8 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format(
       "  messages     in the timed window: {} sent, {} verified, {} failed, {} in flight at its end\n",
       m.sent, m.verified, m.failed, m.in_flight);
-  if (m.verified > 0) text += throughput_line(result) + latency_lines(result.latency) + client_line(result);
+  if (result.plan.open_loop()) text += schedule_line(result);
+  if (m.verified > 0) text += throughput_line(result) + latency_lines(result) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)
       text += fmt::format("  failed       {} at stage {} (of the whole run)\n",

@@ -106,7 +106,7 @@ class Turns(Case):
         self.refused(run("load", "--connect", "127.0.0.1:1", "--turns"), "--turns needs --events")
         events = ("--events", "--json", self.path("x"))
         self.refused(run("load", "--connect", "127.0.0.1:1", "-p", "file", "--turns", *events), "cannot rest")
-        self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "on, off")
+        self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "{on,off}")
         self.refused(run("race", "--server", "epoll", "--precision", "3"), "--precision", "'3' has no unit")
 
 def signal_turn(pid, microseconds):

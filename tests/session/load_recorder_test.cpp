@@ -41,7 +41,7 @@ std::vector<Lines> lines_of_threads(Recorder& recorder, std::size_t threads) {
 
 TEST(Recorder, GivesEachThreadCacheLinesOfItsOwn) {
   constexpr std::size_t kThreads = 20;
-  Recorder recorder(std::chrono::seconds(1));
+  Recorder recorder(std::chrono::seconds(1), false);
   recorder.expect_threads(kThreads);
   std::vector<Lines> lines = lines_of_threads(recorder, kThreads);
   ASSERT_EQ(lines.size(), 3 * kThreads) << "counters, latencies, timeline";
@@ -53,14 +53,14 @@ TEST(Recorder, GivesEachThreadCacheLinesOfItsOwn) {
 
 TEST(Recorder, CountsEveryThreadOfMoreThanWereExpected) {
   constexpr std::size_t kThreads = 100;
-  Recorder recorder(std::chrono::seconds(1));
+  Recorder recorder(std::chrono::seconds(1), false);
   lines_of_threads(recorder, kThreads);
   EXPECT_EQ(recorder.counts().sent, kThreads);
   EXPECT_EQ(recorder.counts().verified, kThreads);
 }
 
 TEST(Recorder, KeepsTheRecordsOfOneThreadInTwoLoadsApart) {
-  Recorder one(std::chrono::seconds(1)), other(std::chrono::seconds(1));
+  Recorder one(std::chrono::seconds(1), false), other(std::chrono::seconds(1), false);
   for (int i = 0; i < 3; ++i) {
     one.sent(1);
     other.sent(10);

@@ -18,7 +18,7 @@ using test::heard;
 constexpr Time kStart = Time(seconds(1000));
 
 // Connections of a load on echo, whose every input a test gives by hand.
-class Schedule : public testing::Test {
+class LoadWindow : public testing::Test {
  protected:
   void begin(const LoadPlan& plan) {
     run_.emplace(plan);
@@ -38,8 +38,8 @@ class Schedule : public testing::Test {
   std::vector<std::unique_ptr<Session>> sessions_;
 };
 
-TEST_F(Schedule, WhatALateLoopDelaysCountsFromWhenItWasDue) {
-  begin({.messages = 3, .interval = milliseconds(10)});
+TEST_F(LoadWindow, WhatALateLoopDelaysCountsFromWhenItWasDue) {
+  begin({.messages = 3, .interval = milliseconds(10), .phase = LoadPlan::Phase::together});
   answer(first(), milliseconds(1));
   EXPECT_EQ(first().deadline(), kStart + milliseconds(10));
   first().on_deadline(kStart + milliseconds(14));
@@ -48,8 +48,8 @@ TEST_F(Schedule, WhatALateLoopDelaysCountsFromWhenItWasDue) {
   EXPECT_EQ(first().deadline(), kStart + milliseconds(20)) << "the schedule goes on as it was";
 }
 
-TEST_F(Schedule, WhatASlowReplyDelaysIsNotMadeUpFor) {
-  begin({.messages = 4, .interval = milliseconds(10)});
+TEST_F(LoadWindow, WhatASlowReplyDelaysIsNotMadeUpFor) {
+  begin({.messages = 4, .interval = milliseconds(10), .phase = LoadPlan::Phase::together});
   answer(first(), milliseconds(35));
   EXPECT_EQ(greatest_latency(), milliseconds(35));
   answer(first(), milliseconds(36));
@@ -58,7 +58,7 @@ TEST_F(Schedule, WhatASlowReplyDelaysIsNotMadeUpFor) {
   EXPECT_EQ(first().deadline(), kStart + milliseconds(45));
 }
 
-TEST_F(Schedule, AConnectionWithoutAReplyInTheWindowIsKnown) {
+TEST_F(LoadWindow, AConnectionWithoutAReplyInTheWindowIsKnown) {
   begin({.connections = 2, .duration = milliseconds(100), .request_timeout = seconds(5)});
   answer(*sessions_[0], milliseconds(1));
   answer(*sessions_[0], milliseconds(30));
@@ -70,7 +70,7 @@ TEST_F(Schedule, AConnectionWithoutAReplyInTheWindowIsKnown) {
   EXPECT_EQ(counts().answered, 1U) << "that came after the window";
 }
 
-TEST_F(Schedule, ALoadWithoutASingleReplyIsNoSuccess) {
+TEST_F(LoadWindow, ALoadWithoutASingleReplyIsNoSuccess) {
   begin({.duration = milliseconds(100)});
   first().on_deadline(kStart + milliseconds(100));
   answer(first(), milliseconds(200));

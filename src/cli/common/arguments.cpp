@@ -62,6 +62,15 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
       .type_name("BYTES");
 }
 
+Option add_rate(Command command, const std::string& flags, double& into, const std::string& help) {
+  const auto take = [&into](const std::string& text) -> std::string {
+    const auto rate = parse_rate(text);
+    if (rate) into = *rate;
+    return rate ? "" : rate.error();
+  };
+  return command.add_option(flags, take, help).type_name("RATE");
+}
+
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least, Duration most) {
   return add_scaled(command, flags, into, help, least, most, parse_duration, format_duration)

@@ -79,8 +79,12 @@ class LoopCore {
   Stop& stop() { return stop_; }
   Inbox& inbox() { return group_.inbox(index_); }
 
-  // Time. One time stamp is taken for each turn, after the wait.
+  // Time. One time stamp is taken for each turn, after the wait; in an open loop also for each event, because
+  // its latencies are the result.
   Time now() const { return now_; }
+  void stamp() {
+    if (hosting_.options.paced) now_ = Clock::now();
+  }
   void found_work(std::size_t ready = 1) {
     patience_.found_work(now_);
     found_ = true;

@@ -15,7 +15,7 @@ LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, s
       index_(index),
       listeners_(index == 0 ? hosting.listeners : std::span<Listener* const>{}),
       publications_(hosting.service.publications()),
-      patience_(hosting.options.wait),
+      patience_(hosting.options.wait, hosting.options.paced),
       dials_(hosting, share(hosting.dials, group.size(), index)) {
   if (publications_ != nullptr) publications_->subscribe(inbox().waker());
 }
@@ -52,6 +52,7 @@ void LoopCore<Peer>::open(Peer& peer) {
 template <typename Peer>
 void LoopCore<Peer>::attend(Peer& peer) {
   if (peer.leaving || !peer.connection) return;
+  stamp();
   guarded(peer, [&] {
     if (!peer.connection->ended()) serve(peer);
     settle(peer);

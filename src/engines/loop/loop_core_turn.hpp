@@ -31,6 +31,7 @@ void LoopCore<Peer>::fire_deadlines() {
 template <typename Peer>
 void LoopCore<Peer>::on_due(Peer& peer) {
   if (peer.connection) {
+    stamp();
     peer.connection->on_time(now_);
     return attend(peer);
   }

@@ -14,14 +14,16 @@ namespace joust {
 // several times as much as a message, so spinning replies faster, at the cost of a busy core.
 class Patience {
  public:
-  explicit Patience(Wait wait) : wait_(wait) {}
+  // `paced`: a deadline is met within microseconds.
+  explicit Patience(Wait wait, bool paced = false) : wait_(wait), paced_(paced) {}
 
   void found_work(Time now) { last_work_ = now; }
 
   // Zero: check and return at once; otherwise the time until `due`, or kForever.
   Duration next_wait(std::optional<Time> due, Time now) const {
     if (wait_ == Wait::spin || (wait_ == Wait::adaptive && now - last_work_ < kSpin)) return Duration::zero();
-    return due ? std::max(Duration::zero(), Duration(*due - now)) : kForever;
+    if (!due) return kForever;
+    return std::max(Duration::zero(), Duration(*due - now) - (paced_ ? kSpin : Duration::zero()));
   }
 
   static constexpr Duration kForever = std::chrono::hours(1);
@@ -31,6 +33,7 @@ class Patience {
   static constexpr Duration kSpin = std::chrono::microseconds(50);
 
   Wait wait_;
+  bool paced_;
   Time last_work_{};
 };
 

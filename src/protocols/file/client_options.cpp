@@ -29,6 +29,10 @@ std::string name_of(const Parameters& parameters, Operation operation) {
 }  // namespace
 
 TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan) {
+  if (plan.open_loop())
+    throw std::invalid_argument(
+        "-R: files have no open loop, because a transfer that is late cannot be made up for; -i keeps an "
+        "interval between transfers");
   const Operation op = operation_of(parameters);
   TransferOptions options{.operation = op,
                           .segments = op == Operation::info ? 1 : count_of(parameters, "segments"),

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace joust {
+
+// The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014):
+// neighbouring numbers give unrelated ones.
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebU;
+  return x ^ x >> 31;
+}
+
+// The increment of SplitMix64: 2^64 divided by the golden ratio.
+inline constexpr std::uint64_t kMixStep = 0x9e3779b97f4a7c15U;
+
+}  // namespace joust

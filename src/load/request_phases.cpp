@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "load/request_session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// The phases of a connection: which requests belong to the warm-up, to the window, or to no more than the
+// end. request_session.cpp has the messages.
+namespace joust {
+
+// Passes through every phase that `now` has reached, in order, so that requests in flight at a phase's end
+// are counted there even if nothing has been received since.
+void RequestSession::next_phases(Time now) {
+  if (phase_ == Phase::waiting && begins()) start(*run_.start());
+  if (phase_ == Phase::warming && now >= window_opens()) {
+    if (plan_.messages || (plan_.turns && *run_.opens() == *run_.closes()))
+      phase_ = Phase::settling;
+    else
+      enter_window(*run_.opens());
+  }
+  if (phase_ == Phase::settling && intended_.empty() && plan_.messages) {
+    phase_ = Phase::ready;
+    schedule_.restart();
+    fill(now);
+    run_.settled(now);
+  }
+  if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
+  if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
+  if (phase_ == Phase::settling && intended_.empty() && plan_.turns && !owes()) rest(now);
+}
+
+// The turn is over for this connection. The first requests of the next one are written in advance.
+void RequestSession::rest(Time now) {
+  phase_ = Phase::waiting;
+  schedule_.pause(closes_);
+  fill(now);
+  run_.rested(now);
+}
+
+Time RequestSession::window_opens() const {
+  return plan_.messages ? *run_.start() + plan_.warmup : *run_.opens();
+}
+
+// The requests written in advance are sent, on all connections at the same instant.
+void RequestSession::start(Time now) {
+  turn_ = run_.turn();
+  left_window_ = cut_off_ = false;
+  if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
+  unseen_bytes_ = 0;  // they belong to the warm-up
+  begin_schedule(now);
+  closes_ = run_.closes().value_or(Time::max());
+  phase_ = Phase::warming;
+}
+
+// The requests that were written in advance are sent now.
+void RequestSession::begin_schedule(Time now) {
+  intended_.set_all(now);
+  sent_.set_all(now);
+  if (!plan_.has_schedule()) return;
+  schedule_.begin(now);
+  if (!intended_.empty()) schedule_.advance();
+}
+
+// The window opens with requests written in advance, or in flight from the warm-up.
+void RequestSession::enter_window(Time opens) {
+  const bool written_in_advance = phase_ != Phase::warming;
+  if (written_in_advance) {
+    begin_schedule(opens);
+    run_.recorder().bytes_sent(unseen_bytes_);
+    unseen_bytes_ = 0;
+  }
+  if (written_in_advance || !plan_.open_loop()) run_.recorder().sent(intended_.size());
+  if (plan_.open_loop()) run_.recorder().behind_at_opening(schedule_.due_before(opens));
+  phase_ = Phase::measuring;
+  opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
+  if (plan_.messages) return;
+  closes_ = *run_.closes();
+  if (!plan_.turns) run_.entered_window();
+}
+
+// When advance() has to be called even if nothing is received, or Time::max().
+Time RequestSession::border() const {
+  if (phase_ == Phase::warming) return window_opens();
+  return phase_ == Phase::measuring ? closes_ : Time::max();
+}
+
+void RequestSession::leave_window(Time now) {
+  phase_ = plan_.turns ? Phase::settling : Phase::finishing;
+  if (plan_.open_loop() && !plan_.messages && !left_window_)
+    run_.recorder().behind_at_end(schedule_.due_before(closes_));
+  if (std::exchange(left_window_, true) || plan_.turns) return;
+  if (!intended_.empty() && !plan_.open_loop()) {
+    const Time closed = std::min(run_.closes().value_or(now), now);
+    run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
+  }
+  run_.measured(now);
+}
+
+// The end of the window's requests, answered or not.
+void RequestSession::cut_off(Time now) {
+  if (records(now) && !intended_.empty())
+    run_.recorder().in_flight(in_flight_of_window(), now - intended_.oldest());
+  if (owes()) run_.recorder().never_sent(schedule_.due_before(closes_));
+  cut_off_ = true;
+}
+
+std::size_t RequestSession::in_flight_of_window() const {
+  return plan_.open_loop() ? intended_.since(*run_.opens()) : intended_.size();
+}
+
+// After every input: finishes the connection if no work is left.
+void RequestSession::conclude(Time now) {
+  advance(now);
+  const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
+  if (owes() && now >= closes_ + plan_.request_timeout) cut_off(now);
+  if (all_sent || (phase_ == Phase::finishing && !owes())) last_request(now);
+  if (finished_ || !all_heard()) return;
+  if (all_sent) leave_window(now);
+  if (phase_ == Phase::finishing && !owes()) finished_ = true;
+}
+
+void RequestSession::last_request(Time now) {
+  if (!greeted_ || std::exchange(last_request_, true)) return;
+  last_heard_ = now;  // from here on the connection waits for others
+  exchange_->on_last_request();
+}
+
+}  // namespace joust

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "load/schedule.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.hpp"
+
+namespace joust {
+
+Duration longest_gap(const LoadPlan& plan) {
+  const bool poisson = plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson;
+  constexpr double kMostPoisson = 37;  // mean intervals: -log(2^-53), see gap_ns()
+  return std::chrono::ceil<Duration>(plan.mean_interval() * (poisson ? kMostPoisson : 1));
+}
+
+Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
+    : interval_ns_(plan.mean_interval().count()),
+      place_ns_(interval_ns_ * static_cast<double>(connection % plan.connections) /
+                static_cast<double>(plan.connections)),
+      poisson_(plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson),
+      together_(plan.phase == LoadPlan::Phase::together),
+      random_(mixed(connection + 1)) {
+  restart();
+}
+
+void Schedule::restart() {
+  next_ = Time::max();
+  since_origin_ns_ = together_ ? 0 : poisson_ ? gap_ns() : place_ns_;
+}
+
+double Schedule::gap_ns() {
+  if (!poisson_) return interval_ns_;
+  constexpr double kUnit = 0x1p-53;  // of the 53 bits that a double keeps
+  const double uniform = static_cast<double>(mixed(random_ += kMixStep) >> 11) * kUnit;
+  return -std::log1p(-uniform) * interval_ns_;
+}
+
+void Schedule::begin(Time now) {
+  origin_ = has_begun() ? origin_ + (now - paused_) : now;
+  next_ = origin_ + Duration(std::llround(since_origin_ns_));
+}
+
+void Schedule::advance() {
+  since_origin_ns_ += gap_ns();
+  next_ = origin_ + Duration(std::llround(since_origin_ns_));
+}
+
+void Schedule::move_back(Time earliest) {
+  if (!has_begun() || next_ >= earliest) return;
+  origin_ += earliest - next_;
+  next_ = earliest;
+}
+
+std::uint64_t Schedule::due_before(Time end) const {
+  if (next_ >= end) return 0;
+  const auto left = static_cast<double>(Duration(end - next_).count());
+  return static_cast<std::uint64_t>(std::ceil(left / interval_ns_));
+}
+
+}  // namespace joust

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "joust/load_plan.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// The longest pause that a plan can make between two requests of one connection.
+Duration longest_gap(const LoadPlan& plan);
+
+// When the requests of one connection are due, by LoadPlan::interval or LoadPlan::rate_per_s.
+// Not used by loads that have neither. One thread at a time.
+class Schedule {
+ public:
+  // The connections are numbered from 0; each has its own place in the interval, and its own arrivals.
+  Schedule(const LoadPlan& plan, std::uint64_t connection);
+
+  bool has_begun() const { return next_ != Time::max(); }
+  // Whether all connections send their first requests at the instant of the start.
+  bool begins_with_all() const { return together_ && !has_begun(); }
+
+  // The schedule begins, or goes on after pause() as if no time had passed.
+  void begin(Time now);
+  void pause(Time now) { paused_ = now; }
+  void restart();  // the next begin() is the first one again
+
+  Time next() const { return next_; }  // Time::max() before the beginning
+  void advance();
+  // Closed loops: with all slots in use, the next request is moved back to `earliest`.
+  void move_back(Time earliest);
+  // How many requests are due before `end`; with Poisson arrivals the expected number.
+  std::uint64_t due_before(Time end) const;
+
+ private:
+  double gap_ns();
+
+  const double interval_ns_;  // on average
+  const double place_ns_;     // of the first request
+  const bool poisson_, together_;
+  std::uint64_t random_;  // state of the generator
+  Time origin_{};
+  double since_origin_ns_{};  // of the next request; kept apart, because an interval may be 333.3 ns
+  Time next_ = Time::max();
+  Time paused_{};
+};
+
+}  // namespace joust

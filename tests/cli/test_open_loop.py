@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""joust load -R: the open loop, end to end."""
+
+import signal
+import threading
+import time
+import unittest
+
+from program import Case, Server, run
+
+
+class OpenLoop(Case):
+    def test_the_rate_is_kept_and_told(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            done, result = self.load("--connect", server.address, "-c", 10, "-R", "1k", "-d", "1s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["due"], 1000)
+        self.assertEqual(result["messages"]["verified"], 1000)
+        self.assertEqual(result["plan"]["rate_per_s"], 1000)
+        self.assertEqual(result["plan"]["arrivals"], "constant")
+        self.assertEqual(result["plan"]["phase"], "spread")
+        for key in ("latency_ns", "uncorrected_latency_ns", "send_lateness_ns"):
+            self.assertEqual(result[key]["samples"], 1000, key)
+        self.assertRegex(done.stdout, r"schedule +1,000 messages/s: 1,000 due\n")
+        for line in ("latency", "uncorrected", "sent late by"):
+            self.assertRegex(done.stdout, rf"\n  {line} +mean ")
+
+    def test_a_fraction_of_a_message_a_second_is_a_rate_too(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            done, result = self.load("--connect", server.address, "-c", 3, "-R", "12.5", "-d", "800ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["verified"], 10)
+
+    def test_poisson_arrivals_differ_from_connection_to_connection(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            plan = ("-c", 20, "-R", "2k", "--arrivals", "poisson", "-d", "1s")
+            done, result = self.load("--connect", server.address, *plan)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertAlmostEqual(result["messages"]["due"], 2000, delta=5 * 2000**0.5)
+        self.assertEqual(result["plan"]["arrivals"], "poisson")
+
+    # By the arithmetic: 5 % of the requests are late, by up to 100 ms, so p99 is beyond 80 ms. A closed loop
+    # would have counted one late reply for each connection.
+    def test_a_server_that_stops_delays_all_that_is_due_meanwhile(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            stop = threading.Thread(target=self.stop_for_100_ms, args=(server,))
+            stop.start()
+            done, result = self.load("--connect", server.address, "-c", 2, "-R", "1k", "-d", "2s")
+            stop.join()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["verified"], 2000)
+        self.assertGreater(result["latency_ns"]["p99"], 75e6)
+        late = sum(count for ns, count in result["histogram_ns"] if ns > 10e6)
+        self.assertGreaterEqual(late, 85)
+        uncorrected = sum(count for ns, count in result["uncorrected_histogram_ns"] if ns > 75e6)
+        self.assertLessEqual(uncorrected, 10)
+
+    @staticmethod
+    def stop_for_100_ms(server):
+        time.sleep(0.8)  # the load has a window of two seconds
+        server.tell(signal.SIGSTOP)
+        time.sleep(0.1)
+        server.tell(signal.SIGCONT)
+
+    def test_a_rate_beyond_the_server_is_seen_as_such(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            plan = ("-c", 2, "-R", "10M", "-d", "200ms", "--request-timeout", "100ms")
+            done, result = self.load("--connect", server.address, *plan)
+        messages = result["messages"]
+        self.assertEqual(messages["due"], 2_000_000)
+        self.assertGreater(messages["unsent"], 1_000_000)
+        self.assertEqual(
+            messages["sent"], messages["verified"] + messages["failed"] + messages["in_flight"]
+        )
+        self.assertIn("not sent in the window", done.stdout)
+        self.assertIn("never sent", done.stdout)
+
+    def test_what_means_nothing_is_refused(self):
+        for words, told in (
+            (("-R", "5k", "-i", "1ms"), "--interval excludes --rate|--rate excludes --interval"),
+            (("-R", "0"), "between 0.001 and 1G"),
+            (("-R", "fast"), "is not a number"),
+            (("--arrivals", "poisson"), "--arrivals needs -R"),
+            (("--phase", "together"), "--phase needs -R or -i"),
+            (("-R", "1", "--arrivals", "sometimes"), "constant,poisson"),
+            (("-R", "0.001", "-c", "1k"), "less than once a day"),
+            (("-R", "1", "-p", "file", "--op", "info", "--name", "a"), "files have no open loop"),
+        ):
+            with self.subTest(words):
+                done = run("load", "--connect", "127.0.0.1:1", *words)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                self.assertRegex(done.stderr, told)
+
+
+if __name__ == "__main__":
+    unittest.main()
