@@ -11,7 +11,7 @@
 // and large transfers: an operation costs more than a plain send() or recv(), which pays only if one enter
 // submits many. The memory of an operation must live until its last completion, so a leaving peer is
 // destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. Left
-// out on purpose: splice (a multishot receive puts the bytes into memory); fixed files, registered buffers and
+// out on purpose: splice (a multishot receive puts the bytes into memory); fixed files, registered buffers,
 // zero-copy (no help for small messages).
 #include "engines/io_uring/ring.hpp"
 

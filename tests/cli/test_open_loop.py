@@ -75,6 +75,24 @@ class OpenLoop(Case):
         self.assertIn("not sent in the window", done.stdout)
         self.assertIn("never sent", done.stdout)
 
+    def test_a_search_finds_a_rate_or_says_that_there_is_none(self):
+        with Server("-e", "epoll", "-p", "echo") as server:
+            plan = ("--connect", server.address, "-c", 2, "-d", "50ms", "-w", "0s")
+            plan += ("--request-timeout", "500ms")
+            done, result = self.load(*plan, "-R", "100", "--search", "p50<20s")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            never, nothing = self.load(*plan, "-R", "10k", "--search", "mean<1ns")
+        self.assertEqual(result["schema"], "joust-search/1")
+        self.assertEqual(result["criterion"], {"figure": "p50", "limit_ns": 20_000_000_000})
+        self.assertGreater(result["highest_rate_per_s"], 100)
+        self.assertGreater(result["lowest_failing_rate_per_s"], result["highest_rate_per_s"])
+        self.assertEqual(result["steps"][0]["rate_per_s"], 100)
+        self.assertTrue(result["steps"][0]["held"])
+        self.assertRegex(done.stdout, r"p50 < 20.0 s holds at [0-9,]+ messages/s, and not at [0-9,]+")
+        self.assertEqual(never.returncode, 1)
+        self.assertIsNone(nothing["highest_rate_per_s"])
+        self.assertIn("did not hold at any rate tried", never.stdout)
+
     def test_what_means_nothing_is_refused(self):
         for words, told in (
             (("-R", "5k", "-i", "1ms"), "--interval excludes --rate|--rate excludes --interval"),
@@ -84,6 +102,8 @@ class OpenLoop(Case):
             (("--phase", "together"), "--phase needs -R or -i"),
             (("-R", "1", "--arrivals", "sometimes"), "constant,poisson"),
             (("-R", "0.001", "-c", "1k"), "less than once a day"),
+            (("--search", "p99"), "there is no '<'"),
+            (("--search", "p99<1ms", "-m", "5"), "excludes -m, -i, --turns and --events"),
             (("-R", "1", "-p", "file", "--op", "info", "--name", "a"), "files have no open loop"),
         ):
             with self.subTest(words):

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/arguments.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/protocol_arguments.hpp"
+#include "cli/common/schedule_arguments.hpp"
+#include "cli/common/turn_taking.hpp"
+#include "connection/tally.hpp"
+#include "hosting/loading.hpp"
+#include "load/search.hpp"
+#include "net/stop.hpp"
+#include "net/target.hpp"
+
+// The sub-command `load`: ../load.cpp has its options, run.cpp its work.
+namespace joust {
+
+// What is loaded, and how.
+struct Loaded {
+  const Engine& engine;
+  const Protocol& protocol;
+  const EngineOptions options;
+  const Target* target;  // null in process
+  Tally& tally;
+};
+
+struct Load {
+  const Program& program;
+  EngineArguments engine{};
+  SocketArguments socket{};
+  Limits limits{};
+  LoadPlan plan{};
+  Parameters parameters{};
+  std::uint64_t connections = 1;
+  std::uint64_t messages = 0;
+  std::optional<Option> duration{}, warmup{}, json_option{};
+  ScheduleArguments schedule{};
+  std::string wanted{};                  // --search
+  std::optional<Criterion> criterion{};  // the same, understood
+  std::uint64_t payload = 32;
+  ProtocolArguments protocol{};
+  std::string connect{};
+  std::string json{};
+  bool events = false;
+  std::optional<TurnTaking> turns{};
+  std::mutex watching{};
+  Time opened_at{};  // when this process looked at its usage first,
+  Usage before{}, used{};
+  Duration used_over{};  // and how long after it looked again
+
+  int run();
+  void check(const Engine& chosen, const Protocol& chosen_protocol);
+  void prepare_search();
+  std::vector<std::string> remarks(const Engine& chosen) const;
+  LoadResult measure(const Loaded& whom);
+  LoadResult drive(Loading& loading, const Loaded& whom, Stop& stop);
+  int measure_once(const Loaded& whom);
+  int search(const Loaded& whom);
+  void watch(LoadRun::Milestone milestone);
+  void look_again(Time now);
+  std::string trouble(const LoadResult& result) const;
+  void emit(std::string_view event) const;
+  nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;
+  void write(const nlohmann::ordered_json& document) const;
+};
+
+}  // namespace joust

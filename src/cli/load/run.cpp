@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <cstdio>
+
+#include "base/text.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/result_file.hpp"
+#include "cli/common/signals.hpp"
+#include "cli/load/command.hpp"
+#include "report/facts_json.hpp"
+#include "report/load_json.hpp"
+#include "report/load_text.hpp"
+#include "report/search_json.hpp"
+#include "report/search_text.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+void Load::emit(std::string_view event) const {
+  if (!events) return;
+  // A failure shows at the end of the program: this is called on the engine's own thread.
+  std::fputs(fmt::format("{{\"event\":\"{}\"}}\n", event).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+void Load::look_again(Time now) {
+  used = own_usage() - before;
+  used_over = now - opened_at;
+}
+
+// Takes what this process has used at both ends of the timed window, on the engine's own thread.
+void Load::watch(LoadRun::Milestone milestone) {
+  const std::lock_guard lock(watching);  // a milestone may be another thread's than the one before
+  const Time now = Clock::now();
+  switch (milestone) {
+    case LoadRun::Milestone::started:
+      return emit("connected");
+    case LoadRun::Milestone::rested:
+      return turns->end();
+    case LoadRun::Milestone::opened:
+      opened_at = now;
+      before = own_times();
+      return emit("measuring");
+    case LoadRun::Milestone::closed:
+      look_again(now);
+      return emit("measured");
+  }
+}
+
+LoadResult Load::measure(const Loaded& whom) {
+  // May take long, and can be interrupted: signals still end the program at once.
+  Loading loading(whom.engine, whom.protocol, plan, parameters,
+                  protocol.parameters(whom.protocol, Role::serve), whom.tally);
+  Stop stop;
+  if (plan.turns) turns.emplace(loading.run());
+  const Signals signals(stop, TurnTaking::begin);
+  return drive(loading, whom, stop);
+}
+
+LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
+  opened_at = {};
+  used_over = {};
+  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  loading.drive(whom.options, limits, whom.target, stop);
+  // The window of a load that was interrupted, or lost all connections, ends with it.
+  if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
+  if (turns) {
+    used = turns->used();
+    used.peak_memory_bytes = own_usage().peak_memory_bytes;
+    used_over = turns->used_over();
+  }
+  LoadResult result = loading.result(used, stop.requested() && !plan.turns);
+  result.usage_s = std::chrono::duration<double>(used_over).count();
+  return result;
+}
+
+// What went wrong, in one line that names the address once; empty where nothing did.
+std::string Load::trouble(const LoadResult& result) const {
+  std::string text = join(result.complaints, "; ");
+  if (text.empty() && result.messages.verified == 0) {
+    if (result.interrupted || !result.window)
+      text = "nothing was measured: interrupted before a reply was verified";
+    else
+      text = fmt::format(
+          "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
+          format_duration(result.window->to - result.window->from));
+  }
+  const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
+  return text.empty() || named ? text : connect + ": " + text;
+}
+
+Json Load::document(const char* schema, const Loaded& whom) const {
+  Json document{{"schema", schema}, {"protocol", protocol.name}, {"address", connect}};
+  add_engine(document, whom.engine, whom.options);
+  document["build"] = build_json();
+  document["socket"] = whom.target ? to_json(whom.target->facts()) : Json::object();
+  return document;
+}
+
+void Load::write(const Json& document) const {
+  if (json == "-")
+    print_out(text_of(document, 2));
+  else
+    write_result(json, text_of(document, 2));
+}
+
+int Load::measure_once(const Loaded& whom) {
+  const LoadResult result = measure(whom);
+  // Where nobody could be reached there is nothing to tell but why.
+  const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
+  if (!json.empty()) {  // first: standard output may be gone
+    Json whole = document("joust-load/1", whom);
+    add_load(whole, result);
+    whole["plan"]["payload_bytes"] = payload;
+    whole["options"] = options_json(parameters.options);
+    write(whole);
+  }
+  if (const std::string text = trouble(result); !text.empty()) complain(program, text);
+  if (reached && !events && json != "-")
+    print_out(fmt::format("{} on {}\n{}", protocol.name, whom.engine.name, load_text(result)));
+  emit("done");
+  return result.clean() ? kOk : kRunError;
+}
+
+int Load::search(const Loaded& whom) {
+  Stop stop;
+  const Signals signals(stop);
+  const bool shown = ::isatty(STDERR_FILENO) == 1;
+  const auto run = [&](const LoadPlan& step) {
+    if (shown) print_to_stderr(fmt::format("\r\033[K{} messages/s ...", rate_text(step.rate_per_s)));
+    Tally own;
+    plan = step;
+    Loading loading(whom.engine, whom.protocol, plan, parameters,
+                    protocol.parameters(whom.protocol, Role::serve), own);
+    return drive(loading, whom, stop);
+  };
+  const SearchResult result = search_rate(*criterion, plan, run);
+  if (shown) print_to_stderr("\r\033[K");
+  if (!json.empty()) {
+    Json whole = document("joust-search/1", whom);
+    add_search(whole, result);
+    whole["options"] = options_json(parameters.options);
+    write(whole);
+  }
+  const LoadResult& last = result.steps.back().load;
+  if (last.connections_failed > 0) complain(program, trouble(last));
+  if (json != "-")
+    print_out(fmt::format("{} on {}, {}\n{}", protocol.name, whom.engine.name,
+                          counted(plan.connections, "connection"), search_text(result)));
+  return result.highest_held && !result.interrupted ? kOk : kRunError;
+}
+
+}  // namespace joust

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "load/result.hpp"
+
+// The search for the highest rate at which a latency stays below a limit.
+namespace joust {
+
+// "p99<1ms": a figure of the latency, counted from the intended send, and its limit.
+struct Criterion {
+  std::string figure;              // "p99", "mean", "max"
+  std::optional<double> quantile;  // of a percentile
+  Duration limit;
+
+  // Empty where too few samples lie beyond the percentile.
+  std::optional<Duration> of(const Histogram& latency) const;
+  // How many messages it takes to know the figure.
+  double messages_needed() const;
+};
+
+std::expected<Criterion, std::string> parse_criterion(std::string_view text);
+
+// The rates to be tried: doubled until the criterion fails (a quarter where the first fails), then between
+// the highest that held and the lowest that failed. A shared machine disturbs tries, so a rate fails, or is
+// the highest, by two tries of three.
+class RateSearch {
+ public:
+  explicit RateSearch(double first_rate) : first_rate_(first_rate), rate_(first_rate) {}
+
+  // Of the next try. Empty when both ends are within 2 %, and at the ends of what can be asked for.
+  std::optional<double> next() const;
+  void tried(bool held);
+
+  std::optional<double> highest_held() const { return held_; }
+  std::optional<double> lowest_failed() const { return failed_; }
+
+ private:
+  void conclude(bool held);
+
+  const double first_rate_;
+  double rate_;
+  int held_here_ = 0, failed_here_ = 0;  // tries of this rate
+  std::optional<double> held_, failed_;
+};
+
+struct SearchStep {
+  LoadPlan plan;
+  LoadResult load;
+  bool held = false;
+  std::string why;  // it did not, in words
+};
+
+struct SearchResult {
+  Criterion criterion;
+  std::vector<SearchStep> steps;  // all tries, in their order
+  std::optional<double> highest_held, lowest_failed;
+  // The load itself was late where the criterion failed: the server may hold a higher rate.
+  bool limited_by_load = false;
+  bool interrupted = false;
+};
+
+// Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. Ends early after a
+// load that was interrupted or could not connect.
+SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
+                         const std::function<LoadResult(const LoadPlan&)>& run);
+
+}  // namespace joust

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "report/search_json.hpp"
+
+#include "report/facts_json.hpp"
+#include "report/load_json.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json rate_json(const std::optional<double>& rate) {
+  return rate ? Json(*rate) : Json(nullptr);
+}
+
+Json step_json(const SearchStep& step) {
+  Json json{{"rate_per_s", step.plan.rate_per_s}, {"held", step.held}, {"why", step.why}};
+  add_load(json, step.load);
+  return json;
+}
+
+}  // namespace
+
+void add_search(Json& document, const SearchResult& result) {
+  document["criterion"] = {{"figure", result.criterion.figure}, {"limit_ns", result.criterion.limit.count()}};
+  document["highest_rate_per_s"] = rate_json(result.highest_held);
+  document["lowest_failing_rate_per_s"] = rate_json(result.lowest_failed);
+  document["limited_by_load"] = result.limited_by_load;
+  document["interrupted"] = result.interrupted;
+  document["steps"] = Json::array();
+  for (const SearchStep& step : result.steps) document["steps"].push_back(step_json(step));
+}
+
+}  // namespace joust

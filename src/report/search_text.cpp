@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "report/search_text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.hpp"
+#include "report/text.hpp"
+
+namespace joust {
+namespace {
+
+std::string time_text(const Histogram& latency, double quantile) {
+  const auto value = latency.percentile(quantile);
+  return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
+}
+
+std::string criterion_text(const Criterion& criterion) {
+  return fmt::format("{} < {}", criterion.figure, format_duration(criterion.limit));
+}
+
+std::string cells(const std::array<std::string, 6>& texts) {
+  std::string line = " ";
+  for (const std::string& text : texts) line += " " + report::right(text, 11);
+  return line;
+}
+
+std::string search_line(const SearchStep& step) {
+  const LoadResult& load = step.load;
+  return fmt::format("{}  {}\n",
+                     cells({rate_text(step.plan.rate_per_s), rate_text(load.throughput_per_s),
+                            time_text(load.latency, 0.5), time_text(load.latency, 0.99),
+                            time_text(load.latency, 0.999), time_text(load.send_lateness, 0.99)}),
+                     step.held ? "holds" : step.why);
+}
+
+std::string answer(const SearchResult& result) {
+  const std::string what = criterion_text(result.criterion);
+  std::string text;
+  if (result.highest_held && result.lowest_failed)
+    text = fmt::format("{} holds at {} messages/s, and not at {}", what, rate_text(*result.highest_held),
+                       rate_text(*result.lowest_failed));
+  else if (result.highest_held)
+    text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
+                       rate_text(*result.highest_held));
+  else
+    text = fmt::format("{} did not hold at any rate tried", what);
+  if (result.limited_by_load)
+    text +=
+        "; the load itself was late there: the server may hold more (give the load a CPU of its own: --cpus)";
+  if (result.interrupted) text += "; interrupted";
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string rate_text(double rate_per_s) {
+  return rate_per_s < 1000 ? report::short_number(rate_per_s)
+                           : report::grouped(static_cast<std::uint64_t>(rate_per_s));
+}
+
+std::string search_text(const SearchResult& result) {
+  std::string text = cells({"messages/s", "replies/s", "p50", "p99", "p99.9", "late p99"}) + "\n";
+  for (const SearchStep& step : result.steps) text += search_line(step);
+  return text + answer(result);
+}
+
+}  // namespace joust

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "load/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace joust {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(Criterion, IsReadAsPeopleWriteIt) {
+  const auto p99 = parse_criterion("p99<1ms");
+  ASSERT_TRUE(p99);
+  EXPECT_EQ(p99->figure, "p99");
+  EXPECT_EQ(p99->quantile, 0.99);
+  EXPECT_EQ(p99->limit, milliseconds(1));
+  EXPECT_TRUE(parse_criterion("p99.9 < 500us"));
+  EXPECT_TRUE(parse_criterion("max<1s"));
+  EXPECT_EQ(parse_criterion("p99").error(), "'p99': there is no '<' (write it like p99<1ms)");
+  EXPECT_NE(parse_criterion("p42<1ms").error().find("there is no 'p42'; there are: p50"), std::string::npos);
+  EXPECT_NE(parse_criterion("p99<1").error().find("has no unit"), std::string::npos);
+  EXPECT_NE(parse_criterion("p99<0s").error().find("above 0"), std::string::npos);
+}
+
+// A server whose latency is 1 ms up to its capacity, and 50 ms above it.
+struct Model {
+  double capacity = 40'000;
+  double disturbed = 0;      // share of the tries that a neighbour spoils
+  Duration load_late{1000};  // of the load itself, above the capacity
+  std::mt19937 random{5};
+  std::vector<LoadPlan> asked{};
+
+  LoadResult operator()(const LoadPlan& plan) {
+    asked.push_back(plan);
+    LoadResult load;
+    load.plan = plan;
+    load.connections_ok = plan.connections;
+    const bool over = plan.rate_per_s > capacity;
+    const bool spoilt = std::uniform_real_distribution(0.0, 1.0)(random) < disturbed;
+    const double messages = plan.rate_per_s * std::chrono::duration<double>(plan.duration).count();
+    load.messages.sent = load.messages.verified = static_cast<std::uint64_t>(messages);
+    load.latency.record(over || spoilt ? 50'000'000 : 1'000'000, load.messages.verified);
+    load.send_lateness.record(static_cast<std::uint64_t>(over ? load_late.count() : 500), load.messages.sent);
+    return load;
+  }
+};
+
+const Criterion kWanted{.figure = "p99", .quantile = 0.99, .limit = milliseconds(10)};
+const LoadPlan kStep{.connections = 10, .duration = seconds(1)};
+
+TEST(RateSearch, FindsTheCapacityWithinTwoPercent) {
+  for (const double capacity : {260.0, 1000.0, 1234.0, 40'000.0, 2e6}) {
+    Model model{.capacity = capacity};
+    const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
+    ASSERT_TRUE(found.highest_held && found.lowest_failed) << capacity;
+    EXPECT_LE(*found.highest_held, capacity);
+    EXPECT_GT(*found.lowest_failed, capacity);
+    EXPECT_LE(*found.lowest_failed / *found.highest_held, 1.02);
+    EXPECT_LT(found.steps.size(), 60U);
+    EXPECT_FALSE(found.limited_by_load);
+  }
+}
+
+TEST(RateSearch, ANeighbourThatSpoilsATryInTenDoesNotMoveItFar) {
+  int near = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    Model model{.disturbed = 0.1, .random = std::mt19937(seed)};
+    const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
+    near += found.highest_held && *found.highest_held > 0.9 * model.capacity;
+  }
+  EXPECT_GE(near, 40);
+}
+
+// 60,000 holds once, by luck.
+TEST(RateSearch, ARateThatHeldOnceIsNotBelieved) {
+  Model model;
+  bool lucky = true;
+  const auto run = [&](const LoadPlan& plan) {
+    model.capacity =
+        plan.rate_per_s > 50'000 && plan.rate_per_s < 100'000 && std::exchange(lucky, false) ? 1e9 : 40'000;
+    return model(plan);
+  };
+  const SearchResult found = search_rate(kWanted, kStep, run);
+  ASSERT_TRUE(found.highest_held);
+  EXPECT_LE(*found.highest_held, 40'000);
+  EXPECT_GT(*found.highest_held, 39'000);
+}
+
+TEST(RateSearch, StepsAreLongEnoughForThePercentile) {
+  Model model{.capacity = 1e9};
+  search_rate({.figure = "p99.9", .quantile = 0.999, .limit = milliseconds(10)}, kStep, std::ref(model));
+  EXPECT_EQ(model.asked.front().duration, seconds(10)) << "10,000 messages would do, 20,000 take too long";
+  EXPECT_EQ(model.asked.back().duration, seconds(1));
+}
+
+TEST(RateSearch, ALimitThatNeverHoldsEndsSoon) {
+  Model model{.capacity = 0};
+  const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
+  EXPECT_FALSE(found.highest_held);
+  EXPECT_LE(found.steps.size(), 8U);
+}
+
+TEST(RateSearch, TheLoadsOwnLatenessIsNotBlamedOnTheServer) {
+  Model model{.load_late = milliseconds(20)};
+  const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
+  EXPECT_TRUE(found.limited_by_load);
+  EXPECT_NE(found.steps.back().why.find("the load itself was late"), std::string::npos);
+}
+
+TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
+  const auto why = [](auto change) {
+    const auto run = [&](const LoadPlan& plan) {
+      LoadResult load = Model{}(plan);
+      change(load);
+      load.interrupted = true;  // one step is enough
+      return load;
+    };
+    return search_rate(kWanted, kStep, run).steps.front().why;
+  };
+  EXPECT_EQ(why([](LoadResult&) {}), "");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.behind_at_end = 60; }), "3 % not sent in time");
+  EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.verified = 0; }), "no reply");
+  EXPECT_EQ(why([](LoadResult& load) {
+              load.latency = Histogram();
+              load.latency.record(1'000'000, 500);
+            }),
+            "too few messages for p99");
+}
+
+}  // namespace
+}  // namespace joust
