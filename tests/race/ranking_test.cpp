@@ -176,6 +176,28 @@ TEST(Ranking, OfBoundsAloneKnowsItsNoise) {
   for (const Ranking::Place& place : ranking.places) EXPECT_FALSE(place.tie_group || place.told_apart);
 }
 
+TEST(Judge, ComparesLatenciesWithinRounds) {
+  MadeUpRace race(3, 10);
+  Random random(18);
+  RaceResult result = race.race();
+  for (Entry& entry : result.cases.front().entries)
+    for (Trial& trial : entry.trials) {
+      Latency& latency = trial.load->latency_ns;
+      const double round = 1 + 0.1 * static_cast<double>(trial.round);  // what a whole round has in common
+      latency.p50 = 1e5 * round * std::exp(0.01 * stats::noise::normal(random));
+      latency.p99 = *latency.p50 * (entry.contestant.name == "epoll b" ? 6 : 4);
+      latency.p999.reset();
+    }
+  judge(result);
+  const LatencyEstimates& ratio = find_entry(result.cases.front(), "epoll b")->summary.latency_ratio;
+  ASSERT_TRUE(ratio.p50 && ratio.p99);
+  EXPECT_TRUE(ratio.p50->interval.contains(1));
+  EXPECT_NEAR(ratio.p99->median, 1.5, 0.03);
+  EXPECT_LT(ratio.p99->interval.width(), 0.1) << "what rounds have in common cancels out";
+  EXPECT_NEAR(ratio.p99->confidence, 1 - 3 * 14.0 / 1024, 1e-9) << "of all comparisons together";
+  EXPECT_FALSE(ratio.p999) << "no trial has enough samples for it";
+}
+
 TEST(Ranking, RatiosHoldTogetherAndTheSecondEntryStandsAlone) {
   MadeUpRace race(3, 10);
   Random random(16);

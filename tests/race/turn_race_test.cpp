@@ -130,6 +130,25 @@ TEST_F(TurnRace, ACountOfMessagesOrAScheduleTakesNoTurns) {
   EXPECT_EQ(runner.world.generations, 0);
 }
 
+TEST_F(TurnRace, ARateTakesTurnsUnlessItIsLow) {
+  LoadPlan& load = scenario.cases.front().load;
+  load.send_at_rate(5000);
+  run();
+  EXPECT_EQ(runner.world.generations, 8);
+  load.send_at_rate(19);
+  run();
+  EXPECT_EQ(runner.world.generations, 8) << "the longest turn would have nine messages";
+}
+
+TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
+  scenario.rounds = 0;
+  scenario.cases.front().load.connections = 100;
+  scenario.cases.front().load.send_at_rate(2500);
+  scenario.time = seconds(12);
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_EQ(plan.cases.front().plan.load.duration, milliseconds(800)) << "2,000 messages";
+}
+
 TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   scenario.rounds = 0;
   const RaceResult result = run();

@@ -131,5 +131,60 @@ TEST_F(VerdictWords, ALoneContestantHasItsFigure) {
   EXPECT_TRUE(verdict().starts_with("epoll answers 70.")) << verdict();
 }
 
+class OpenLoopVerdict : public VerdictWords {
+ protected:
+  // In an open loop a fake's throughput is its capacity: the latency is the shorter the greater it is.
+  OpenLoopVerdict() {
+    scenario.cases.front().load.send_at_rate(5000);
+    runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
+  }
+};
+
+TEST_F(OpenLoopVerdict, RanksByLatency) {
+  const RaceResult result = judged();
+  const CaseResult& one = result.cases.front();
+  EXPECT_EQ(find_entry(one, "io-uring")->tie_group, 1);
+  EXPECT_EQ(find_entry(one, "epoll")->tie_group, 2);
+  EXPECT_EQ(find_entry(one, "threads")->tie_group, 2);
+  EXPECT_FALSE(find_entry(one, "io-uring")->summary.ratio) << "throughput is given";
+  EXPECT_FALSE(find_entry(one, "io-uring")->at_least);
+  const std::string& text = one.verdict;
+  EXPECT_TRUE(
+      text.starts_with("At 5,000 messages/s: the p99 latency of io-uring is 0.67x that of epoll (0.6"))
+      << text;
+  EXPECT_NE(text.find("and epoll cannot be told apart here") == std::string::npos,
+            text.find("and threads cannot be told apart here") == std::string::npos)
+      << text;
+}
+
+TEST_F(OpenLoopVerdict, MeasuresNoCeiling) {
+  const RaceResult result = judged();
+  EXPECT_TRUE(std::ranges::none_of(result.cases.front().entries, [](const Entry& entry) {
+    return entry.kind == EntryKind::ceiling;
+  }));
+  const CheckResult& headroom = result.cases.front().checks.front();
+  EXPECT_EQ(headroom.id, 1);
+  EXPECT_EQ(headroom.verdict, Verdict::pass) << headroom.detail;
+}
+
+TEST_F(OpenLoopVerdict, ALoneContestantHasItsPercentile) {
+  scenario.contestants.resize(1);
+  EXPECT_TRUE(verdict().starts_with("At 5,000 messages/s: epoll answers 99 % within 7.3")) << verdict();
+}
+
+TEST_F(OpenLoopVerdict, WithoutThePercentileNobodyIsRanked) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->latency_ns.p99.reset(); };
+  EXPECT_EQ(verdict(), "At 5,000 messages/s: no contestant can be ranked.");
+}
+
+TEST_F(OpenLoopVerdict, TheSecondEntryIsComparedByLatencyToo) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.kind == EntryKind::again) *trial.load->latency_ns.p99 *= 1.2;
+  };
+  const RaceResult result = judged();
+  EXPECT_TRUE(result.cases.front().reference_differs);
+  EXPECT_GT(result.cases.front().least_difference, 0.15);
+}
+
 }  // namespace
 }  // namespace joust::race

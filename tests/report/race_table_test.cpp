@@ -45,6 +45,13 @@ TEST(RaceTable, BoundsStandAfterFiguresByCost) {
   expect_golden(text.substr(0, text.find("  PASS")) + text.substr(text.rfind("\n\n")), "race_bounds.txt");
 }
 
+TEST(RaceTable, AnOpenLoopShowsLatencyFirst) {
+  const std::string text = race_table(open_race(), {});
+  expect_golden(text, "race_open.txt");
+  EXPECT_LE(widest_line(text), 120U);
+  EXPECT_EQ(text.find("█"), std::string::npos) << "throughput is given";
+}
+
 TEST(RaceTable, WhereFilesAreCarriedTheirBytesHaveAColumn) {
   race::RaceResult result = plain_race();
   EXPECT_EQ(race_table(result, {}).find("MB/s"), std::string::npos);
@@ -137,13 +144,6 @@ TEST(Text, WrapsAtBlanksBehindAnIndent) {
 TEST(Text, WidthsAreThoseOfCharactersNotOfBytes) {
   EXPECT_EQ(width_of("█▌–"), 3U);
   EXPECT_EQ(right("–", 3), "  –");
-}
-
-TEST(Text, ThousandsStandApart) {
-  EXPECT_EQ(grouped(0), "0");
-  EXPECT_EQ(grouped(999), "999");
-  EXPECT_EQ(grouped(1000), "1,000");
-  EXPECT_EQ(grouped(268435456), "268,435,456");
 }
 
 TEST(Text, FiguresKeepThreeDigits) {

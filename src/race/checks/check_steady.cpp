@@ -43,8 +43,8 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
     findings.say("a load that ends after a number of messages has no part that should be steady");
     return findings.take();
   }
-  if (load.interval.count() > 0) {
-    findings.say("the interval between messages sets the throughput of every part of a trial");
+  if (load.interval.count() > 0 || load.open_loop()) {
+    findings.say("the schedule of the load sets the throughput of every part of a trial");
     return findings.take();
   }
   const Steadiness steadiness = steadiness_of(one);

@@ -26,32 +26,47 @@ void apply_bars(CaseResult& one) {
 
 // The members that keep an entry's place by one figure.
 struct Standing {
-  std::optional<Estimate> Summary::* ratio;
   bool Entry::* told_apart;
   std::optional<int> Entry::* tie_group;
 };
 
 void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
   for (std::size_t i = 0; i < one.entries.size(); ++i) {
-    const Ranking::Place& place = ranking.places[i];
-    one.entries[i].summary.*standing.ratio = place.ratio;
-    one.entries[i].*standing.told_apart = place.told_apart;
-    one.entries[i].*standing.tie_group = place.tie_group;
+    one.entries[i].*standing.told_apart = ranking.places[i].told_apart;
+    one.entries[i].*standing.tie_group = ranking.places[i].tie_group;
   }
 }
 
-void rank_throughput(const RaceResult& race, CaseResult& one) {
-  const Ranking ranking = rank(one, throughput, stats::Better::greater, race.looks);
+// `ratio` returns the member of a summary that keeps the ratio by this figure.
+template <typename Ratio>
+void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    ratio(one.entries[i].summary) = ranking.places[i].ratio;
+}
+
+void rank_contestants(const RaceResult& race, CaseResult& one) {
+  const auto [figure, better] = ranked_by(one);
+  const Ranking ranking = rank(one, figure, better, race.looks);
   one.family = ranking.family;
   one.least_difference = ranking.least_difference;
   one.reference_differs = ranking.reference_differs;
-  apply(ranking, {&Summary::ratio, &Entry::told_apart, &Entry::tie_group}, one);
+  apply(ranking, {&Entry::told_apart, &Entry::tie_group}, one);
+  if (!one.ranked_by_latency())
+    apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.ratio; });
 }
 
 void rank_cost(const RaceResult& race, CaseResult& one) {
   const Ranking ranking = rank(one, server_cost, stats::Better::smaller, race.looks);
   one.least_cost_difference = ranking.least_difference;
-  apply(ranking, {&Summary::cost_ratio, &Entry::cost_told_apart, &Entry::cost_tie_group}, one);
+  apply(ranking, {&Entry::cost_told_apart, &Entry::cost_tie_group}, one);
+  apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.cost_ratio; });
+}
+
+void compare_latencies(const RaceResult& race, CaseResult& one) {
+  for (const LatencyFigure& figure : kLatencyFigures)
+    apply_ratios(
+        rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks), one,
+        [&](Summary& summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 
 bool was_tried(const CaseResult& one) {
@@ -73,11 +88,13 @@ bool nobody_is_sound(const CaseResult& one) {
 void run_checks(RaceResult& race, CaseResult& one) {
   one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
                 check_books(race, one)};
+  if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
-  rank_throughput(race, one);
+  rank_contestants(race, one);
   rank_cost(race, one);
+  compare_latencies(race, one);
   for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
                            check_ties, check_environment})
     one.checks.push_back(check(race, one));

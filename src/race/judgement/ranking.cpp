@@ -47,6 +47,19 @@ std::optional<double> server_cost(const Trial& trial) {
   return trial.server_cpu_us_per_message();
 }
 
+Figure latency(std::optional<double> Latency::* figure) {
+  return [=](const Trial& trial) { return trial.load->latency_ns.*figure; };
+}
+
+RankedBy ranked_by(const CaseResult& one) {
+  if (one.ranked_by_latency()) return {latency(&Latency::p99), stats::Better::smaller};
+  return {throughput, stats::Better::greater};
+}
+
+const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry) {
+  return one.ranked_by_latency() ? entry.summary.latency_ratio.p99 : entry.summary.ratio;
+}
+
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure) {
   stats::Rounds figures(rounds_begun(one));
   for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = figure(*trial);

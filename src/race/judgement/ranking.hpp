@@ -16,6 +16,17 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
+// Of the samples of the trial itself; nothing where too few lie beyond the percentile.
+Figure latency(std::optional<double> Latency::* figure);
+
+// What the contestants of a case are ranked by.
+struct RankedBy {
+  Figure figure;
+  stats::Better better;
+};
+RankedBy ranked_by(const CaseResult& one);
+// An entry's ratio by that; may be empty.
+const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
 
 // Nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "race/checks/findings.hpp"
+#include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
 
 namespace joust::race {
@@ -17,17 +19,22 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
+std::string interval_text(const Estimate& ratio) {
+  return ratio.interval.is_known() ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
+                                   : std::string("one round");
+}
+
 // Tie groups are formed around their leaders, so members of different groups may still tie. Empty where a
 // bound does not prove which of both is faster.
 std::vector<std::string> against_reference(const Entry& entry, const Entry& reference,
                                            const CaseResult& one) {
-  const Estimate& ratio = *entry.summary.ratio;
+  const Estimate& ratio = *ranked_ratio(one, entry);
   const std::string& name = entry.contestant.name;
   const char* const bound = entry.at_least ? "at least " : reference.at_least ? "at most " : "";
   const std::string times = fmt::format("{}{:.2f}x", bound, ratio.median);
-  const std::string interval = ratio.interval.is_known()
-                                   ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
-                                   : std::string("one round");
+  const std::string interval = interval_text(ratio);
+  if (entry.told_apart && one.ranked_by_latency())
+    return {fmt::format("the p99 latency of {} is {} that of {} ({})", name, times, one.reference, interval)};
   if (entry.told_apart) return {fmt::format("{} is {} {} ({})", name, times, one.reference, interval)};
   if (entry.at_least || reference.at_least) return {};
   return {fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval)};
@@ -43,13 +50,15 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
   return {fmt::format("a message costs {} the server CPU time of {}", enumerate(costs), one.reference)};
 }
 
-// Ranked contestants, the fastest first.
+// Ranked contestants, the best first.
 std::vector<const Entry*> ranking(const CaseResult& one) {
   std::vector<const Entry*> ranked;
   for (const Entry* entry : contestants_of(one))
     if (entry->ranked && entry->tie_group) ranked.push_back(entry);
-  std::ranges::stable_sort(ranked, std::ranges::greater{},
-                           [](const Entry* entry) { return entry->summary.throughput_per_s->median; });
+  std::ranges::stable_sort(ranked, {}, [&](const Entry* entry) {
+    const Summary& summary = entry->summary;
+    return one.ranked_by_latency() ? summary.latency_by_round.p99->median : -summary.throughput_per_s->median;
+  });
   return ranked;
 }
 
@@ -92,9 +101,13 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
   return sentences;
 }
 
-std::vector<std::string> lone_sentence(const Entry& entry) {
-  return {fmt::format("{} answers {}{} messages/s", entry.contestant.name, entry.at_least ? "at least " : "",
-                      format_count(entry.summary.throughput_per_s->median))};
+std::string alone(const CaseResult& one, const Entry& entry) {
+  const Summary& summary = entry.summary;
+  if (!one.ranked_by_latency())
+    return fmt::format("{} answers {}{} messages/s", one.reference, entry.at_least ? "at least " : "",
+                       format_count(summary.throughput_per_s->median));
+  const Duration p99(std::llround(summary.latency_by_round.p99->median));
+  return fmt::format("{} answers 99 % within {}", one.reference, format_duration(p99));
 }
 
 std::vector<std::string> rank_sentences(const CaseResult& one) {
@@ -102,7 +115,7 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());
   if (all.empty()) return {"no contestant can be ranked"};
-  if (all.size() == 1 && all.front()->contestant.name == one.reference) return lone_sentence(*all.front());
+  if (all.size() == 1 && all.front()->contestant.name == one.reference) return {alone(one, *all.front())};
   std::vector<std::string> sentences;
   const Entry* reference = find_entry(one, one.reference);
   const bool comparable = reference->ranked || reference->at_least;
@@ -111,7 +124,7 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
     if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
     const bool with_reference =
         entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
-    if (with_reference || !comparable || !entry->summary.ratio) continue;
+    if (with_reference || !comparable || !ranked_ratio(one, *entry)) continue;
     for (std::string& words : against_reference(*entry, *reference, one)) sentences.push_back(words);
   }
   for (const auto& [group, names] : groups)
@@ -133,7 +146,10 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
     if (entry.is_contestant() && !entry.ranked)
       sentences.push_back(fmt::format("{} is not ranked ({})", entry.contestant.name, entry.reason));
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
-  return fmt::format("{}.", join(sentences, "; "));
+  const std::string rate = one.ranked_by_latency()
+                               ? fmt::format("At {} messages/s: ", format_rate(*one.plan.load.rate_per_s))
+                               : std::string();
+  return fmt::format("{}{}.", rate, join(sentences, "; "));
 }
 
 }  // namespace joust::race
