@@ -75,7 +75,7 @@ class Exchange {
   // Why hear() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
-  // No more requests will be written. Called once.
+  // No more requests will be written: at all, or until the next turn (LoadPlan::turns). Called once in each.
   virtual void on_last_request() {}
 
   // The newest `requests` requests were written but will never be sent.
@@ -84,8 +84,9 @@ class Exchange {
   // The connection has failed: no more messages will arrive. Called before on_last_request().
   virtual void on_failure() {}
 
-  // True once every message that is not a reply has arrived; until then the connection stays open. Called
-  // after each message of this connection, and when the publication count of the load has changed.
+  // True once every message that is not a reply has arrived. Until then the connection stays open, or its
+  // turn lasts. Called after each message of this connection, and when the publication count of the load has
+  // changed.
   virtual bool complete() const { return true; }
 };
 

@@ -26,7 +26,10 @@ void RequestSession::next_phases(Time now) {
   }
   if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
-  if (phase_ == Phase::settling && intended_.empty() && plan_.turns && !owes()) rest(now);
+  if (phase_ == Phase::settling && plan_.turns && !owes()) {
+    last_request(now);
+    if (all_heard()) rest(now);
+  }
 }
 
 // The turn is over for this connection. The first requests of the next one are written in advance.
@@ -44,7 +47,7 @@ Time RequestSession::window_opens() const {
 // The requests written in advance are sent, on all connections at the same instant.
 void RequestSession::start(Time now) {
   turn_ = run_.turn();
-  left_window_ = cut_off_ = false;
+  left_window_ = cut_off_ = last_request_ = false;
   if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
   unseen_bytes_ = 0;  // they belong to the warm-up
   begin_schedule(now);

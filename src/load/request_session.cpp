@@ -44,6 +44,8 @@ bool RequestSession::owes() const {
 
 bool RequestSession::may_send(Time now) const {
   if (intended_.size() >= plan_.depth || !(has_more() || owes())) return false;
+  // A message that is not sent yet would be one that others wait for.
+  if (plan_.turns && greets_ && in_advance()) return false;
   if (!plan_.has_schedule()) return true;
   if (in_advance()) return schedule_.begins_with_all() && intended_.empty();
   return now >= schedule_.next();
@@ -208,10 +210,10 @@ bool RequestSession::waits_for_others() const {
 
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
+  if (greeted_ && phase_ == Phase::waiting) return run_.start();  // at once when it is known
   // Other members may have completed this connection: on_deadline() is then called at once.
   if (waits_for_others())
     return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
-  if (phase_ == Phase::waiting) return run_.start();  // at once when it is known, to leave the phase
   if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
   Time due = border();
   if (!intended_.empty()) due = std::min(due, oldest_sent() + plan_.request_timeout);

@@ -46,6 +46,16 @@ class Turns(Case):
                         self.assertEqual(received, trial["load"]["bytes"]["total_sent"])
                         self.assertGreater(sum(trial["turns"]["server_cpu_s"]), 0)
 
+    def test_a_room_rests_when_every_message_has_reached_every_member(self):
+        result = self.race("--server", "epoll,threads", "-p", "broadcast", "--rounds", 2)
+        self.assertGreater(result["turns"], 0)
+        for contestant in result["contestants"]:
+            for trial in contestant["trials"]:
+                self.assertNotIn("failure", trial, contestant["name"])
+                deliveries = trial["load"]["deliveries"]
+                self.assertGreater(deliveries["expected"], 4 * trial["load"]["messages"]["verified"])
+                self.assertEqual(deliveries["received"], deliveries["expected"])
+
     def test_off_gives_everyone_a_window(self):
         result = self.race("--server", "epoll", "--rounds", 1, "--turns", "off")
         self.assertEqual((result["generations"], result["turns"]), (0, 0))

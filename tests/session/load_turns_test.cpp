@@ -163,6 +163,58 @@ TEST_F(LoadTurns, AStopAtRestEndsAllConnectionsCleanly) {
   EXPECT_TRUE(conclude(run_, {}, false, kFirstTurn + seconds(2)).clean());
 }
 
+// A member of a room: replies are "r", the other members' messages "o".
+class Member : public Exchange {
+ public:
+  explicit Member(std::uint64_t& ended) : ended_(ended) {}
+  void write_request(std::uint64_t, Writer& request) override { request.send("q"); }
+  bool write_greeting(Writer& greeting) override {
+    greeting.send("g");
+    return true;
+  }
+  Heard hear(std::uint64_t, Bytes message) override {
+    const std::string_view text = as_text(message);
+    others_ += text == "o";
+    return text == "g" ? Heard::greeting : text == "r" ? Heard::reply : Heard::other;
+  }
+  void on_last_request() override { ++ended_; }
+  bool complete() const override { return others_ >= ended_; }  // one in each turn
+
+ private:
+  std::uint64_t& ended_;
+  std::uint64_t others_ = 0;
+};
+
+TEST(RoomInTurns, ATurnLastsUntilEveryMessageHasArrived) {
+  LoadRun run{{.turns = true}};
+  int rested = 0;
+  run.observe([&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
+  std::uint64_t ended = 0;
+  const auto make =
+      exchange_client(Line{}, [&](const Parameters&) { return std::make_unique<Member>(ended); });
+  const std::unique_ptr<Service> client = make({}, run);
+  const std::unique_ptr<Session> member = client->open({});
+  const auto say = [&](const char* text, Time at) { member->on_bytes(as_bytes(text), at); };
+  member->on_open(kFirstTurn - seconds(1));
+  EXPECT_EQ(heard(*member), "g\n");
+  say("g\n", kFirstTurn - seconds(1));
+  for (unsigned turn = 1; turn <= 2; ++turn) {
+    const Time begins = kFirstTurn + seconds(turn);
+    EXPECT_EQ(heard(*member), "") << "a message that is not sent is none to wait for";
+    EXPECT_EQ(member->deadline(), std::nullopt);
+    run.begin_turn(begins, milliseconds(10), milliseconds(2));
+    member->on_deadline(begins);
+    EXPECT_EQ(heard(*member), "q\n");
+    say("r\n", begins + milliseconds(11));
+    EXPECT_EQ(ended, turn);
+    EXPECT_TRUE(run.turn_under_way());
+    say("o\n", begins + milliseconds(15));
+    EXPECT_FALSE(run.turn_under_way());
+    EXPECT_EQ(rested, static_cast<int>(turn));
+  }
+  EXPECT_EQ(run.connections_failed(), 0U);
+}
+
 TEST(Turns, OneTurnAtATime) {
   Turns turns;
   EXPECT_FALSE(turns.begin()) << "there is nobody";

@@ -21,7 +21,8 @@ struct SharedCounts {
 
   LoadRun& run;
   const std::size_t members;
-  std::atomic<std::uint64_t> joined{0}, sending{0};  // members
+  std::atomic<std::uint64_t> joined{0};              // members
+  std::atomic<std::uint64_t> ended{0};               // of all members together: turns, or the load
   std::atomic<bool> broken{false};                   // a member has failed
   std::atomic<std::uint64_t> published{0};           // messages written; of all members together:
   std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
@@ -49,17 +50,21 @@ class MemberExchange : public Exchange {
   bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
   std::string_view complaint() const override { return complaint_; }
   void on_last_request() override {
-    if (counts_->sending.fetch_sub(1) == 1) counts_->run.publications().announce();
+    ++ended_;
+    counts_->ended.fetch_add(1);
+    if (all_have_ended()) counts_->run.publications().announce();
   }
   void on_withdrawn(std::uint64_t requests) override { counts_->published.fetch_sub(requests); }
   // Its last messages may not have been sent, so the number of messages to wait for is unknown.
   void on_failure() override { counts_->broken = true; }
   bool complete() const override {
-    if (counts_->sending.load() > 0) return false;
-    return counts_->broken || received_ >= counts_->published.load();
+    if (counts_->broken) return true;
+    return all_have_ended() && received_ >= counts_->published.load();
   }
 
  private:
+  // Whether no member writes another message before the next turn.
+  bool all_have_ended() const { return counts_->ended.load() >= ended_ * counts_->joined.load(); }
   Heard welcomed();
   Heard wrong(std::string_view why);
   bool in_order(const Frame& frame);
@@ -68,6 +73,7 @@ class MemberExchange : public Exchange {
   const std::uint32_t member_;
   const std::shared_ptr<const Pattern> pattern_;
   std::vector<std::uint32_t> next_;  // the next message number expected from each member
+  std::uint64_t ended_ = 0;  // turns, or the load
   std::uint64_t received_ = 0;
   std::string_view complaint_ = "what came is not of this protocol";
 };
@@ -94,7 +100,6 @@ Heard MemberExchange::wrong(std::string_view why) {
 Heard MemberExchange::welcomed() {
   next_.resize(counts_->members);
   counts_->joined.fetch_add(1);
-  counts_->sending.fetch_add(1);
   return Heard::greeting;
 }
 

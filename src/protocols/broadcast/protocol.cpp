@@ -22,6 +22,7 @@ Protocol broadcast_protocol() {
   protocol.name = "broadcast";
   protocol.summary = "a room: every member gets every message, its own included";
   protocol.over_message = false;  // the log is a stream
+  protocol.takes_turns = true;  // when every message has reached every member
   protocol.largest_payload = broadcast::kLargestPayload;
   protocol.options = broadcast::options();
   protocol.make_server = broadcast::make_server;
