@@ -179,6 +179,17 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return best;
 }
 
+std::string grouped(std::uint64_t number) {
+  std::string text = fmt::format("{}", number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+  return text;
+}
+
+std::string format_rate(double rate) {
+  return rate == std::round(rate) && rate < 1e15 ? grouped(static_cast<std::uint64_t>(rate))
+                                                  : fmt::format("{:.6g}", rate);
+}
+
 bool has_control(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i)
     if (control_at(text, i) > 0) return true;

@@ -30,6 +30,11 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
 
+std::string format_rate(double rate);        // "5,000", "0.5": exact
+
+// "1,548,250": exact, for counts.
+std::string grouped(std::uint64_t number);
+
 // True if a terminal would obey a part of this UTF-8 text: C0, DEL or C1.
 bool has_control(std::string_view text);
 // The text of a stranger for a terminal: control characters are replaced by '?', except for those in `kept`.

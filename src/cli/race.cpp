@@ -38,6 +38,7 @@ std::string race_examples(const Program& program) {
   {0} race {2} --quick --json first.json
   {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 7
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
+  {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
@@ -134,6 +135,22 @@ void Race::add_load_to(Command command) {
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
   add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
            group);
+  add_optional(command, "-R,--rate", flags.rate_per_s,
+               "open loop: messages a second, of all connections together; contestants are ranked by latency",
+               group, [](Command options, const auto& names, auto& value, const auto& help) {
+                 return add_rate(options, names, value, help);
+               });
+  const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
+                            std::vector<std::string> allowed) {
+    add_optional(command, name, into, help, group,
+                 [=](Command options, const auto& names, auto& value, const auto& text) {
+                   return options.add_option(names, value, text).one_of(allowed);
+                 });
+  };
+  add_word("--arrivals", flags.arrivals, "of an open loop: constant, poisson [constant]",
+           {"constant", "poisson"});
+  add_word("--phase", flags.phase, "with -R or -i, connections send spread or together [spread]",
+           {"spread", "together"});
   add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
   add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
                [](Command sub, const auto& n, auto& value, const auto& text) {

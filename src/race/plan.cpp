@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "race/scenario/engine_choice.hpp"
+#include "race/turns/generation_run.hpp"
 
 namespace joust::race {
 namespace {
@@ -54,6 +55,7 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
 }
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
+  if (one.load.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
@@ -121,9 +123,13 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
-// A count of messages, or a schedule, is for a window without breaks.
+// A count of messages, or an interval, is for a window without breaks. At a rate the schedule goes on from
+// turn to turn as if no time had passed, but the longest turn must have some messages.
 bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
-  return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{};
+  constexpr double kFewest = 10;
+  const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
+  return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{} &&
+         load.rate_per_s.value_or(kFewest / longest_turn_s) * longest_turn_s >= kFewest;
 }
 
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.
@@ -140,9 +146,12 @@ void shorten(LoadPlan& load, Duration share) {
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
   constexpr Duration kStart = std::chrono::milliseconds(150);  // and end, of both processes
   constexpr Duration kShortest = std::chrono::milliseconds(100);
+  constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
   load.warmup = std::min(load.warmup, kLongestWarmup);
   const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
-  load.duration = std::min(*load.duration, std::max(kShortest, in_turns * 4 / 5));
+  const auto sampled = std::chrono::round<Duration>(
+      std::chrono::duration<double>(load.open_loop() ? kSamples / *load.rate_per_s : 0));
+  load.duration = std::min(*load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
 // Trials with a window of their own are no basis for a goal: those that are precise enough take hours.

@@ -8,27 +8,13 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "race/trial/counting.hpp"
 #include "race/trial/disturbance.hpp"
 #include "race/turns/generation_run.hpp"
 #include "race/turns/goal.hpp"
 
 namespace joust::race {
 namespace {
-
-// The counters are read up to some milliseconds off the ends of the timed window: with a window of 4 ms, one
-// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used. The readings themselves
-// take about ten calls.
-constexpr double kLeastCountedS = 0.1;
-constexpr std::uint64_t kLeastCountedMessages = 500;
-
-// Why the window of a counting trial is too short; empty if it is long enough.
-std::string too_little_to_count(const LoadResult& load) {
-  if (load.duration_s >= kLeastCountedS && load.verified >= kLeastCountedMessages) return {};
-  return fmt::format(
-      "not counted: the timed window held {} messages in {:.3g} ms; {} messages and {:.0f} ms are needed, so "
-      "ask for a longer duration or more messages",
-      load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
-}
 
 // How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
@@ -38,13 +24,6 @@ std::string what_failed(const Trial& trial) {
   if (!trial.failure.empty()) return trial.failure;
   const bool told = trial.load && !trial.load->messages_of_errors.empty();
   return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
-}
-
-// A counting trial of contestants that take turns. Calls are the same in every window.
-void make_short(LoadPlan& load) {
-  load.turns = false;
-  load.duration = std::min<Duration>(*load.duration, std::chrono::milliseconds(300));
-  load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
 }
 
 // One run of the plan: the loop over rounds, attempts and trials.

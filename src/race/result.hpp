@@ -36,6 +36,17 @@ struct Latency {
   std::vector<std::string> shaky{};  // percentiles with few samples beyond them: "p999"
 };
 
+// Latencies and how many messages had each.
+using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+// What only an open loop has.
+struct ScheduleResult {
+  std::uint64_t due = 0, unsent = 0;     // requests of the window's schedule; of these, not sent in it
+  Latency uncorrected_ns{};              // counted from the send, not from the time that was intended
+  Latency lateness_ns{};                 // of the load itself: a slot was free, and the request was not sent
+  LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
+};
+
 // The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
 struct TimedWindow {
   std::int64_t from = 0, to = 0;
@@ -55,7 +66,8 @@ struct LoadResult {
   std::optional<double> mb_per_s{};  // file protocols: millions of the files' bytes a second
   std::optional<TimedWindow> window_ns{};
   Latency latency_ns{};
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> histogram_ns{};  // latency and count; may be empty
+  LatencyCounts histogram_ns{};  // may be empty
+  std::optional<ScheduleResult> schedule{};
   std::vector<double> slices{};  // messages verified in each of equal parts of the window
   Usage usage{};
   std::uint64_t threads = 1;
@@ -162,6 +174,30 @@ struct Sides {
   std::optional<double> server{}, client{};
 };
 
+// Latency figures over rounds: each is that of a trial's own samples, all turns of a generation together.
+struct LatencyEstimates {
+  std::optional<Estimate> mean{}, p50{}, p99{}, p999{};
+};
+
+// The latency figures that are compared between contestants.
+struct LatencyFigure {
+  const char* name;
+  std::optional<double> Latency::* of_trial;
+  std::optional<Estimate> LatencyEstimates::* estimate;
+};
+inline constexpr LatencyFigure kLatencyFigures[] = {
+    {"mean", &Latency::mean, &LatencyEstimates::mean},
+    {"p50", &Latency::p50, &LatencyEstimates::p50},
+    {"p99", &Latency::p99, &LatencyEstimates::p99},
+    {"p999", &Latency::p999, &LatencyEstimates::p999}};
+
+// Of an open loop. Medians of trials, which a few disturbed ones hardly move, and all samples together.
+struct ScheduleSummary {
+  double kept = 0;  // the share of the requests due that were sent in the window
+  std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
+  Latency uncorrected_ns{}, lateness_ns{};
+};
+
 // A contestant's counted trials: medians with intervals.
 struct Summary {
   std::size_t trials = 0;
@@ -169,7 +205,10 @@ struct Summary {
   std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
-  Latency latency_ns{};
+  Latency latency_ns{};  // of all trials' samples together
+  LatencyEstimates latency_by_round{};
+  LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
+  std::optional<ScheduleSummary> schedule{};
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 
@@ -194,8 +233,8 @@ struct Entry {
   bool ranked = true;
   bool at_least = false;                // the generator was the limit: the figure is a lower bound
   std::string reason{};                 // why it is not ranked
-  bool told_apart = false;              // from the reference
-  std::optional<int> tie_group{};       // from 1, the fastest first; members of one group tie
+  bool told_apart = false;              // from the reference, by what the case is ranked by
+  std::optional<int> tie_group{};       // from 1, the best first; members of a group tie; none if at_least
   bool cost_told_apart = false;         // likewise, by the server's CPU time per message
   std::optional<int> cost_tie_group{};  // from 1, the cheapest first
 
@@ -223,10 +262,13 @@ struct CaseResult {
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   stats::Family family{1};           // the comparisons of its ranked contestants
-  double least_difference = 0;       // that is told: 0.02 is 2 %
+  double least_difference = 0;       // that is told, of what is ranked: 0.02 is 2 %
   double least_cost_difference = 0;  // likewise, of the server's CPU time per message
   bool reference_differs = false;    // from its second entry
   std::string verdict{};             // in words
+
+  // Where throughput is given, contestants are ranked by the 99th percentile of latency.
+  bool ranked_by_latency() const { return plan.load.open_loop(); }
 };
 
 struct RaceResult {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "report/race_cells.hpp"
 
 namespace joust::report {
 namespace {
@@ -15,38 +16,7 @@ using race::CaseResult;
 using race::Entry;
 using race::EntryKind;
 
-constexpr const char* kNone = "–";
 constexpr std::size_t kBarColumns = 20;
-
-// "95 % together": the least confidence of the rows, rounded down. With one comparison "95 % interval".
-std::string interval_title(const CaseResult& one, const std::vector<const Entry*>& rows,
-                           std::optional<race::Estimate> race::Summary::* ratio) {
-  double least = 1;
-  for (const Entry* entry : rows)
-    if (const auto& known = entry->summary.*ratio; known && known->interval.is_known())
-      least = std::min(least, known->confidence);
-  if (least == 1) return "interval";
-  constexpr double kRounding = 1e-9;
-  const char* const of = one.family.pairs() > 1 ? "together" : "interval";
-  return fmt::format("{:.0f} % {}", std::floor(least * 100 + kRounding), of);
-}
-
-// "67.2k to 69.0k" only where two rounds or more can tell.
-std::string interval_text(const std::optional<race::Estimate>& ratio, int digits = 2) {
-  if (!ratio || !ratio->interval.is_known()) return kNone;
-  return fmt::format("{:.{}f} to {:.{}f}", ratio->interval.low, digits, ratio->interval.high, digits);
-}
-
-std::string latency_text(const std::optional<double>& nanoseconds) {
-  return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
-}
-
-// "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
-                            const char* name) {
-  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
-                     latency_text(latency.*figure));
-}
 
 std::string number_text(const std::optional<double>& number) {
   return number ? short_number(*number) : kNone;
@@ -54,6 +24,16 @@ std::string number_text(const std::optional<double>& number) {
 
 std::string memory_text(const std::optional<double>& bytes) {
   return bytes ? format_bytes(*bytes) : kNone;
+}
+
+// "1.56", "≥ 1.56" of a bound, "≤ 1.56" to a bound. Two bounds have no ratio.
+std::string ratio_text(const CaseResult& one, const Entry& entry) {
+  if (!entry.summary.ratio) return kNone;
+  const Entry* const reference = race::find_entry(one, one.reference);
+  const bool to_bound = reference != nullptr && reference != &entry && reference->at_least;
+  if (entry.at_least && to_bound) return kNone;
+  const bool of_bound = entry.at_least && reference != &entry;
+  return fmt::format("{}{:.2f}", of_bound ? "≥ " : to_bound ? "≤ " : "", entry.summary.ratio->median);
 }
 
 // A bar in eighths of a column.
@@ -64,27 +44,6 @@ std::string bar(double fraction) {
   std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text + kEighths[eighths % 8];
-}
-
-// Contestants by rank, then those that are not ranked, by throughput; then those that did not run.
-std::vector<const Entry*> rows_of(const CaseResult& one) {
-  std::vector<const Entry*> rows;
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant()) rows.push_back(&entry);
-  const auto key = [](const Entry* entry) {
-    const auto& rate = entry->summary.throughput_per_s;
-    return std::tuple(!entry->ranked, !rate, entry->tie_group.value_or(0), rate ? -rate->median : 0.0);
-  };
-  std::ranges::stable_sort(rows, {}, key);
-  return rows;
-}
-
-// "1", or "2=" where several share the place.
-std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::* group) {
-  if (!(entry.*group)) return kNone;
-  const auto sharing = std::ranges::count_if(
-      one.entries, [&](const Entry& other) { return other.*group && *(other.*group) == *(entry.*group); });
-  return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
 }
 
 std::string rate_text(const Entry& entry) {
@@ -100,23 +59,12 @@ double greatest_rate(const std::vector<const Entry*>& rows) {
   return greatest;
 }
 
-// Whether nobody was seen to be faster, ranked or not.
+// Whether nobody was seen to be faster, not even by a bound.
 bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   return std::ranges::none_of(rows, [&](const Entry* other) {
-    return !other->ranked && other->at_least &&
+    return other->at_least &&
            other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
   });
-}
-
-std::string legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
-  const bool marked = std::ranges::any_of(rows, [](const Entry* entry) {
-    const auto& shaky = entry->summary.latency_ns.shaky;
-    return std::ranges::count(shaky, "p50") + std::ranges::count(shaky, "p99") > 0;
-  });
-  if (!marked) return {};
-  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
-                 terminal) +
-         "\n";
 }
 
 // Where files are carried, their bytes say more than how many there were.
@@ -131,10 +79,11 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = "messages/s", .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
+  const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
   columns.insert(columns.end(),
                  {{.title = "", .text = true, .gap = 1, .decoration = true},
                   {.title = "median", .gap = 2, .group = ratio_group},
-                  {.title = interval_title(one, rows, &race::Summary::ratio), .gap = 2, .group = ratio_group},
+                  {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
                   {.title = "p50", .gap = 3, .group = "latency"},
                   {.title = "p99", .group = "latency"},
                   {.title = "max", .group = "latency"}});
@@ -147,10 +96,11 @@ std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry,
                                  rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
+  const std::string ratio = ratio_text(one, entry);
   cells.insert(cells.end(),
-               {left(rate ? bar(rate->median / greatest) : "", kBarColumns),
-                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-                interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+               {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
+                ratio == kNone ? kNone : interval_text(summary.ratio),
+                percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
                 percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
                 latency_text(summary.latency_ns.max)});
   return cells;
@@ -159,6 +109,7 @@ std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry,
 }  // namespace
 
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
+  if (one.ranked_by_latency()) return latency_table(one, terminal);
   const std::vector<const Entry*> rows = rows_of(one);
   TextTable table(result_columns(one, rows), 2);
   const double greatest = greatest_rate(rows);
@@ -175,7 +126,7 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
       table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal) + legend(rows, terminal);
+  return table.render(terminal) + legend(rows, {"p50", "p99"}, terminal);
 }
 
 std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
@@ -186,13 +137,14 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
     return std::tuple(!entry->cost_tie_group, entry->cost_tie_group.value_or(0), cost ? cost->median : 0.0);
   });
   const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
+  const auto ratio = [](const race::Summary& summary) { return summary.cost_ratio; };
   TextTable table(
       {{.title = " ", .text = true, .gap = 1},
        {.title = "contestant", .text = true, .gap = 1},
        {.title = "server", .gap = 3, .group = "CPU us/message"},
        {.title = "client", .gap = 2, .group = "CPU us/message"},
        {.title = "median", .gap = 3, .group = group},
-       {.title = interval_title(one, rows, &race::Summary::cost_ratio), .gap = 2, .group = group}},
+       {.title = interval_title(one, rows, ratio), .gap = 2, .group = group}},
       2);
   for (const Entry* entry : rows) {
     const race::Summary& s = entry->summary;

@@ -12,6 +12,9 @@ namespace joust::report {
 // Who came where, with what throughput and latency.
 std::string results_table(const race::CaseResult& one, const Terminal& terminal);
 
+// The same for a case that is ranked by latency; part of results_table().
+std::string latency_table(const race::CaseResult& one, const Terminal& terminal);
+
 // The CPU time of the servers per message, the cheapest first.
 std::string cpu_table(const race::CaseResult& one, const Terminal& terminal);
 

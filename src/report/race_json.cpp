@@ -46,24 +46,44 @@ ordered_json sides_json(const race::Sides& sides) {
   return {{"server", number(sides.server)}, {"client", number(sides.client)}};
 }
 
+ordered_json latencies_json(const race::LatencyEstimates& estimates) {
+  ordered_json json;
+  for (const race::LatencyFigure& figure : race::kLatencyFigures)
+    json[figure.name] = estimate_json(estimates.*figure.estimate);
+  return json;
+}
+
+ordered_json latency_json(const race::Latency& latency) {
+  return {{"mean", number(latency.mean)},
+          {"p50", number(latency.p50)},
+          {"p90", number(latency.p90)},
+          {"p99", number(latency.p99)},
+          {"p999", number(latency.p999)},
+          {"max", number(latency.max)},
+          {"samples", latency.samples},
+          {"merged", latency.merged},
+          {"few_beyond", latency.shaky}};
+}
+
+ordered_json schedule_json(const std::optional<race::ScheduleSummary>& schedule) {
+  if (!schedule) return nullptr;
+  return {{"kept_fraction", schedule->kept},
+          {"uncorrected_latency_ns", latency_json(schedule->uncorrected_ns)},
+          {"send_lateness_ns", latency_json(schedule->lateness_ns)}};
+}
+
 ordered_json summary_json(const race::Summary& summary) {
-  const race::Latency& latency = summary.latency_ns;
+  ordered_json latency = latency_json(summary.latency_ns);
+  latency["intervals"] = latencies_json(summary.latency_by_round);
   return {{"trials", summary.trials},
           {"throughput_per_s", estimate_json(summary.throughput_per_s)},
           {"mb_per_s", number(summary.mb_per_s)},
           {"ratio", estimate_json(summary.ratio)},
           {"server_cpu_us_per_message", estimate_json(summary.server_cpu_us_per_message)},
           {"cost_ratio", estimate_json(summary.cost_ratio)},
-          {"latency_ns",
-           {{"mean", number(latency.mean)},
-            {"p50", number(latency.p50)},
-            {"p90", number(latency.p90)},
-            {"p99", number(latency.p99)},
-            {"p999", number(latency.p999)},
-            {"max", number(latency.max)},
-            {"samples", latency.samples},
-            {"merged", latency.merged},
-            {"few_beyond", latency.shaky}}},
+          {"latency_ns", std::move(latency)},
+          {"latency_ratio", latencies_json(summary.latency_ratio)},
+          {"schedule", schedule_json(summary.schedule)},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
@@ -111,6 +131,9 @@ ordered_json load_json(const race::LoadPlan& load) {
           {"duration_s", seconds(load.duration)},
           {"warmup_s", seconds(load.warmup)},
           {"interval_s", seconds(load.interval)},
+          {"rate_per_s", number(load.rate_per_s)},
+          {"arrivals", load.arrivals},
+          {"phase", load.phase},
           {"depth", load.depth},
           {"payload_bytes", or_null(load.payload_bytes)}};
 }
@@ -122,6 +145,7 @@ ordered_json case_json(const CaseResult& one) {
           {"options", one.plan.options},
           {"load", load_json(one.plan.load)},
           {"reference", one.reference},
+          {"ranked_by", one.ranked_by_latency() ? "p99" : "throughput"},
           {"least_difference", number(one.least_difference)},
           {"least_cost_difference", number(one.least_cost_difference)},
           {"turns", one.plan.load.turns},

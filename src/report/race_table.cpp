@@ -92,16 +92,25 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
 }
 
+void add_schedule(const race::LoadPlan& load, std::vector<std::string>& parts) {
+  if (load.interval.count() > 0)
+    parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
+  if (load.rate_per_s) {
+    parts.insert(parts.end(), {"open loop", fmt::format("{} messages/s", format_rate(*load.rate_per_s)),
+                               fmt::format("{} arrivals", load.arrivals)});
+  }
+  if (load.phase == "together") parts.emplace_back("all at the same instants");
+  if (load.open_loop() ? load.depth > 1 : load.interval.count() == 0)
+    parts.push_back(load.depth == 1 ? "closed loop"
+                                    : fmt::format("{} requests outstanding on each", load.depth));
+}
+
 }  // namespace
 
 std::string load_text(const race::Case& one) {
   const race::LoadPlan& load = one.load;
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
-  if (load.interval.count() > 0)
-    parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
-  else
-    parts.push_back(load.depth == 1 ? "closed loop"
-                                    : fmt::format("{} requests outstanding on each", load.depth));
+  add_schedule(load, parts);
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
   parts.push_back(load.messages

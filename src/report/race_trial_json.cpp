@@ -51,11 +51,12 @@ ordered_json clock_json(const std::optional<ClockRates>& clock) {
   return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
 }
 
-// Without its histogram: that of one trial can be larger than all the rest of a race.
+// Without its histograms: those of one trial can be larger than all the rest of a race.
 ordered_json trial_load_json(const Trial& trial) {
   if (!trial.load) return nullptr;
   ordered_json load = ordered_json::parse(trial.load->document);
-  load.erase("histogram_ns");
+  for (const char* key : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})
+    load.erase(key);
   return load;
 }
 

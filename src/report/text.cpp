@@ -71,12 +71,6 @@ std::string short_number(double value) {
   return size == 0 ? "0" : size < 0.0005 ? "<0.001" : fmt::format("{:.3f}", value);
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string text = fmt::format("{}", number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
-  return text;
-}
-
 void TextTable::row(std::vector<std::string> cells, Paint paint) {
   cells.resize(columns_.size());
   const std::size_t all = cells.size();

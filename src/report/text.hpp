@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 // Text for terminals: colours, columns, wrapping. Widths are those of UTF-8 code points, one column each.
 namespace joust::report {
 
@@ -32,8 +34,7 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
 // "0.153", "8.53", "42.1", "1234": three significant digits at least, for figures per message.
 std::string short_number(double value);
 
-// "1,548,250": exact, for counts.
-std::string grouped(std::uint64_t number);
+using joust::grouped;
 
 // Columns as wide as their widest cell, under one or two lines of titles. Where the terminal is too narrow
 // for all, decoration goes first; then groups that do not fit follow in a block of their own, below, behind

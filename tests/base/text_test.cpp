@@ -35,6 +35,26 @@ TEST(ParseCount, TakesWholeThingsOnly) {
   EXPECT_FALSE(parse_bytes("1.5").has_value());
 }
 
+TEST(ParseRate, TakesFractions) {
+  EXPECT_EQ(parse_rate("5k"), 5000.0);
+  EXPECT_EQ(parse_rate("0.5"), 0.5);
+  EXPECT_EQ(parse_rate("1.5M"), 1.5e6);
+  for (const std::string_view bad : {"0", "-1", "5q", "", "inf"}) EXPECT_FALSE(parse_rate(bad)) << bad;
+}
+
+TEST(FormatRate, IsExactWithThousandsApart) {
+  EXPECT_EQ(format_rate(5000), "5,000");
+  EXPECT_EQ(format_rate(0.5), "0.5");
+  EXPECT_EQ(format_rate(1234.5), "1234.5");
+}
+
+TEST(Grouped, ThousandsStandApart) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(268435456), "268,435,456");
+}
+
 TEST(ParseBytes, TellsThousandsFromBinary) {
   EXPECT_EQ(parse_bytes("64"), 64U);
   EXPECT_EQ(parse_bytes("64B"), 64U);

@@ -45,6 +45,23 @@ TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
       "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
 }
 
+TEST(Commands, ALoadIsToldItsSchedule) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  Case one = scenario.cases.front();
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  const auto told = [&](const std::string& words) {
+    return shell_text(load_words(scenario, one, entry, {}, "ADDRESS", "FILE")).contains(words);
+  };
+  one.load.send_at_rate(5000);
+  EXPECT_TRUE(told(" -w 300ms -R 5000 -t 1 "));
+  one.load.turns = true;
+  one.load.arrivals = "poisson";
+  one.load.phase = "together";
+  one.load.rate_per_s = 1234.5;
+  EXPECT_TRUE(told(" --turns -R 1234.5 --arrivals poisson --phase together -t 1 "));
+}
+
 TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
   Scenario scenario = fake_scenario({"epoll"});
   Case& one = scenario.cases.front();
@@ -56,6 +73,9 @@ TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
   EXPECT_FALSE(told("--idle-timeout")) << "its own will do";
   one.load.interval = std::chrono::seconds(70);
   EXPECT_TRUE(told(" --idle-timeout 130s "));
+  one.load.send_at_rate(1);  // 256 connections
+  EXPECT_TRUE(told(" --idle-timeout 316s "));
+  one.load.send_every(std::chrono::seconds(70));
   scenario.limits.idle_timeout = std::chrono::seconds(3);
   EXPECT_TRUE(told(" --idle-timeout 73s "));
   one.load.interval = std::chrono::seconds(1);

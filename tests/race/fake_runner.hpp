@@ -14,14 +14,20 @@
 
 namespace joust::race {
 
-// What a load child would have written for a flawless trial of `load` at this throughput.
-inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput) {
+inline nlohmann::json latency_document(double typical, std::uint64_t samples) {
+  return {{"mean", typical},       {"min", typical / 2},   {"p50", typical},      {"p75", typical * 1.2},
+          {"p90", typical * 1.5},  {"p95", typical * 1.7}, {"p99", typical * 2},  {"p999", typical * 3},
+          {"p9999", nullptr},      {"max", typical * 4},   {"samples", samples}};
+}
+
+// What a load child would have written for a flawless trial of `load` with this typical latency.
+inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput,
+                                    double latency) {
   const double duration_s =
       one.load.duration ? std::chrono::duration<double>(*one.load.duration).count() : 1.0;
   const auto verified = static_cast<std::uint64_t>(throughput * duration_s);
   const std::uint64_t payload = one.load.payload_bytes.value_or(32);
   const std::uint64_t flying = one.load.messages ? 0 : one.load.connections;
-  const double latency = 1e9 * static_cast<double>(one.load.connections) / throughput;
   return {{"schema", "joust-load/1"},
           {"engine", client.engine},
           {"protocol", one.protocol},
@@ -38,6 +44,9 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
             {"duration_s", duration_s},
             {"warmup_s", 0.3},
             {"interval_s", 0},
+            {"rate_per_s", one.load.rate_per_s ? nlohmann::json(*one.load.rate_per_s) : nullptr},
+            {"arrivals", one.load.arrivals},
+            {"phase", one.load.phase},
             {"depth", one.load.depth},
             {"request_timeout_s", 5},
             {"payload_bytes", payload}}},
@@ -52,24 +61,29 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
             {"total_received", verified * payload * 13 / 10}}},
           {"duration_s", duration_s},
           {"throughput_per_s", throughput},
-          {"latency_ns",
-           {{"mean", latency},
-            {"min", latency / 2},
-            {"p50", latency},
-            {"p75", latency * 1.2},
-            {"p90", latency * 1.5},
-            {"p95", latency * 1.7},
-            {"p99", latency * 2},
-            {"p999", latency * 3},
-            {"p9999", nullptr},
-            {"max", latency * 4},
-            {"samples", verified}}},
+          {"latency_ns", latency_document(latency, verified)},
           {"slices", std::vector<double>(10, static_cast<double>(verified) / 10)},
           {"cpu", {{"user_s", 0.1 * duration_s}, {"system_s", 0.5 * duration_s}}},
           {"switches", {{"voluntary", verified / 50}, {"involuntary", 20}}},
           {"peak_memory_bytes", 12'000'000},
           {"errors", nlohmann::json::object()},
           {"messages_of_errors", nlohmann::json::array()}};
+}
+
+// In a closed loop the latency follows from the throughput. In an open loop it is as if the throughput were
+// the server's capacity: the rate is kept.
+inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput) {
+  const double latency = 1e9 * static_cast<double>(one.load.connections) / throughput;
+  if (!one.load.open_loop()) return load_document(one, client, throughput, latency);
+  nlohmann::json document = load_document(one, client, *one.load.rate_per_s, latency);
+  nlohmann::json& messages = document["messages"];
+  messages["due"] = messages["verified"];
+  messages["unsent"] = 0;
+  document["uncorrected_latency_ns"] = latency_document(0.9 * latency, messages["verified"]);
+  document["send_lateness_ns"] = latency_document(5e3, messages["verified"]);
+  for (const char* histogram : {"uncorrected_histogram_ns", "send_lateness_histogram_ns"})
+    document[histogram] = nlohmann::json::array();
+  return document;
 }
 
 // A flawless trial: the server busy to nine tenths of one of two CPUs, nothing stolen.

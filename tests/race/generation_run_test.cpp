@@ -106,6 +106,16 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
   EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
 }
 
+TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {
+  one.load.send_at_rate(400);
+  run();
+  EXPECT_EQ(plan.turn, milliseconds(250));
+  plan.turn.reset();
+  one.load.send_at_rate(1e6);
+  run();
+  EXPECT_EQ(plan.turn, kShortestOpenTurn);
+}
+
 TEST_F(Generations, AGivenLengthIsKept) {
   plan.turn = milliseconds(5);
   run();

@@ -58,6 +58,17 @@ TEST(Overrides, ChangeEveryCaseOfAScenario) {
   EXPECT_EQ(scenario.cases.back().load.interval, milliseconds(10));
 }
 
+TEST(Overrides, ARateReplacesTheIntervalOfEveryCase) {
+  Scenario scenario = fake_scenario({"threads"});
+  scenario.cases.front().load.interval = milliseconds(10);
+  scenario = applied({.servers = {}, .clients = {}, .rate_per_s = 5000, .arrivals = "poisson"}, scenario);
+  EXPECT_EQ(scenario.cases.front().load.rate_per_s, 5000.0);
+  EXPECT_EQ(scenario.cases.front().load.arrivals, "poisson");
+  EXPECT_EQ(scenario.cases.front().load.interval, Duration(0));
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .interval = milliseconds(1), .rate_per_s = 5000}),
+            "both --rate and --interval are given; allowed: one of them");
+}
+
 TEST(Overrides, OneClientReplacesThatOfEveryContestant) {
   const Scenario scenario =
       applied({.servers = {}, .clients = {"io-uring"}}, fake_scenario({"threads", "epoll"}));

@@ -4,38 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
-#include "race/fake_catalogue.hpp"
-#include "temporary_folder.hpp"
+#include "race/scenario_fixture.hpp"
 
 namespace joust::race {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-class ScenarioFile : public testing::Test {
- protected:
-  std::expected<Scenario, std::string> read(const std::string& text) {
-    std::ofstream(path_) << text;
-    return read_scenario(path_, fake_catalogue());
-  }
-
-  // The message with the file's name taken off: "LINE:COLUMN: key ...".
-  std::string problem(const std::string& text) {
-    const auto scenario = read(text);
-    if (scenario) return "no problem";
-    std::string message = scenario.error();
-    for (std::size_t at; (at = message.find(path_ + ":")) != std::string::npos;)
-      message.erase(at, path_.size() + 1);
-    return message;
-  }
-
-  const test::TemporaryFolder folder_;
-  const std::string path_ = folder_.file("scenario_test.toml");
-};
 
 constexpr const char* kSmall = R"(
 load = { duration = "1s" }
@@ -146,7 +122,7 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
-      "depth, payload; did you mean 'connections'?");
+      "rate, arrivals, phase, depth, payload; did you mean 'connections'?");
 }
 
 TEST_F(ScenarioFile, WrongTypesSayWhatIsAllowed) {

@@ -84,6 +84,59 @@ TEST_F(LatencySummary, WithoutAHistogramMediansStandIn) {
   EXPECT_DOUBLE_EQ(*medians.p99, 2e9 * 256 / 50e3) << "as the trials say";
 }
 
+TEST_F(LatencySummary, IntervalsAreThoseOfTheTrialsOwnPercentiles) {
+  for (const double p99 : {1500.0, 1100.0, 1900.0, 1300.0, 1700.0, 1200.0}) {
+    add_trial({{1000, 10000}}, 2000, 1000);
+    one.entries.front().trials.back().load->latency_ns.p99 = p99;
+    one.entries.front().trials.back().load->latency_ns.p999.reset();
+  }
+  summarize(one);
+  const LatencyEstimates& figures = one.entries.front().summary.latency_by_round;
+  ASSERT_TRUE(figures.p99);
+  EXPECT_EQ(figures.p99->median, 1400);
+  EXPECT_EQ(figures.p99->interval, (stats::Interval{1100, 1900}));
+  EXPECT_DOUBLE_EQ(figures.p99->confidence, 1 - 2.0 / 64);
+  EXPECT_FALSE(figures.p999) << "no trial has enough samples for it";
+}
+
+TEST(LoadDocument, GivesItsSchedule) {
+  Scenario scenario = fake_scenario({"epoll"});
+  const auto parsed = [&] {
+    return parse_load(load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5).dump());
+  };
+  EXPECT_FALSE(parsed()->schedule) << "a closed loop has none";
+  scenario.cases.front().load.send_at_rate(5000);
+  nlohmann::json document = load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5);
+  document["messages"]["unsent"] = 70;
+  document["send_lateness_histogram_ns"] = {{1000, 3}};
+  const auto load = parse_load(document.dump());
+  ASSERT_TRUE(load) << load.error();
+  ASSERT_TRUE(load->schedule);
+  EXPECT_EQ(load->schedule->due, 5000U);
+  EXPECT_EQ(load->schedule->unsent, 70U);
+  EXPECT_EQ(load->schedule->lateness_ns.p99, 10e3);
+  EXPECT_EQ(load->schedule->lateness_histogram_ns, (LatencyCounts{{1000, 3}}));
+  document["messages"].erase("due");
+  EXPECT_FALSE(parse_load(document.dump()));
+}
+
+TEST_F(LatencySummary, OfASchedulePoolsAllTrials) {
+  scenario.cases.front().load.send_at_rate(5000);
+  for (int i = 0; i < 3; ++i) {
+    add_trial({{1000, 10000}}, 1000, 1000);
+    ScheduleResult& schedule = *one.entries.front().trials.back().load->schedule;
+    schedule.unsent = i == 0 ? 2000 : 50;
+    schedule.lateness_ns.max = 500;
+    schedule.lateness_histogram_ns = {{100, 4900}, {500, static_cast<std::uint64_t>(i) * 100}};
+  }
+  summarize(one);
+  const auto& schedule = one.entries.front().summary.schedule;
+  ASSERT_TRUE(schedule);
+  EXPECT_DOUBLE_EQ(schedule->kept, 0.99) << "one trial alone moves nothing";
+  EXPECT_EQ(schedule->lateness_ns.p50, 100);
+  EXPECT_EQ(schedule->lateness_ns.p99, 500);
+}
+
 TEST(LoadDocument, GivesItsHistogram) {
   const Scenario scenario = fake_scenario({"epoll"});
   nlohmann::json document = load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5);

@@ -23,6 +23,7 @@ class FakeGeneration : public Generation {
   struct World {
     std::map<std::string, double> rate, cost_us;
     double generation_noise = 0.003, turn_noise = 0.03;
+    double rate_noise = 0;  // of each generation, which the cost does not have
     stats::Random random{1};
     int generations = 0, turns = 0;
     std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
@@ -34,7 +35,8 @@ class FakeGeneration : public Generation {
       const std::string plain =
           order.entry.contestant.name.substr(0, order.entry.contestant.name.find(" (again)"));
       const double luck = std::exp(world_.generation_noise * stats::noise::normal(world_.random));
-      rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck);
+      const double rate_luck = std::exp(world_.rate_noise * stats::noise::normal(world_.random));
+      rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck * rate_luck);
       costs_.push_back((world_.cost_us.contains(plain) ? world_.cost_us[plain] : 5) * luck);
     }
   }
@@ -128,6 +130,25 @@ TEST_F(TurnRace, ACountOfMessagesOrAScheduleTakesNoTurns) {
   EXPECT_EQ(runner.world.generations, 0);
 }
 
+TEST_F(TurnRace, ARateTakesTurnsUnlessItIsLow) {
+  LoadPlan& load = scenario.cases.front().load;
+  load.send_at_rate(5000);
+  run();
+  EXPECT_EQ(runner.world.generations, 8);
+  load.send_at_rate(19);
+  run();
+  EXPECT_EQ(runner.world.generations, 8) << "the longest turn would have nine messages";
+}
+
+TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
+  scenario.rounds = 0;
+  scenario.cases.front().load.connections = 100;
+  scenario.cases.front().load.send_at_rate(2500);
+  scenario.time = seconds(12);
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  EXPECT_EQ(plan.cases.front().plan.load.duration, milliseconds(800)) << "2,000 messages";
+}
+
 TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   scenario.rounds = 0;
   const RaceResult result = run();
@@ -135,6 +156,23 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   EXPECT_EQ(result.looks, 3U);
   EXPECT_GE(result.rounds, 5U);
   EXPECT_LT(result.rounds, 20U) << "the noise of a generation is a tenth of what is asked for";
+}
+
+// A lower bound that is known more precisely is still one.
+TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
+  scenario.rounds = 0;
+  scenario.time = seconds(4);
+  runner.world.rate_noise = 0.2;
+  runner.world.alter = [](const TrialOrder& order, Trial& trial) {
+    if (order.entry.in_process) return;
+    trial.load->usage = {.user_s = 0.99 * trial.turns_s};
+    trial.server.usage = Usage{.user_s = 0.5 * trial.turns_s};
+  };
+  const RaceResult result = run();
+  EXPECT_TRUE(entry(result, "epoll").at_least);
+  EXPECT_GE(result.rounds, 5U);
+  EXPECT_LT(result.rounds, 20U);
+  EXPECT_GT(result.cases.front().least_difference, 0.1) << "throughput is as noisy as it was";
 }
 
 TEST_F(TurnRace, EndsWhenItsTimeIsOver) {

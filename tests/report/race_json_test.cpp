@@ -42,6 +42,7 @@ TEST(RaceJson, ObeysItsSchema) {
   SKIP_WITHOUT_VALIDATOR(plain);
   EXPECT_EQ(plain, 0);
   EXPECT_EQ(validate(race_json(troubled_race())), 0);
+  EXPECT_EQ(validate(race_json(open_race())), 0);
 }
 
 TEST(RaceJson, TheSchemaSeesAMissingFieldAndAForeignOne) {
@@ -81,6 +82,32 @@ TEST(RaceJson, HoldsWhatOthersRelyOn) {
   EXPECT_EQ(trial["round"], 1);
   EXPECT_EQ(trial["load"]["connections"]["ok"], 256);
   EXPECT_GT(trial["server"]["system_calls"], 100000);
+}
+
+TEST(RaceJson, LatenciesHaveIntervalsAndRatios) {
+  const json document = json::parse(race_json(plain_race()));
+  const json& summary = document["contestants"][2]["summary"];
+  const json& p99 = summary["latency_ns"]["intervals"]["p99"];
+  EXPECT_NEAR(p99["median"].get<double>(), 2e9 * 256 / 106e3, 1e5);
+  EXPECT_LT(p99["low"], p99["high"]);
+  EXPECT_NEAR(summary["latency_ratio"]["p99"]["median"].get<double>(), 67.9 / 106, 0.01);
+  EXPECT_LE(summary["latency_ratio"]["p50"]["low"], summary["latency_ratio"]["p50"]["high"]);
+}
+
+TEST(RaceJson, AnOpenLoopIsRankedByLatency) {
+  EXPECT_EQ(json::parse(race_json(plain_race()))["cases"][0]["ranked_by"], "throughput");
+  const json document = json::parse(race_json(open_race()));
+  const json& one = document["cases"][0];
+  EXPECT_EQ(one["ranked_by"], "p99");
+  EXPECT_EQ(one["load"]["rate_per_s"], 5000);
+  EXPECT_EQ(one["load"]["arrivals"], "poisson");
+  EXPECT_EQ(one["load"]["phase"], "spread");
+  const json& io_uring = document["contestants"][2];
+  EXPECT_EQ(io_uring["tie_group"], 1);
+  EXPECT_TRUE(io_uring["summary"]["ratio"].is_null());
+  EXPECT_EQ(io_uring["summary"]["schedule"]["kept_fraction"], 1);
+  EXPECT_EQ(io_uring["summary"]["schedule"]["send_lateness_ns"]["p99"], 10e3);
+  EXPECT_FALSE(io_uring["trials"][0]["load"].contains("send_lateness_histogram_ns"));
 }
 
 TEST(RaceJson, AnUnboundedIntervalIsNull) {

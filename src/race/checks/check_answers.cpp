@@ -94,9 +94,9 @@ std::string describe(const Silence& silence) {
   return text;
 }
 
-// False if the interval is too long for every connection to send in the window.
+// False if pauses are too long for every connection to send in the window.
 bool all_ask_in_window(const LoadPlan& load) {
-  return !load.duration || 2 * load.interval <= *load.duration;
+  return !load.duration || 2 * load.longest_pause() <= *load.duration;
 }
 
 void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findings) {

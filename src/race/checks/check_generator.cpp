@@ -4,42 +4,11 @@
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
+#include "race/checks/cpu_shares.hpp"
 #include "race/checks/findings.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/trial/disturbance.hpp"
 
 namespace joust::race {
 namespace {
-
-// Shares of the CPU time that each side could use; above 1 only by rounding.
-struct Load {
-  double client = 0, server = 0;
-};
-
-// The number of CPUs that a side can use: those it is pinned to, otherwise one for each thread.
-double cpus_of(const std::string& pinned, std::uint64_t threads) {
-  const std::size_t count = cpus_in(pinned).size();
-  return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);
-}
-
-double cpu_s(const Usage& usage) {
-  return usage.user_s + usage.system_s;
-}
-
-// The mean over trials. Stolen time is not usable, so it does not count as idle.
-Load load_of(const RaceResult& race, const Entry& entry) {
-  Load sum;
-  double trials = 0;
-  for (const Trial* trial : usable_trials(entry)) {
-    if (!trial->server.usage || trial->time_of_usage_s() <= 0) continue;
-    const double time_s = trial->time_of_usage_s() * std::max(0.1, 1 - steal_share(*trial).value_or(0));
-    sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->load->threads));
-    sum.server += cpu_s(*trial->server.usage) /
-                  (time_s * cpus_of(race.cpus.server, std::max<std::uint64_t>(1, trial->server.threads)));
-    ++trials;
-  }
-  return trials == 0 ? Load{} : Load{sum.client / trials, sum.server / trials};
-}
 
 const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
   for (const Entry& entry : one.entries)
@@ -53,12 +22,6 @@ const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
 double schedule_ceiling(const LoadPlan& load) {
   if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
-}
-
-// A kernel thread that polls for a process is counted as the process's CPU time.
-bool spins(const Entry& entry) {
-  return entry.contestant.server.wait != "block" || entry.contestant.client.wait != "block" ||
-         entry.server_polled || entry.client_polled;
 }
 
 void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
@@ -91,8 +54,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
     findings.say("{}: a side that polls is always busy, so the side that was the limit is not known", name);
     return;
   }
-  const Load load = load_of(race, entry);
-  if (load.client >= kSaturated && load.server > 0 && load.server < kClearlyIdle) {
+  const CpuShares load = cpu_shares(race, entry);
+  if (load.client_is_limit()) {
     findings.at_least(name);
     findings.warn(
         "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
@@ -106,6 +69,10 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
+  if (one.plan.load.open_loop() && anything_measured(one)) {
+    findings.say("throughput is given: check 2 says whether the generator kept the schedule");
+    return findings.take();
+  }
   const bool wanted = std::ranges::any_of(
       contestants_of(one), [](const Entry* entry) { return entry->summary.throughput_per_s.has_value(); });
   if (wanted && !one.no_ceiling.empty())

@@ -23,13 +23,15 @@ constexpr std::size_t kRoundsThatShowOrder = 3;
 
 std::vector<stats::Observation> observations_of(const CaseResult& one) {
   std::vector<stats::Observation> all;
+  const Figure ranked = ranked_by(one).figure;
   for (std::size_t i = 0; i < one.entries.size(); ++i)
     if (one.entries[i].kind != EntryKind::ceiling)
       for (const Trial* trial : usable_trials(one.entries[i]))
-        all.push_back({.contestant = i,
-                       .round = trial->round,
-                       .position = trial->position,
-                       .figure = trial->throughput_per_s().value_or(trial->load->throughput_per_s)});
+        if (const auto figure = ranked(*trial); figure > 0.0)
+          all.push_back({.contestant = i,
+                         .round = trial->round,
+                         .position = trial->position,
+                         .figure = *figure});
   return all;
 }
 
@@ -90,7 +92,7 @@ void check_rounds(std::uint64_t rounds, const stats::Family& family, Findings& f
 
 CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
   Findings findings(4, "the same twice (A/A)");
-  const auto ratio = reference_to_itself(one, throughput);
+  const auto ratio = reference_to_itself(one, ranked_by(one).figure);
   if (!ratio) {
     findings.warn("the reference has no second entry with a result, so it is not compared with itself");
     return findings.take();
@@ -168,7 +170,7 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
     if (entry->summary.trials < race.rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
                     race.rounds);
-    const auto& ratio = entry->summary.ratio;
+    const auto& ratio = ranked_ratio(one, *entry);
     if (!ratio || !ratio->interval.is_known() || half_width(*ratio) <= widest) continue;
     widest = half_width(*ratio);
     of = entry->contestant.name;

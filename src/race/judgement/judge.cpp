@@ -9,13 +9,14 @@
 namespace joust::race {
 namespace {
 
-// Excludes barred contestants from the ranking, each with the first reason.
+// Excludes barred contestants from the ranking, each with the first reason. The check that finds bounds is
+// the last: of a contestant that an earlier one has barred, nothing is believed.
 void apply_bars(CaseResult& one) {
   for (const CheckResult& check : one.checks)
     for (Entry& entry : one.entries) {
       if (!entry.is_contestant()) continue;
       const std::string& name = entry.contestant.name;
-      if (std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
+      if (entry.ranked && std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
       const auto bar = check.bars.find(name);
       if (bar == check.bars.end() || !entry.ranked) continue;
       entry.ranked = false;
@@ -25,32 +26,47 @@ void apply_bars(CaseResult& one) {
 
 // The members that keep an entry's place by one figure.
 struct Standing {
-  std::optional<Estimate> Summary::* ratio;
   bool Entry::* told_apart;
   std::optional<int> Entry::* tie_group;
 };
 
 void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
   for (std::size_t i = 0; i < one.entries.size(); ++i) {
-    const Ranking::Place& place = ranking.places[i];
-    one.entries[i].summary.*standing.ratio = place.ratio;
-    one.entries[i].*standing.told_apart = place.told_apart;
-    one.entries[i].*standing.tie_group = place.tie_group;
+    one.entries[i].*standing.told_apart = ranking.places[i].told_apart;
+    one.entries[i].*standing.tie_group = ranking.places[i].tie_group;
   }
 }
 
-void rank_throughput(const RaceResult& race, CaseResult& one) {
-  const Ranking ranking = rank(one, throughput, stats::Better::greater, race.looks);
+// `ratio` returns the member of a summary that keeps the ratio by this figure.
+template <typename Ratio>
+void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    ratio(one.entries[i].summary) = ranking.places[i].ratio;
+}
+
+void rank_contestants(const RaceResult& race, CaseResult& one) {
+  const auto [figure, better] = ranked_by(one);
+  const Ranking ranking = rank(one, figure, better, race.looks);
   one.family = ranking.family;
   one.least_difference = ranking.least_difference;
   one.reference_differs = ranking.reference_differs;
-  apply(ranking, {&Summary::ratio, &Entry::told_apart, &Entry::tie_group}, one);
+  apply(ranking, {&Entry::told_apart, &Entry::tie_group}, one);
+  if (!one.ranked_by_latency())
+    apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.ratio; });
 }
 
 void rank_cost(const RaceResult& race, CaseResult& one) {
   const Ranking ranking = rank(one, server_cost, stats::Better::smaller, race.looks);
   one.least_cost_difference = ranking.least_difference;
-  apply(ranking, {&Summary::cost_ratio, &Entry::cost_told_apart, &Entry::cost_tie_group}, one);
+  apply(ranking, {&Entry::cost_told_apart, &Entry::cost_tie_group}, one);
+  apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.cost_ratio; });
+}
+
+void compare_latencies(const RaceResult& race, CaseResult& one) {
+  for (const LatencyFigure& figure : kLatencyFigures)
+    apply_ratios(
+        rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks), one,
+        [&](Summary& summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 
 bool was_tried(const CaseResult& one) {
@@ -58,17 +74,13 @@ bool was_tried(const CaseResult& one) {
       one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
 }
 
-// Whether a contestant's figure may be believed. A lower bound is what it says; an answer that is wrong or
-// missing (check 3) leaves nothing to believe.
-bool is_sound(const CaseResult& one, const Entry& entry) {
-  if (!entry.is_contestant() || entry.summary.trials == 0) return false;
-  const auto answers = std::ranges::find(one.checks, 3, &CheckResult::id);
-  if (answers == one.checks.end() || answers->bars.contains(entry.contestant.name)) return false;
-  return entry.ranked || entry.at_least;
+// Whether a contestant's figure may be believed. A lower bound is what it says.
+bool is_sound(const Entry& entry) {
+  return entry.is_contestant() && entry.summary.trials > 0 && (entry.ranked || entry.at_least);
 }
 
 bool nobody_is_sound(const CaseResult& one) {
-  return std::ranges::none_of(one.entries, [&](const Entry& entry) { return is_sound(one, entry); });
+  return std::ranges::none_of(one.entries, is_sound);
 }
 
 }  // namespace
@@ -76,13 +88,15 @@ bool nobody_is_sound(const CaseResult& one) {
 void run_checks(RaceResult& race, CaseResult& one) {
   one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
                 check_books(race, one)};
+  if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
-  rank_throughput(race, one);
+  rank_contestants(race, one);
   rank_cost(race, one);
-  for (const auto check :
-       {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
+  compare_latencies(race, one);
+  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
+                           check_ties, check_environment})
     one.checks.push_back(check(race, one));
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }

@@ -16,6 +16,17 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
+// Of the samples of the trial itself; nothing where too few lie beyond the percentile.
+Figure latency(std::optional<double> Latency::* figure);
+
+// What the contestants of a case are ranked by.
+struct RankedBy {
+  Figure figure;
+  stats::Better better;
+};
+RankedBy ranked_by(const CaseResult& one);
+// An entry's ratio by that; may be empty.
+const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
 
 // Nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
@@ -28,10 +39,10 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
 struct Ranking {
   struct Place {
     std::optional<Estimate> ratio{};  // to the reference
-    bool told_apart = false;          // from the reference
-    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure
+    bool told_apart = false;          // from the reference, also by a bound that proves it
+    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure, not a bound
   };
-  stats::Family family;  // all pairs of ranked contestants
+  stats::Family family;  // all pairs of ranked contestants and bounds
   double least_difference;
   bool reference_differs;       // from its second entry
   std::vector<Place> places{};  // by entry

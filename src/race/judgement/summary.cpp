@@ -2,9 +2,8 @@
 #include "race/judgement/summary.hpp"
 
 #include <algorithm>
-#include <tuple>
 
-#include "measure/histogram.hpp"
+#include "race/judgement/latency.hpp"
 #include "race/judgement/ranking.hpp"
 #include "stats/summary.hpp"
 
@@ -51,58 +50,34 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
-// Percentiles of all trials' samples together, because a median of percentiles is not a percentile.
-Latency merged_latency(const std::vector<const Trial*>& trials) {
-  static constexpr std::tuple<const char*, double, std::optional<double> Latency::*> kPercentiles[] = {
-      {"p50", 0.5, &Latency::p50},
-      {"p90", 0.9, &Latency::p90},
-      {"p99", 0.99, &Latency::p99},
-      {"p999", 0.999, &Latency::p999}};
-  Histogram all;
-  double sum = 0, samples = 0;
-  for (const Trial* trial : trials) {
-    for (const auto& [value_ns, count] : trial->load->histogram_ns) all.record(value_ns, count);
-    const Latency& own = trial->load->latency_ns;
-    sum += own.mean.value_or(0) * static_cast<double>(own.samples);
-    samples += static_cast<double>(own.samples);
-  }
-  Latency latency{.mean = sum / samples, .merged = true};
-  for (const auto& [name, quantile, figure] : kPercentiles) {
-    const auto value = all.percentile(quantile);
-    if (!value) continue;
-    latency.*figure = static_cast<double>(*value);
-    if (all.few_beyond(quantile)) latency.shaky.emplace_back(name);
-  }
-  return latency;
+std::optional<double> kept(const Trial& trial) {
+  const auto& schedule = trial.load->schedule;
+  if (!schedule || schedule->due == 0) return std::nullopt;
+  return 1 - static_cast<double>(schedule->unsent) / static_cast<double>(schedule->due);
 }
 
-// For trials without samples.
-Latency median_latency(const std::vector<const Trial*>& trials) {
-  const auto median = [&](std::optional<double> Latency::* figure) {
-    return median_of(trials, [=](const Trial& trial) { return trial.load->latency_ns.*figure; });
+Figure lateness_of(std::optional<double> Latency::* figure) {
+  return [=](const Trial& trial) -> std::optional<double> {
+    return trial.load->schedule ? trial.load->schedule->lateness_ns.*figure : std::nullopt;
   };
-  return {.mean = median(&Latency::mean),
-          .p50 = median(&Latency::p50),
-          .p90 = median(&Latency::p90),
-          .p99 = median(&Latency::p99),
-          .p999 = median(&Latency::p999)};
 }
 
-Latency latency_of(const std::vector<const Trial*>& trials) {
-  const bool mergeable =
-      std::ranges::none_of(trials, [](const Trial* trial) { return trial->load->histogram_ns.empty(); });
-  Latency latency = mergeable ? merged_latency(trials) : median_latency(trials);
+// Nothing in a closed loop.
+std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
+  const auto share = median_of(trials, kept);
+  if (!share) return std::nullopt;
+  std::vector<LatencySample> uncorrected, lateness;
   for (const Trial* trial : trials) {
-    latency.samples += trial->load->latency_ns.samples;
-    // the largest of all trials: a median of maxima would hide the worst latency
-    if (trial->load->latency_ns.max)
-      latency.max = std::max(latency.max.value_or(0), *trial->load->latency_ns.max);
+    const auto& schedule = trial->load->schedule;
+    if (!schedule) continue;
+    uncorrected.push_back({schedule->uncorrected_ns, schedule->uncorrected_histogram_ns});
+    lateness.push_back({schedule->lateness_ns, schedule->lateness_histogram_ns});
   }
-  // A bucket's highest value may exceed the maximum.
-  for (const auto figure : {&Latency::p50, &Latency::p90, &Latency::p99, &Latency::p999})
-    if (latency.merged && latency.max && latency.*figure)
-      latency.*figure = std::min(latency.*figure, latency.max);
-  return latency;
+  return ScheduleSummary{.kept = *share,
+                         .lateness_p50_ns = median_of(trials, lateness_of(&Latency::p50)),
+                         .lateness_p99_ns = median_of(trials, lateness_of(&Latency::p99)),
+                         .uncorrected_ns = together(uncorrected),
+                         .lateness_ns = together(lateness)};
 }
 
 Sides memory_of(const std::vector<const Trial*>& trials) {
@@ -124,7 +99,12 @@ Summary summary_of(const Entry& entry) {
   summary.throughput_per_s = estimate_of(trials, throughput);
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
-  summary.latency_ns = latency_of(trials);
+  std::vector<LatencySample> latencies;
+  for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
+  summary.latency_ns = together(latencies);
+  summary.schedule = schedule_of(trials);
+  for (const LatencyFigure& figure : kLatencyFigures)
+    summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure.of_trial));
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
   summary.switches_per_message = sides_of(trials, [](const Usage& usage) {

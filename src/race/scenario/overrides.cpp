@@ -24,7 +24,12 @@ void apply_to(LoadPlan& load, const Overrides& given) {
     load.duration = given.duration;
   }
   replace(load.warmup, given.warmup);
-  replace(load.interval, given.interval);
+  if (given.rate_per_s)
+    load.send_at_rate(*given.rate_per_s);
+  else if (given.interval)
+    load.send_every(*given.interval);
+  replace(load.arrivals, given.arrivals);
+  replace(load.phase, given.phase);
   replace(load.depth, given.depth);
   if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
 }
@@ -84,6 +89,8 @@ Scenario empty_scenario(const Catalogue& catalogue) {
 
 std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
                                        const Catalogue& catalogue) {
+  if (given.rate_per_s && given.interval)
+    return std::unexpected("both --rate and --interval are given; allowed: one of them");
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   for (Case& one : scenario.cases) {

@@ -13,6 +13,8 @@ struct Overrides {
   Settings options{};  // of the protocol
   std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
   std::optional<Duration> duration{}, warmup{}, interval{};
+  std::optional<double> rate_per_s{};
+  std::optional<std::string> arrivals{}, phase{};
   std::optional<Duration> request_timeout{}, trial_timeout{};
   std::optional<std::uint64_t> rounds{}, seed{};
   std::optional<bool> turns{};

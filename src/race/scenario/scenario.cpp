@@ -35,6 +35,9 @@ std::optional<std::string> check_names(const Scenario& scenario) {
   return std::nullopt;
 }
 
+// Longer pauses are as good as none: no trial lasts so long.
+constexpr double kLongestPause_s = 1e6;
+
 // The timeout of a trial must not end before its load does.
 std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
   if (!limits.trial_timeout) return std::nullopt;
@@ -42,7 +45,7 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
   const Seconds least =
       load.duration
           ? Seconds(load.warmup) + Seconds(*load.duration)
-          : Seconds(load.warmup) + Seconds(load.interval) * static_cast<double>(load.messages.value_or(0));
+          : Seconds(load.warmup) + Seconds(load.pause()) * static_cast<double>(load.messages.value_or(0));
   if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
   return fmt::format(
       "trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s "
@@ -51,6 +54,41 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
 }
 
 }  // namespace
+
+Duration LoadPlan::pause() const {
+  if (!rate_per_s) return interval;
+  const double s = std::min(static_cast<double>(connections) / *rate_per_s, kLongestPause_s);
+  return std::chrono::round<Duration>(std::chrono::duration<double>(s));
+}
+
+// As longest_gap() in load/schedule.hpp.
+Duration LoadPlan::longest_pause() const {
+  constexpr int kMostPoisson = 37;
+  return open_loop() && arrivals == "poisson" ? kMostPoisson * pause() : pause();
+}
+
+void LoadPlan::send_at_rate(double per_s) {
+  rate_per_s = per_s;
+  interval = {};
+}
+
+void LoadPlan::send_every(Duration time) {
+  const LoadPlan defaults;
+  rate_per_s.reset();
+  arrivals = defaults.arrivals;
+  if (time == Duration{}) phase = defaults.phase;
+  interval = time;
+}
+
+std::span<const std::string> arrivals_words() {
+  static const std::array<std::string, 2> kWords{"constant", "poisson"};
+  return kWords;
+}
+
+std::span<const std::string> phase_words() {
+  static const std::array<std::string, 2> kWords{"spread", "together"};
+  return kWords;
+}
 
 std::optional<std::string> check_reference(const Scenario& scenario) {
   std::vector<std::string> names;
@@ -153,6 +191,13 @@ std::optional<std::string> check_load(const LoadPlan& load) {
     return "both messages and duration are given; allowed: one of them ends the load";
   if (load.interval.count() > 0 && load.depth > 1)
     return "depth has no meaning with an interval; allowed: depth 1, or interval 0";
+  const LoadPlan defaults;
+  if (load.interval.count() > 0 && load.rate_per_s)
+    return "both rate and interval are given; allowed: one of them";
+  if (!load.rate_per_s && load.arrivals != defaults.arrivals)
+    return "arrivals has no meaning without a rate";
+  if (load.pause().count() == 0 && load.phase != defaults.phase)
+    return "phase has no meaning in a closed loop; allowed: with a rate or an interval";
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +25,29 @@ struct LoadPlan {
   std::optional<std::uint64_t> messages{};
   std::optional<Duration> duration{};
   Duration warmup = std::chrono::milliseconds(300);
-  Duration interval{0};  // between the messages of one connection; 0: a closed loop
+  // Without an interval and a rate it is a closed loop. One of them at most is given.
+  Duration interval{0};                // between the messages of one connection
+  std::optional<double> rate_per_s{};  // messages of all connections together: an open loop
+  std::string arrivals = "constant";   // of an open loop: constant, or poisson
+  std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
   bool turns = false;  // contestants take turns within a generation; set by the race's plan
   Duration rest{0};    // the longest time between two turns of a contestant; likewise
+
+  bool open_loop() const { return rate_per_s.has_value(); }
+  // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
+  // exceeded. 0 in a closed loop.
+  Duration pause() const;
+  Duration longest_pause() const;
+  // Replaces the schedule: a rate, or an interval, which may be 0.
+  void send_at_rate(double per_s);
+  void send_every(Duration time);
 };
+
+// The words for `arrivals` and `phase`.
+std::span<const std::string> arrivals_words();
+std::span<const std::string> phase_words();
 
 // TCP options of all contestants. Those not given have the engines' common default.
 struct SocketPlan {

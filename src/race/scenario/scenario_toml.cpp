@@ -13,6 +13,7 @@
 #include "race/judgement/wording.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/scenario.hpp"
+#include "race/scenario/load_toml.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
@@ -21,38 +22,8 @@ namespace {
 constexpr std::size_t kLongestName = 60;  // of a contestant
 constexpr std::size_t kLargestScenario = 1 << 20;
 
-constexpr std::uint64_t kMostConnections = 1'000'000;
-constexpr std::uint64_t kMostMessages = 1'000'000'000;
-constexpr std::uint64_t kMostDepth = 1'000'000;
-constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBacklog = 1'000'000;
-constexpr Duration kShortest = std::chrono::milliseconds(1);
-
-template <typename T>
-void assign(T& to, const std::optional<T>& from) {
-  if (from) to = *from;
-}
-
-// Overwrites only the values given, so that a case needs only its differences.
-void read_load(const toml::table* table, const std::string& path, LoadPlan& load, Problems& problems) {
-  if (table == nullptr) return;
-  TableReader reader(*table, path, problems);
-  assign(load.connections, reader.count("connections", 1, kMostConnections));
-  const auto messages = reader.count("messages", 1, kMostMessages);
-  const auto duration = reader.duration("duration", kShortest);
-  if (messages && duration)
-    reader.wrong("messages", *check_load({.messages = messages, .duration = duration}));
-  if (messages || duration) {
-    load.messages = messages;
-    load.duration = duration;
-  }
-  assign(load.warmup, reader.duration("warmup", Duration(0)));
-  assign(load.interval, reader.duration("interval", Duration(0)));
-  assign(load.depth, reader.count("depth", 1, kMostDepth));
-  if (const auto payload = reader.bytes("payload", 1, kMostPayloadBytes)) load.payload_bytes = payload;
-  reader.finish();
-}
 
 void read_socket(const toml::table* table, SocketPlan& socket, Problems& problems) {
   if (table == nullptr) return;

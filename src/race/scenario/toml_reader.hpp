@@ -14,6 +14,15 @@
 
 namespace joust::race {
 
+// The shortest time that can be given where 0 has no meaning.
+inline constexpr Duration kShortest = std::chrono::milliseconds(1);
+
+// Overwrites only with a value that was given.
+template <typename T>
+void assign(T& to, const std::optional<T>& from) {
+  if (from) to = *from;
+}
+
 // The errors in a scenario file, one line each, in the order of discovery.
 class Problems {
  public:

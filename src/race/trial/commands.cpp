@@ -52,8 +52,18 @@ void add_socket(Words& words, const SocketPlan& socket) {
 // their turns, a contestant is stopped, and its clock is not: that time is added too.
 std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& load) {
   const Duration limit = limits.idle_timeout.value_or(Limits{}.idle);
-  if (load.turns) return limit + load.rest;
-  return 2 * load.interval < limit ? limits.idle_timeout : limit + load.interval;
+  const Duration pause = load.longest_pause();
+  if (load.turns) return limit + load.rest + pause;
+  return 2 * pause < limit ? limits.idle_timeout : limit + pause;
+}
+
+// A fraction needs all of its digits, or the load would send at another rate.
+void add_schedule(Words& words, const LoadPlan& load) {
+  const LoadPlan defaults;
+  if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
+  add(words, "-R", load.rate_per_s);
+  if (load.arrivals != defaults.arrivals) add(words, "--arrivals", load.arrivals);
+  if (load.phase != defaults.phase) add(words, "--phase", load.phase);
 }
 
 bool needs_quotes(const std::string& word) {
@@ -100,7 +110,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
     add(words, "-d", load.duration);
     add(words, "-w", duration_word(load.warmup));
   }
-  if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
+  add_schedule(words, load);
   if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
   add(words, "--payload", load.payload_bytes);
   add_options(words, entry.client_options);

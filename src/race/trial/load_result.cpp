@@ -52,6 +52,20 @@ Latency latency_from(const json& object) {
           .samples = object.at("samples")};
 }
 
+// Nothing in the document of a closed loop.
+std::optional<ScheduleResult> schedule_from(const json& document) {
+  const auto lateness = document.find("send_lateness_ns");
+  if (lateness == document.end() || lateness->is_null()) return std::nullopt;
+  const json& messages = document.at("messages");
+  return ScheduleResult{
+      .due = messages.at("due"),
+      .unsent = messages.at("unsent"),
+      .uncorrected_ns = latency_from(document.at("uncorrected_latency_ns")),
+      .lateness_ns = latency_from(*lateness),
+      .uncorrected_histogram_ns = document.value("uncorrected_histogram_ns", LatencyCounts{}),
+      .lateness_histogram_ns = document.value("send_lateness_histogram_ns", LatencyCounts{})};
+}
+
 Usage client_usage(const json& document) {
   const json switches = document.value("switches", json::object());
   return {.user_s = document.at("cpu").at("user_s"),
@@ -104,6 +118,7 @@ std::expected<LoadResult, std::string> parse_load(const std::string& text) {
       load.window_ns = TimedWindow{.from = window.at("from"), .to = window.at("to")};
     load.latency_ns = latency_from(document.at("latency_ns"));
     load.histogram_ns = document.value("histogram_ns", decltype(load.histogram_ns){});
+    load.schedule = schedule_from(document);
     load.slices = document.value("slices", std::vector<double>{});
     load.usage = client_usage(document);
     load.errors = counts_from(document.value("errors", json::object()));

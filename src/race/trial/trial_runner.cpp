@@ -167,7 +167,7 @@ Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
     return limits.connect_timeout.value_or(seconds(30)) + load.warmup + *load.duration +
            limits.request_timeout.value_or(seconds(5)) + seconds(10);
   return seconds(120) + limits.request_timeout.value_or(Duration{}) + load.warmup +
-         load.interval * static_cast<std::int64_t>(load.messages.value_or(0));
+         load.pause() * static_cast<std::int64_t>(load.messages.value_or(0));
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {

@@ -23,6 +23,13 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
       std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
 }
 
+// By its warm-up. In an open loop few slots are in use, so that it does not tell the latency.
+Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
+  if (!load.open_loop()) return turn_length(latency_of(warmup, load));
+  const std::chrono::duration<double> filled(kMessagesInOpenTurn / *load.rate_per_s);
+  return std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn);
+}
+
 class GenerationRun {
  public:
   GenerationRun(Generation& generation, const std::vector<TrialOrder>& orders, GenerationPlan& plan,
@@ -67,15 +74,15 @@ class GenerationRun {
   }
 
   void warm_up() {
-    Duration slowest{};
+    Duration longest{};
     const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
     for (const std::size_t i : std::vector(alive_)) {
       if (const auto turn = generation_.take_turn(i, length, false))
-        slowest = std::max(slowest, latency_of(*turn, orders_[i].load_case.load));
+        longest = std::max(longest, wanted_turn(*turn, orders_[i].load_case.load));
       else
         drop(i);
     }
-    turn_ = plan_.turn.value_or(turn_length(slowest));
+    turn_ = plan_.turn.value_or(std::max(longest, kShortestChosenTurn));
     if (alive_.size() == orders_.size()) plan_.turn = turn_;  // the slowest may be missing otherwise
   }
 

@@ -14,6 +14,9 @@ namespace joust::race {
 inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
 inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
 inline constexpr int kLatenciesInTurn = 10;
+// In an open loop the tail of the latency is compared, and a stall longer than a turn is cut off by its end.
+inline constexpr Duration kShortestOpenTurn = std::chrono::milliseconds(100);
+inline constexpr double kMessagesInOpenTurn = 100;
 
 // The length of a turn for contestants of which the slowest answers a message after `latency` on average.
 Duration turn_length(Duration latency);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "race/judgement/ranking.hpp"
 #include "race/race.hpp"
 #include "stats/intervals.hpp"
 
@@ -15,9 +16,10 @@ constexpr std::uint64_t kFewestGenerations = 5;
 constexpr std::uint64_t kRoundsBetweenLooks = 4;
 constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
 
-bool is_precise(const Entry& entry, double precision) {
+// A bound does not become a figure by more rounds, so there the costs must be precise.
+bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
   if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
-  const auto& ratio = entry.summary.ratio;
+  const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
   return ratio && ratio->interval.is_known() &&
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
 }
@@ -53,8 +55,8 @@ bool Goal::has_time(std::uint64_t rounds, Time now) {
 bool Goal::precise(RaceResult so_far) const {
   judge(so_far);
   return std::ranges::all_of(so_far.cases, [&](const CaseResult& one) {
-    return std::ranges::all_of(one.entries,
-                               [&](const Entry& entry) { return is_precise(entry, scenario_.precision); });
+    return std::ranges::all_of(
+        one.entries, [&](const Entry& entry) { return is_precise(one, entry, scenario_.precision); });
   });
 }
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/counting.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace joust::race {
+namespace {
+
+// The counters are read up to some milliseconds off the ends of the timed window: with a window of 4 ms, one
+// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used. The readings themselves
+// take about ten calls.
+constexpr double kLeastCountedS = 0.1;
+constexpr std::uint64_t kLeastCountedMessages = 500;
+
+}  // namespace
+
+std::string too_little_to_count(const LoadResult& load) {
+  if (load.duration_s >= kLeastCountedS && load.verified >= kLeastCountedMessages) return {};
+  return fmt::format(
+      "not counted: the timed window held {} messages in {:.3g} ms; {} messages and {:.0f} ms are needed, so "
+      "ask for a longer duration or more messages",
+      load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
+}
+
+void make_short(LoadPlan& load) {
+  load.turns = false;
+  Duration enough = std::chrono::milliseconds(300);
+  if (load.open_loop())
+    enough = std::max(enough, std::chrono::round<Duration>(std::chrono::duration<double>(
+                                  1.2 * kLeastCountedMessages / *load.rate_per_s)));
+  load.duration = std::min(*load.duration, enough);
+  load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
+}
+
+}  // namespace joust::race

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace joust::report {
+
+using race::CaseResult;
+using race::Entry;
+
+std::string interval_title(const CaseResult& one, const std::vector<const Entry*>& rows,
+                           const RatioOf& ratio) {
+  double least = 1;
+  for (const Entry* entry : rows)
+    if (const auto known = ratio(entry->summary); known && known->interval.is_known())
+      least = std::min(least, known->confidence);
+  if (least == 1) return "interval";
+  constexpr double kRounding = 1e-9;
+  const char* const of = one.family.pairs() > 1 ? "together" : "interval";
+  return fmt::format("{:.0f} % {}", std::floor(least * 100 + kRounding), of);
+}
+
+std::string interval_text(const std::optional<race::Estimate>& ratio, int digits) {
+  if (!ratio || !ratio->interval.is_known()) return kNone;
+  constexpr double kShown = 100;  // above, a figure says no more than that the interval is wide
+  const double high = ratio->interval.high;
+  return fmt::format("{:.{}f} to {}", ratio->interval.low, digits,
+                     high < kShown ? fmt::format("{:.{}f}", high, digits) : fmt::format(">{}", kShown));
+}
+
+std::string latency_text(const std::optional<double>& nanoseconds) {
+  return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
+}
+
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
+                            const char* name) {
+  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
+                     latency_text(latency.*figure));
+}
+
+namespace {
+
+std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
+  const race::Summary& summary = entry.summary;
+  const auto& figure = one.ranked_by_latency() ? summary.latency_by_round.p99 : summary.throughput_per_s;
+  const auto& cost = summary.server_cpu_us_per_message;
+  const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
+  if (entry.tie_group) return {0, *entry.tie_group, by_figure};
+  if (entry.at_least && figure)
+    return {1, entry.cost_tie_group.value_or(std::numeric_limits<int>::max()), cost ? cost->median : 0};
+  return {figure ? 2 : 3, 0, by_figure};
+}
+
+}  // namespace
+
+std::vector<const Entry*> rows_of(const CaseResult& one) {
+  std::vector<const Entry*> rows;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant()) rows.push_back(&entry);
+  std::ranges::stable_sort(rows, {}, [&](const Entry* entry) { return place_of_row(one, *entry); });
+  return rows;
+}
+
+std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::* group) {
+  if (!(entry.*group)) return kNone;
+  const auto sharing = std::ranges::count_if(
+      one.entries, [&](const Entry& other) { return other.*group && *(other.*group) == *(entry.*group); });
+  return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
+}
+
+std::string legend(const std::vector<const Entry*>& rows, const std::vector<std::string>& shown,
+                   const Terminal& terminal) {
+  const auto line = [&](bool wanted, const std::string& text) {
+    return wanted ? painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n" : "";
+  };
+  const bool bounds = std::ranges::any_of(
+      rows, [](const Entry* entry) { return entry->at_least && entry->summary.trials > 0; });
+  const bool marked = std::ranges::any_of(rows, [&](const Entry* entry) {
+    return std::ranges::any_of(entry->summary.latency_ns.shaky, [&](const std::string& percentile) {
+      return std::ranges::count(shown, percentile) > 0;
+    });
+  });
+  return line(bounds, "≥: a lower bound, as the load was the limit; not ranked, ordered by cost") +
+         line(marked, "~: fewer than 100 samples lie beyond it");
+}
+
+}  // namespace joust::report

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/race_cells.hpp"
+#include "report/race_figures.hpp"
+
+namespace joust::report {
+namespace {
+
+using race::CaseResult;
+using race::Entry;
+using race::Latency;
+
+std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
+  const std::string ratio_group =
+      one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
+  const auto ratio = [](const race::Summary& summary) { return summary.latency_ratio.p99; };
+  return {{.title = " ", .text = true, .gap = 1},
+          {.title = "contestant", .text = true, .gap = 1},
+          {.title = "messages/s", .gap = 3},
+          {.title = "median", .gap = 3, .group = ratio_group},
+          {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
+          {.title = "p50", .gap = 3, .group = "latency from the intended send"},
+          {.title = "p99", .group = "latency from the intended send"},
+          {.title = "p99.9", .group = "latency from the intended send"},
+          {.title = "max", .group = "latency from the intended send"},
+          {.title = "p99", .gap = 3, .group = "uncorrected"}};
+}
+
+std::vector<std::string> cells_of(const CaseResult& one, const Entry& entry) {
+  const race::Summary& summary = entry.summary;
+  const Latency& latency = summary.latency_ns;
+  const auto& ratio = summary.latency_ratio.p99;
+  const auto& rate = summary.throughput_per_s;
+  return {place_text(one, entry, &Entry::tie_group),
+          entry.contestant.name,
+          rate ? format_count(rate->median) : kNone,
+          ratio ? fmt::format("{:.2f}", ratio->median) : kNone,
+          interval_text(ratio),
+          percentile_text(latency, &Latency::p50, "p50"),
+          percentile_text(latency, &Latency::p99, "p99"),
+          percentile_text(latency, &Latency::p999, "p999"),
+          latency_text(latency.max),
+          summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone};
+}
+
+}  // namespace
+
+std::string latency_table(const CaseResult& one, const Terminal& terminal) {
+  const std::vector<const Entry*> rows = rows_of(one);
+  TextTable table(columns_of(one, rows), 2);
+  for (const Entry* entry : rows) {
+    if (entry->summary.trials == 0) {
+      table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
+      continue;
+    }
+    table.row(cells_of(one, *entry), entry->tie_group == 1 ? Paint::bold
+                                     : entry->ranked       ? Paint::plain
+                                                           : Paint::dim);
+  }
+  return table.render(terminal) + legend(rows, {"p50", "p99", "p999"}, terminal);
+}
+
+}  // namespace joust::report

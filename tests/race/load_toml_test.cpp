@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/load_toml.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/scenario_fixture.hpp"
+
+namespace joust::race {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST_F(ScenarioFile, ARateReplacesTheIntervalAndAnIntervalTheRate) {
+  const auto scenario = read(R"(
+load = { connections = 100, duration = "1s", interval = "10ms", phase = "together" }
+matrix = { servers = ["epoll"] }
+[[case]]
+name = "open"
+load = { rate = "5k", arrivals = "poisson" }
+[[case]]
+name = "slow"
+load = { rate = 0.5, phase = "spread" }
+[[case]]
+name = "closed"
+load = { interval = 0 }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  const LoadPlan& open = scenario->cases[0].load;
+  EXPECT_EQ(open.rate_per_s, 5000.0);
+  EXPECT_EQ(open.interval, Duration(0));
+  EXPECT_EQ(open.arrivals, "poisson");
+  EXPECT_EQ(open.phase, "together");
+  EXPECT_EQ(open.pause(), milliseconds(20));
+  EXPECT_EQ(open.longest_pause(), milliseconds(740));
+  EXPECT_EQ(scenario->cases[1].load.pause(), seconds(200));
+  EXPECT_FALSE(scenario->cases[2].load.open_loop());
+  EXPECT_EQ(scenario->cases[2].load.phase, "spread");
+}
+
+TEST_F(ScenarioFile, AScheduleThatMeansNothingIsToldSo) {
+  const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
+  EXPECT_EQ(problem("load = { duration = \"1s\", rate = \"5k\", interval = \"1ms\" }" + end),
+            "1:27: key 'load.rate': both rate and interval are given; allowed: one of them");
+  EXPECT_EQ(problem("load = { duration = \"1s\", rate = 0 }" + end),
+            "1:27: key 'load.rate': '0' is not between 0.001 and 1G a second; allowed: messages per second "
+            "such as 5000, \"5k\" or 0.5");
+  EXPECT_EQ(problem("load = { duration = \"1s\", arrivals = \"poisson\" }" + end),
+            "1:1: key 'load': arrivals has no meaning without a rate");
+  EXPECT_EQ(problem("load = { duration = \"1s\", phase = \"together\" }" + end),
+            "1:1: key 'load': phase has no meaning in a closed loop; allowed: with a rate or an interval");
+}
+
+}  // namespace
+}  // namespace joust::race
