@@ -4,11 +4,16 @@
 // bytes lost as soon as a peer reads too slowly. It is the yardstick of scenarios/bare-loop.toml, which shows
 // what joust's contract costs its epoll engine. Nothing to build upon.
 //
-//     bare_epoll_echo PORT CPU
+//     bare_epoll_echo PORT CPU [NANOSECONDS]
+//
+// The third argument plants a slowdown: so much CPU time is spent for nothing on each message. script/prove
+// races such a server against one without it.
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "bare.hpp"
 
@@ -27,6 +32,24 @@ void accept_all(int poll, int listener) {
   }
 }
 
+void turn_round(std::uint64_t times) {
+  for (std::uint64_t i = 0; i < times; ++i) asm volatile("");
+}
+
+// How often to turn round for so long. A clock that is read for each message would take time of its own, so
+// it is read beforehand; of several trials the shortest, because neighbours only lengthen them.
+std::uint64_t times_for(unsigned nanoseconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::uint64_t kTimes = 1'000'000;
+  std::chrono::duration<double, std::nano> shortest = std::chrono::hours(1);
+  for (int trial = 0; trial < 50; ++trial) {
+    const auto begun = Clock::now();
+    turn_round(kTimes);
+    shortest = std::min<decltype(shortest)>(shortest, Clock::now() - begun);
+  }
+  return static_cast<std::uint64_t>(nanoseconds * kTimes / shortest.count());
+}
+
 void echo(int peer) {
   static std::array<char, 1 << 16> bytes;
   const ssize_t count = ::recv(peer, bytes.data(), bytes.size(), 0);
@@ -39,8 +62,10 @@ void echo(int peer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::fputs("usage: bare_epoll_echo PORT CPU\n", stderr), 2;
+  if (argc != 3 && argc != 4)
+    return std::fputs("usage: bare_epoll_echo PORT CPU [NANOSECONDS]\n", stderr), 2;
   bare::pin_to(argv[2]);
+  const std::uint64_t slowdown = argc == 4 ? times_for(bare::number(argv[3], 1'000'000)) : 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (watch(poll, listener) < 0) bare::fail("epoll_ctl");
@@ -49,10 +74,12 @@ int main(int argc, char** argv) {
     const int count = ::epoll_wait(poll, events.data(), events.size(), -1);
     for (int i = 0; i < count; ++i) {
       const int ready = events[static_cast<std::size_t>(i)].data.fd;
-      if (ready == listener)
+      if (ready == listener) {
         accept_all(poll, listener);
-      else
+      } else {
+        turn_round(slowdown);
         echo(ready);
+      }
     }
   }
 }

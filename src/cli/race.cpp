@@ -55,7 +55,7 @@ struct Race {
   std::string file{};
   race::Overrides flags{};
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{};
+  std::optional<std::string> turns{}, precision{}, client_threads{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false;
@@ -112,7 +112,8 @@ void Race::add_contestants_to(Command command) {
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
   add_number(command, "-t,--threads", flags.server_threads, "event loops of servers [1]", group, 1024);
-  add_number(command, "--client-threads", flags.client_threads, "event loops of clients [1]", group, 1024);
+  add_text(command, "--client-threads", client_threads,
+           "event loops of clients: N or auto, up to two cores for each loop of a server [auto]", group, "N");
   add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
@@ -241,6 +242,13 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   return race::exit_code(result);
 }
 
+std::uint64_t loops_in(const std::string& text) {
+  const auto loops = parse_count(text);
+  if (!loops || *loops < 1 || *loops > 1024)
+    throw UsageError(fmt::format("--client-threads: '{}' is not between 1 and 1024, and not auto", text));
+  return *loops;
+}
+
 int Race::run() {
   for (const auto& each : collect) each();
   if (precision) {
@@ -249,11 +257,14 @@ int Race::run() {
     flags.precision = *fraction;
   }
   if (turns) flags.turns = *turns == "on";
+  if (client_threads && *client_threads != "auto") flags.client_threads = loops_in(*client_threads);
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
-  const race::Scenario raced = scenario(catalogue);
+  race::Scenario raced = scenario(catalogue);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const race::CpuPlan cpus = race::choose_cpus(raced, read_topology(allowed_cpus()));
+  const std::vector<CpuPlace> places = read_topology(allowed_cpus());
+  race::choose_client_threads(raced, catalogue, places);
+  const race::CpuPlan cpus = race::choose_cpus(raced, places);
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
   if (keeps_result()) ensure_writable(json, {&file, 1});

@@ -234,7 +234,7 @@ struct Entry {
   bool at_least = false;                // the generator was the limit: the figure is a lower bound
   std::string reason{};                 // why it is not ranked
   bool told_apart = false;              // from the reference, by what the case is ranked by
-  std::optional<int> tie_group{};       // from 1, the best first; members of one group tie
+  std::optional<int> tie_group{};       // from 1, the best first; members of a group tie; none if at_least
   bool cost_told_apart = false;         // likewise, by the server's CPU time per message
   std::optional<int> cost_tie_group{};  // from 1, the cheapest first
 

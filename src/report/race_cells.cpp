@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -44,18 +45,26 @@ std::string percentile_text(const race::Latency& latency, std::optional<double> 
                      latency_text(latency.*figure));
 }
 
+namespace {
+
+std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
+  const race::Summary& summary = entry.summary;
+  const auto& figure = one.ranked_by_latency() ? summary.latency_by_round.p99 : summary.throughput_per_s;
+  const auto& cost = summary.server_cpu_us_per_message;
+  const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
+  if (entry.tie_group) return {0, *entry.tie_group, by_figure};
+  if (entry.at_least && figure)
+    return {1, entry.cost_tie_group.value_or(std::numeric_limits<int>::max()), cost ? cost->median : 0};
+  return {figure ? 2 : 3, 0, by_figure};
+}
+
+}  // namespace
+
 std::vector<const Entry*> rows_of(const CaseResult& one) {
   std::vector<const Entry*> rows;
   for (const Entry& entry : one.entries)
     if (entry.is_contestant()) rows.push_back(&entry);
-  const auto key = [&](const Entry* entry) {
-    const auto& figure =
-        one.ranked_by_latency() ? entry->summary.latency_by_round.p99 : entry->summary.throughput_per_s;
-    const double sign = one.ranked_by_latency() ? 1 : -1;
-    return std::tuple(!entry->ranked, !figure, entry->tie_group.value_or(0),
-                      figure ? sign * figure->median : 0.0);
-  };
-  std::ranges::stable_sort(rows, {}, key);
+  std::ranges::stable_sort(rows, {}, [&](const Entry* entry) { return place_of_row(one, *entry); });
   return rows;
 }
 
@@ -68,15 +77,18 @@ std::string place_text(const CaseResult& one, const Entry& entry, std::optional<
 
 std::string legend(const std::vector<const Entry*>& rows, const std::vector<std::string>& shown,
                    const Terminal& terminal) {
+  const auto line = [&](bool wanted, const std::string& text) {
+    return wanted ? painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n" : "";
+  };
+  const bool bounds = std::ranges::any_of(
+      rows, [](const Entry* entry) { return entry->at_least && entry->summary.trials > 0; });
   const bool marked = std::ranges::any_of(rows, [&](const Entry* entry) {
     return std::ranges::any_of(entry->summary.latency_ns.shaky, [&](const std::string& percentile) {
       return std::ranges::count(shown, percentile) > 0;
     });
   });
-  if (!marked) return {};
-  return painted(wrapped("    ~: fewer than 100 samples lie beyond it", 4, terminal.columns), Paint::dim,
-                 terminal) +
-         "\n";
+  return line(bounds, "≥: a lower bound, as the load was the limit; not ranked, ordered by cost") +
+         line(marked, "~: fewer than 100 samples lie beyond it");
 }
 
 }  // namespace joust::report

@@ -14,8 +14,8 @@ namespace joust::report {
 
 inline constexpr const char* kNone = "–";
 
-// Contestants by rank, then those that are not ranked, by the figure of the ranking; then those that did not
-// run.
+// Contestants by rank; then bounds, by cost; then those that are not ranked, by the figure of the ranking;
+// then those that did not run.
 std::vector<const race::Entry*> rows_of(const race::CaseResult& one);
 
 // "1", or "2=" where several share the place.
@@ -36,7 +36,7 @@ std::string latency_text(const std::optional<double>& nanoseconds);
 std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
                             const char* name);
 
-// Explains the mark, where a percentile that is shown has it.
+// Explains the marks that are shown: of bounds, and of these percentiles.
 std::string legend(const std::vector<const race::Entry*>& rows, const std::vector<std::string>& shown,
                    const Terminal& terminal);
 

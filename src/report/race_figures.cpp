@@ -26,6 +26,16 @@ std::string memory_text(const std::optional<double>& bytes) {
   return bytes ? format_bytes(*bytes) : kNone;
 }
 
+// "1.56", "≥ 1.56" of a bound, "≤ 1.56" to a bound. Two bounds have no ratio.
+std::string ratio_text(const CaseResult& one, const Entry& entry) {
+  if (!entry.summary.ratio) return kNone;
+  const Entry* const reference = race::find_entry(one, one.reference);
+  const bool to_bound = reference != nullptr && reference != &entry && reference->at_least;
+  if (entry.at_least && to_bound) return kNone;
+  const bool of_bound = entry.at_least && reference != &entry;
+  return fmt::format("{}{:.2f}", of_bound ? "≥ " : to_bound ? "≤ " : "", entry.summary.ratio->median);
+}
+
 // A bar in eighths of a column.
 std::string bar(double fraction) {
   constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
@@ -49,10 +59,10 @@ double greatest_rate(const std::vector<const Entry*>& rows) {
   return greatest;
 }
 
-// Whether nobody was seen to be faster, ranked or not.
+// Whether nobody was seen to be faster, not even by a bound.
 bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   return std::ranges::none_of(rows, [&](const Entry* other) {
-    return !other->ranked && other->at_least &&
+    return other->at_least &&
            other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
   });
 }
@@ -86,10 +96,11 @@ std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry,
                                  rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
+  const std::string ratio = ratio_text(one, entry);
   cells.insert(cells.end(),
-               {left(rate ? bar(rate->median / greatest) : "", kBarColumns),
-                summary.ratio ? fmt::format("{:.2f}", summary.ratio->median) : kNone,
-                interval_text(summary.ratio), percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+               {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
+                ratio == kNone ? kNone : interval_text(summary.ratio),
+                percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
                 percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
                 latency_text(summary.latency_ns.max)});
   return cells;

@@ -10,6 +10,7 @@ inline Catalogue fake_catalogue() {
   return {.engines = {{.name = "null", .in_process = true},
                       {.name = "threads"},
                       {.name = "epoll",
+                       .several_loops = true,
                        .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
                       {.name = "io-uring",
                        .knobs = {{.name = "sqpoll",

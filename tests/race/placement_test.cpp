@@ -146,5 +146,48 @@ TEST_F(Placement, WhatWasAskedForIsRemarkedOnToo) {
   EXPECT_TRUE(plan.remarks.empty()) << "the check of interference says that";
 }
 
+class ClientThreads : public Placement {
+ protected:
+  std::uint64_t loops_on(const std::vector<CpuPlace>& allowed, std::uint64_t server_loops = 1) {
+    scenario.contestants.front().server.threads = server_loops;
+    for (Contestant& contestant : scenario.contestants) contestant.client = client;
+    choose_client_threads(scenario, catalogue, allowed);
+    return scenario.contestants.back().client.threads;
+  }
+
+  Catalogue catalogue = fake_catalogue();
+  EngineChoice client{.engine = "epoll"};
+};
+
+TEST_F(ClientThreads, AreAsManyAsThereAreCoresForUpToTwoForALoopOfTheServer) {
+  EXPECT_EQ(loops_on(machine(1, 1)), 1U);
+  EXPECT_EQ(loops_on(machine(1, 2)), 1U);
+  EXPECT_EQ(loops_on(machine(1, 4)), 2U);
+  EXPECT_EQ(loops_on(machine(1, 8, 2)), 2U);
+  EXPECT_EQ(loops_on(machine(1, 8), 3), 5U);
+  EXPECT_EQ(loops_on(machine(2, 32), 8), 16U);
+  EXPECT_EQ(loops_on(big_little(), 2), 2U) << "the big cores only";
+}
+
+TEST_F(ClientThreads, OfAPinnedClientAreNoMoreThanItsCpus) {
+  scenario.cpus.client = "4-5";
+  EXPECT_EQ(loops_on(machine(1, 8), 4), 2U);
+}
+
+TEST_F(ClientThreads, AreNoMoreThanConnections) {
+  scenario.cases.front().load.connections = 1;
+  EXPECT_EQ(loops_on(machine(1, 8)), 1U);
+}
+
+TEST_F(ClientThreads, ThatAreGivenStay) {
+  client.threads_given = true;
+  EXPECT_EQ(loops_on(machine(1, 8)), 1U);
+}
+
+TEST_F(ClientThreads, OfEnginesWithoutLoopsStay) {
+  client.engine = "threads";
+  EXPECT_EQ(loops_on(machine(1, 8)), 1U);
+}
+
 }  // namespace
 }  // namespace joust::race

@@ -140,6 +140,42 @@ TEST(Ranking, OfCostsHasTheSmallestFirst) {
   EXPECT_NEAR(ranking.places[2].ratio->median, 0.5, 0.01);
 }
 
+// Bounds have no place, and tell a difference only where it can but grow.
+TEST(Ranking, OfBoundsTellsWhatTheyProve) {
+  MadeUpRace race(4, 10);
+  Random random(18);
+  CaseResult& one = race.fill(stats::noise::normal, 0.005, random);
+  for (Trial& trial : one.entries[1].trials) trial.load->throughput_per_s *= 2;
+  for (Trial& trial : one.entries[2].trials) trial.load->throughput_per_s /= 2;
+  one.entries[1].at_least = one.entries[2].at_least = true;
+  Ranking ranking = ranked(one);
+  EXPECT_EQ(ranking.places[0].tie_group, 1);
+  EXPECT_EQ(ranking.places[3].tie_group, 1);
+  EXPECT_FALSE(ranking.places[1].tie_group);
+  EXPECT_FALSE(ranking.places[2].tie_group);
+  EXPECT_TRUE(ranking.places[1].told_apart) << "a bound above a figure is faster";
+  EXPECT_FALSE(ranking.places[2].told_apart) << "a bound below a figure may be faster too";
+  EXPECT_EQ(ranking.family.pairs(), 6u) << "what bounds prove is a comparison too";
+
+  one.entries[1].at_least = one.entries[2].at_least = false;
+  one.entries[0].at_least = true;
+  ranking = ranked(one);
+  EXPECT_FALSE(ranking.places[1].told_apart) << "the reference may be as fast";
+  EXPECT_TRUE(ranking.places[2].told_apart);
+  const Ranking by_cost = rank(one, throughput, stats::Better::smaller);
+  EXPECT_EQ(by_cost.places[0].tie_group, 2) << "costs are figures";
+}
+
+TEST(Ranking, OfBoundsAloneKnowsItsNoise) {
+  MadeUpRace race(3, 10);
+  Random random(19);
+  CaseResult& one = race.fill(stats::noise::normal, 0.005, random);
+  for (Entry& entry : one.entries) entry.at_least = entry.is_contestant();
+  const Ranking ranking = ranked(one);
+  EXPECT_TRUE(std::isfinite(ranking.least_difference));
+  for (const Ranking::Place& place : ranking.places) EXPECT_FALSE(place.tie_group || place.told_apart);
+}
+
 TEST(Judge, ComparesLatenciesWithinRounds) {
   MadeUpRace race(3, 10);
   Random random(18);

@@ -23,6 +23,7 @@ class FakeGeneration : public Generation {
   struct World {
     std::map<std::string, double> rate, cost_us;
     double generation_noise = 0.003, turn_noise = 0.03;
+    double rate_noise = 0;  // of each generation, which the cost does not have
     stats::Random random{1};
     int generations = 0, turns = 0;
     std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
@@ -34,7 +35,8 @@ class FakeGeneration : public Generation {
       const std::string plain =
           order.entry.contestant.name.substr(0, order.entry.contestant.name.find(" (again)"));
       const double luck = std::exp(world_.generation_noise * stats::noise::normal(world_.random));
-      rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck);
+      const double rate_luck = std::exp(world_.rate_noise * stats::noise::normal(world_.random));
+      rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck * rate_luck);
       costs_.push_back((world_.cost_us.contains(plain) ? world_.cost_us[plain] : 5) * luck);
     }
   }
@@ -154,6 +156,23 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   EXPECT_EQ(result.looks, 3U);
   EXPECT_GE(result.rounds, 5U);
   EXPECT_LT(result.rounds, 20U) << "the noise of a generation is a tenth of what is asked for";
+}
+
+// A lower bound that is known more precisely is still one.
+TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
+  scenario.rounds = 0;
+  scenario.time = seconds(4);
+  runner.world.rate_noise = 0.2;
+  runner.world.alter = [](const TrialOrder& order, Trial& trial) {
+    if (order.entry.in_process) return;
+    trial.load->usage = {.user_s = 0.99 * trial.turns_s};
+    trial.server.usage = Usage{.user_s = 0.5 * trial.turns_s};
+  };
+  const RaceResult result = run();
+  EXPECT_TRUE(entry(result, "epoll").at_least);
+  EXPECT_GE(result.rounds, 5U);
+  EXPECT_LT(result.rounds, 20U);
+  EXPECT_GT(result.cases.front().least_difference, 0.1) << "throughput is as noisy as it was";
 }
 
 TEST_F(TurnRace, EndsWhenItsTimeIsOver) {

@@ -31,6 +31,20 @@ TEST(RaceTable, ATroubledRaceOfTwoCases) {
   EXPECT_LE(widest_line(text), 120U);
 }
 
+// The client was the limit of two of them; their costs are those of the figures.
+TEST(RaceTable, BoundsStandAfterFiguresByCost) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 10);
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 50e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
+  runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+    if (order.entry.contestant.name != "epoll" && order.entry.contestant.name != "io-uring") return;
+    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.server.usage->user_s = 0.2, trial.server.usage->system_s = 0.5;
+  };
+  const std::string text = race_table(judged(scenario, runner), {});
+  expect_golden(text.substr(0, text.find("  PASS")) + text.substr(text.rfind("\n\n")), "race_bounds.txt");
+}
+
 TEST(RaceTable, AnOpenLoopShowsLatencyFirst) {
   const std::string text = race_table(open_race(), {});
   expect_golden(text, "race_open.txt");

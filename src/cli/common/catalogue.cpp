@@ -22,6 +22,7 @@ race::Catalogue catalogue_of(const Program& program) {
     race::EngineRow row{.name = std::string(engine->name),
                         .serves = engine->serves,
                         .dials = engine->dials,
+                        .several_loops = engine->several_loops,
                         .in_process = engine->in_process,
                         .unavailable = engine->unavailable ? engine->unavailable() : ""};
     for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));

@@ -16,6 +16,8 @@ inline constexpr double kLatenessWorthAWord = 0.10;  // 2: its p99, relative to 
 inline constexpr double kLateGenerator = 0.10;       // 2: its median, likewise
 inline constexpr double kServed = 0.90;       // 3: least share of connections served
 inline constexpr double kCoarse = 0.10;       // 4, 8, 9: above this, noise hides relevant differences
+inline constexpr double kUnsteady = 0.04;  // 6: between halves; the mean is then off by half of it
+inline constexpr std::size_t kTrialsThatShowATrend = 3;  // 6: of a contestant
 inline constexpr double kStealWorthAWord = 0.01;  // 7
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
@@ -23,6 +25,7 @@ CheckResult check_schedule(const RaceResult& race, const CaseResult& one);      
 CheckResult check_answers(const RaceResult& race, const CaseResult& one);       // 3
 CheckResult check_same_twice(const RaceResult& race, const CaseResult& one);    // 4
 CheckResult check_order(const RaceResult& race, const CaseResult& one);         // 5
+CheckResult check_steady(const RaceResult& race, const CaseResult& one);        // 6
 CheckResult check_interference(const RaceResult& race, const CaseResult& one);  // 7
 CheckResult check_enough(const RaceResult& race, const CaseResult& one);        // 8
 CheckResult check_ties(const RaceResult& race, const CaseResult& one);          // 9

@@ -9,13 +9,14 @@
 namespace joust::race {
 namespace {
 
-// Excludes barred contestants from the ranking, each with the first reason.
+// Excludes barred contestants from the ranking, each with the first reason. The check that finds bounds is
+// the last: of a contestant that an earlier one has barred, nothing is believed.
 void apply_bars(CaseResult& one) {
   for (const CheckResult& check : one.checks)
     for (Entry& entry : one.entries) {
       if (!entry.is_contestant()) continue;
       const std::string& name = entry.contestant.name;
-      if (std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
+      if (entry.ranked && std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
       const auto bar = check.bars.find(name);
       if (bar == check.bars.end() || !entry.ranked) continue;
       entry.ranked = false;
@@ -73,17 +74,13 @@ bool was_tried(const CaseResult& one) {
       one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
 }
 
-// Whether a contestant's figure may be believed. A lower bound is what it says; an answer that is wrong or
-// missing (check 3) leaves nothing to believe.
-bool is_sound(const CaseResult& one, const Entry& entry) {
-  if (!entry.is_contestant() || entry.summary.trials == 0) return false;
-  const auto answers = std::ranges::find(one.checks, 3, &CheckResult::id);
-  if (answers == one.checks.end() || answers->bars.contains(entry.contestant.name)) return false;
-  return entry.ranked || entry.at_least;
+// Whether a contestant's figure may be believed. A lower bound is what it says.
+bool is_sound(const Entry& entry) {
+  return entry.is_contestant() && entry.summary.trials > 0 && (entry.ranked || entry.at_least);
 }
 
 bool nobody_is_sound(const CaseResult& one) {
-  return std::ranges::none_of(one.entries, [&](const Entry& entry) { return is_sound(one, entry); });
+  return std::ranges::none_of(one.entries, is_sound);
 }
 
 }  // namespace
@@ -98,8 +95,8 @@ void run_checks(RaceResult& race, CaseResult& one) {
   rank_contestants(race, one);
   rank_cost(race, one);
   compare_latencies(race, one);
-  for (const auto check :
-       {check_same_twice, check_order, check_interference, check_enough, check_ties, check_environment})
+  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
+                           check_ties, check_environment})
     one.checks.push_back(check(race, one));
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }

@@ -8,17 +8,28 @@
 namespace joust::race {
 namespace {
 
-// A contestant whose load was the limit has a lower bound for its throughput, but its cost is a figure.
-bool competes(const Entry& entry, stats::Better better) {
-  const bool ranked = entry.ranked || (better == stats::Better::smaller && entry.at_least);
-  return entry.is_contestant() && ranked && entry.summary.trials > 0;
+bool competes(const Entry& entry) {
+  return entry.is_contestant() && (entry.ranked || entry.at_least) && entry.summary.trials > 0;
+}
+
+// A contestant whose load was the limit has a lower bound for its throughput, but its cost is a figure. What
+// is better when it is greater is throughput.
+bool is_bound(const Entry& entry, stats::Better better) {
+  return better == stats::Better::greater && entry.at_least;
+}
+
+bool has_place(const Entry& entry, stats::Better better) {
+  return competes(entry) && !is_bound(entry, better);
+}
+
+// Whether a ratio above or below 1 says as much of the true figures: a bound may be any amount too low.
+bool holds(const stats::Ratio& ratio, const Entry& entry, const Entry& reference, stats::Better better) {
+  return !is_bound(ratio.estimate > 1 ? reference : entry, better);
 }
 
 // Of an entry and the reference. The ratio of a contestant is one of the family's comparisons, that of the
 // second entry stands alone.
-Ranking::Place compared(const stats::Rounds& entry, const stats::Rounds& reference,
-                        const stats::Family& family, double least_difference) {
-  const stats::Ratio ratio = stats::compare(entry, reference, family);
+Ranking::Place place_of(const stats::Ratio& ratio, const stats::Family& family, double least_difference) {
   if (ratio.rounds == 0) return {};
   return {.ratio = Estimate{.median = ratio.estimate,
                             .interval = ratio.interval,
@@ -62,12 +73,14 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
   return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
 }
 
+// Bounds are compared too: what they prove is told, and their noise is that of the figures.
 Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
-  std::vector<stats::Rounds> figures;
-  for (const Entry& entry : one.entries)
-    if (competes(entry, better)) figures.push_back(by_round(one, entry, figure));
-  const stats::Family family(figures.size(), looks);
-  std::vector<stats::Rounds> noisy = figures;
+  std::vector<stats::Rounds> noisy, figures;
+  for (const Entry& entry : one.entries) {
+    if (competes(entry)) noisy.push_back(by_round(one, entry, figure));
+    if (has_place(entry, better)) figures.push_back(by_round(one, entry, figure));
+  }
+  const stats::Family family(noisy.size(), looks);
   if (const Entry* again = second_entry(one)) noisy.push_back(by_round(one, *again, figure));
   double d = stats::least_difference(noisy, family);
   const auto itself = reference_to_itself(one, figure);
@@ -80,10 +93,14 @@ Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, 
   auto group = groups.begin();
   for (const Entry& entry : one.entries) {
     Ranking::Place& place = ranking.places.emplace_back();
-    if (reference != nullptr && entry.kind != EntryKind::ceiling)
-      place = compared(by_round(one, entry, figure), by_round(one, *reference, figure),
-                       entry.is_contestant() ? family : stats::Family(2, looks), d);
-    if (!competes(entry, better)) continue;
+    if (reference != nullptr && entry.kind != EntryKind::ceiling) {
+      const stats::Family own = entry.is_contestant() ? family : stats::Family(2, looks);
+      const stats::Ratio ratio =
+          stats::compare(by_round(one, entry, figure), by_round(one, *reference, figure), own);
+      place = place_of(ratio, own, d);
+      if (!holds(ratio, entry, *reference, better)) place.told_apart = false;
+    }
+    if (!has_place(entry, better)) continue;
     if (*group > 0) place.tie_group = *group;
     ++group;
   }

@@ -39,10 +39,10 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
 struct Ranking {
   struct Place {
     std::optional<Estimate> ratio{};  // to the reference
-    bool told_apart = false;          // from the reference
-    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure
+    bool told_apart = false;          // from the reference, also by a bound that proves it
+    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure, not a bound
   };
-  stats::Family family;  // all pairs of ranked contestants
+  stats::Family family;  // all pairs of ranked contestants and bounds
   double least_difference;
   bool reference_differs;       // from its second entry
   std::vector<Place> places{};  // by entry

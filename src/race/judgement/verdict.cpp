@@ -24,21 +24,20 @@ std::string interval_text(const Estimate& ratio) {
                                    : std::string("one round");
 }
 
-// Tie groups are formed around their leaders, so members of different groups may still tie.
-std::string against_reference(const Entry& entry, const Entry& reference, const CaseResult& one) {
+// Tie groups are formed around their leaders, so members of different groups may still tie. Empty where a
+// bound does not prove which of both is faster.
+std::vector<std::string> against_reference(const Entry& entry, const Entry& reference,
+                                           const CaseResult& one) {
   const Estimate& ratio = *ranked_ratio(one, entry);
   const std::string& name = entry.contestant.name;
-  if (entry.at_least && reference.at_least)
-    return fmt::format("{} is not compared with {}: the load was the limit of both", name, one.reference);
   const char* const bound = entry.at_least ? "at least " : reference.at_least ? "at most " : "";
   const std::string times = fmt::format("{}{:.2f}x", bound, ratio.median);
-  if (!entry.told_apart)
-    return fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times,
-                       interval_text(ratio));
-  if (one.ranked_by_latency())
-    return fmt::format("the p99 latency of {} is {} that of {} ({})", name, times, one.reference,
-                       interval_text(ratio));
-  return fmt::format("{} is {} {} ({})", name, times, one.reference, interval_text(ratio));
+  const std::string interval = interval_text(ratio);
+  if (entry.told_apart && one.ranked_by_latency())
+    return {fmt::format("the p99 latency of {} is {} that of {} ({})", name, times, one.reference, interval)};
+  if (entry.told_apart) return {fmt::format("{} is {} {} ({})", name, times, one.reference, interval)};
+  if (entry.at_least || reference.at_least) return {};
+  return {fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval)};
 }
 
 // CPU time is no bound, whichever side was the limit. Empty where costs are not told apart.
@@ -63,33 +62,75 @@ std::vector<const Entry*> ranking(const CaseResult& one) {
   return ranked;
 }
 
+// Those whose throughput is a lower bound.
+std::vector<const Entry*> bounds_of(const CaseResult& one) {
+  std::vector<const Entry*> bounds = contestants_of(one);
+  std::erase_if(bounds, [](const Entry* entry) { return !entry->at_least || entry->summary.trials == 0; });
+  return bounds;
+}
+
+std::string names_of(const std::vector<const Entry*>& entries) {
+  std::vector<std::string> names;
+  for (const Entry* entry : entries) names.push_back(entry->contestant.name);
+  return enumerate(names);
+}
+
+// "b, then a and c (not told apart)". Empty where fewer than two have a place.
+std::vector<std::string> order_by_cost(const CaseResult& one) {
+  std::map<int, std::vector<const Entry*>> groups;
+  std::size_t places = 0;
+  for (const Entry* entry : contestants_of(one))
+    if (entry->cost_tie_group) groups[*entry->cost_tie_group].push_back(entry), ++places;
+  if (places < 2) return {};
+  if (groups.size() == 1) return {"nor are their costs told apart"};
+  std::vector<std::string> order;
+  for (const auto& [group, entries] : groups)
+    order.push_back(names_of(entries) + (entries.size() > 1 ? " (not told apart)" : ""));
+  return {fmt::format("by the server's CPU time per message the order is {}", join(order, ", then "))};
+}
+
+// With a schedule, the schedule may have been the limit.
+std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds, bool nobody_else,
+                                         const CaseResult& one) {
+  if (bounds.empty()) return {};
+  const char* const limit = one.plan.load.interval.count() > 0 ? "load" : "client";
+  std::vector<std::string> sentences{
+      fmt::format("the {} was the limit of {}, {}", limit, names_of(bounds),
+                  nobody_else ? "so throughput ranks nobody" : "so throughput is only a lower bound there")};
+  for (std::string& order : order_by_cost(one)) sentences.push_back(std::move(order));
+  return sentences;
+}
+
 std::string alone(const CaseResult& one, const Entry& entry) {
   const Summary& summary = entry.summary;
   if (!one.ranked_by_latency())
-    return fmt::format("{} answers {} messages/s", one.reference,
+    return fmt::format("{} answers {}{} messages/s", one.reference, entry.at_least ? "at least " : "",
                        format_count(summary.throughput_per_s->median));
   const Duration p99(std::llround(summary.latency_by_round.p99->median));
   return fmt::format("{} answers 99 % within {}", one.reference, format_duration(p99));
 }
 
 std::vector<std::string> rank_sentences(const CaseResult& one) {
-  const std::vector<const Entry*> ranked = ranking(one);
-  if (ranked.empty()) return {"no contestant can be ranked"};
-  if (ranked.size() == 1 && ranked.front()->contestant.name == one.reference)
-    return {alone(one, *ranked.front())};
+  const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
+  std::vector<const Entry*> all = ranked;
+  all.insert(all.end(), bounds.begin(), bounds.end());
+  if (all.empty()) return {"no contestant can be ranked"};
+  if (all.size() == 1 && all.front()->contestant.name == one.reference) return {alone(one, *all.front())};
   std::vector<std::string> sentences;
   const Entry* reference = find_entry(one, one.reference);
+  const bool comparable = reference->ranked || reference->at_least;
   std::map<int, std::vector<std::string>> groups;
-  for (const Entry* entry : ranked) {
-    groups[*entry->tie_group].push_back(entry->contestant.name);
+  for (const Entry* entry : all) {
+    if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
     const bool with_reference =
         entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
-    if (!with_reference && reference->ranked && ranked_ratio(one, *entry))
-      sentences.push_back(against_reference(*entry, *reference, one));
+    if (with_reference || !comparable || !ranked_ratio(one, *entry)) continue;
+    for (std::string& words : against_reference(*entry, *reference, one)) sentences.push_back(words);
   }
   for (const auto& [group, names] : groups)
     if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");
-  for (std::string& cost : cost_sentence(ranked, one)) sentences.push_back(std::move(cost));
+  for (std::string& bound : bound_sentences(bounds, ranked.empty(), one)) sentences.push_back(bound);
+  for (std::string& cost : cost_sentence(all, one)) sentences.push_back(std::move(cost));
   return sentences;
 }
 

@@ -21,6 +21,7 @@ struct EngineRow {
   std::string name{};
   bool serves = true;
   bool dials = true;
+  bool several_loops = false;  // it has as many event loops as it is told
   bool in_process = false;    // the service answers without a socket: no server process, no client engine
   std::string unavailable{};  // why it cannot run here; empty if it can
   std::vector<KnobRow> knobs{};

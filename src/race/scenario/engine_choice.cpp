@@ -38,6 +38,7 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
       return std::unexpected(
           fmt::format("'{}' is no number of threads; allowed: 1 to {}", value, kMostThreads));
     choice.threads = *threads;
+    choice.threads_given = true;
   } else if (knob == "wait") {
     if (std::ranges::count(kWaits, value) == 0)
       return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));

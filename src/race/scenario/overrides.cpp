@@ -80,6 +80,7 @@ std::expected<void, std::string> replace_rates(const Overrides& given, Scenario&
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.server_threads);
   replace(contestant.client.threads, given.client_threads);
+  contestant.client.threads_given |= given.client_threads.has_value();
   replace(contestant.server.wait, given.wait);
   replace(contestant.client.wait, given.wait);
 }

@@ -163,6 +163,22 @@ std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::* si
   return most;
 }
 
+void choose_client_threads(Scenario& scenario, const Catalogue& catalogue,
+                           std::span<const CpuPlace> allowed) {
+  constexpr std::size_t kForEachOfServer = 2;  // to verify replies costs more than to make them
+  const std::size_t of_servers = most_loops(scenario, &Contestant::server);
+  const std::size_t cores = best_group(cores_of(allowed)).size();
+  std::size_t free = cores - std::min(cores, of_servers);
+  if (!scenario.cpus.client.empty()) free = cpus_in(scenario.cpus.client).size();
+  std::size_t loops = std::min(free, kForEachOfServer * of_servers);
+  for (const Case& one : scenario.cases) loops = std::min<std::size_t>(loops, one.load.connections);
+  for (Contestant& contestant : scenario.contestants) {
+    const EngineRow* const engine = catalogue.engine(contestant.client.engine);
+    if (loops > 1 && !contestant.client.threads_given && engine != nullptr && engine->several_loops)
+      contestant.client.threads = loops;
+  }
+}
+
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed) {
   CpuPlan plan = scenario.cpus;
   const Cores cores = cores_of(allowed);

@@ -19,6 +19,10 @@ namespace joust::race {
 // not be kept.
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed);
 
+// Gives clients as many event loops as there are cores for them, where the scenario does not say how many: up
+// to two for each loop of a server, so that the server is the limit. Call before choose_cpus().
+void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed);
+
 // The most event loops that a side of a contestant has.
 std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::* side);
 

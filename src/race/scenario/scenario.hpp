@@ -91,6 +91,7 @@ struct CpuPlan {
 struct EngineChoice {
   std::string engine{};
   std::uint64_t threads = 1;
+  bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
   std::string wait = "block";
   Settings knobs{};
   Settings options{};  // of the protocol, for this contestant alone

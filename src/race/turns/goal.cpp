@@ -16,9 +16,10 @@ constexpr std::uint64_t kFewestGenerations = 5;
 constexpr std::uint64_t kRoundsBetweenLooks = 4;
 constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
 
+// A bound does not become a figure by more rounds, so there the costs must be precise.
 bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
   if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
-  const auto& ratio = ranked_ratio(one, entry);
+  const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
   return ratio && ratio->interval.is_known() &&
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
 }

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures what a planted slowdown costs a bare server, without any code of joust.
+
+Two bare_epoll_echo run, one of them with --spin nanoseconds more for each message. bare_epoll_load loads them
+in turn for a second each, in random order. The CPU time of each server is read from its CPU clock before and
+after, and divided by the number of replies. Prints the cost of a message in both, and their ratio with an
+interval. script/prove compares that with the result of a race.
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import random
+import socket
+import statistics
+import subprocess
+import time
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
+CONNECTIONS, PAYLOAD = 64, 32
+
+
+def cpus():
+    """Of the server and of the load."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[0], allowed[min(1, len(allowed) - 1)]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    def __init__(self, spin_ns):
+        self.port = free_port()
+        command = [PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0])]
+        self.process = subprocess.Popen(command + ([str(spin_ns)] if spin_ns else []))
+
+    def __enter__(self):
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+    def cpu_s(self):
+        # clock_getcpuclockid(3) of another process: its inverted number above three bits; 2: all its threads.
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
+    def cost_us(self):
+        """The CPU time of a message, from one second of load."""
+        before = self.cpu_s()
+        load = subprocess.run([PROGRAMS / "bare_epoll_load", str(self.port), str(cpus()[1]), str(CONNECTIONS),
+                               str(PAYLOAD), "1"], check=True, capture_output=True, text=True, timeout=60)
+        return (self.cpu_s() - before) * 1e6 / float(load.stdout)
+
+
+def measure(spin_ns, rounds, seed=1):
+    """Pairs of costs in microseconds: without the slowdown and with it."""
+    order = random.Random(seed)
+    pairs = []
+    with Server(0) as plain, Server(spin_ns) as slower:
+        for _ in range(rounds):
+            costs = {}
+            for server in order.sample((plain, slower), 2):
+                costs[server] = server.cost_us()
+            pairs.append((costs[plain], costs[slower]))
+    return pairs
+
+
+def ratio(pairs):
+    """The median ratio and its interval: order statistics, of about 95 %."""
+    logarithms = sorted(math.log(slower / plain) for plain, slower in pairs)
+    count = len(logarithms)
+    left_out = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
+    return tuple(map(math.exp, (statistics.median(logarithms), logarithms[left_out],
+                                logarithms[count - 1 - left_out])))
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("--spin", type=int, default=200, metavar="NS",
+                         help="the slowdown of a message [200]")
+    options.add_argument("--rounds", type=int, default=20, help="seconds of load for each server [20]")
+    chosen = options.parse_args()
+    pairs = measure(chosen.spin, chosen.rounds)
+    plain, slower = (statistics.median(costs) for costs in zip(*pairs))
+    middle, low, high = ratio(pairs)
+    print(f"{plain:.3f} us a message, {slower:.3f} us with {chosen.spin} ns more: "
+          f"{middle:.4f} ({low:.4f} to {high:.4f}) after {chosen.rounds} rounds")
+
+
+if __name__ == "__main__":
+    main()

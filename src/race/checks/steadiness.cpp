@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "race/checks/steadiness.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "race/checks/checks.hpp"
+#include "race/checks/findings.hpp"
+#include "stats/drift.hpp"
+#include "stats/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+// With which all intervals of a case hold together.
+constexpr double kAllTrends = 0.99;
+constexpr std::size_t kFewestParts = 4;
+// With fewer messages the number of whole replies in a tenth of a window is a matter of luck.
+constexpr double kFewestMessagesInPart = 20;
+
+using Parts = std::map<std::size_t, double>;  // by place within the trial
+
+Parts turns_of(const Trial& trial, Quantity quantity) {
+  Parts parts;
+  for (const Turn& turn : trial.turns) {
+    const auto figure =
+        quantity == Quantity::cost ? turn.server_cpu_us_per_message() : turn.throughput_per_s();
+    if (figure) parts.emplace(turn.round, *figure);
+  }
+  return parts;
+}
+
+Parts slices_of(const Trial& trial) {
+  const std::vector<double>& slices = trial.load->slices;
+  Parts parts;
+  if (std::ranges::any_of(slices, [](double count) { return count < kFewestMessagesInPart; })) return parts;
+  for (std::size_t i = 0; i < slices.size(); ++i) parts.emplace(i, slices[i]);
+  return parts;
+}
+
+Parts parts_of(const Trial& trial, Quantity quantity) {
+  if (!trial.turns.empty()) return turns_of(trial, quantity);
+  return quantity == Quantity::throughput ? slices_of(trial) : Parts{};
+}
+
+// The logarithm of a change within a series; nothing if the series is too short.
+std::optional<double> change_in(const std::vector<double>& series, TrendShape shape) {
+  if (series.size() < kFewestParts) return std::nullopt;
+  if (shape == TrendShape::halves) return std::log1p(stats::change_between_halves(series));
+  std::vector<double> logarithms;
+  for (const double figure : series) logarithms.push_back(std::log(figure));
+  return stats::least_squares(logarithms).slope * (static_cast<double>(series.size()) - 1);
+}
+
+// The logarithms of the changes, one for each trial: of the contestant, and of its ratio to the others.
+struct Changes {
+  std::vector<double> own{}, beyond{};
+};
+
+class FiguresOfRounds {
+ public:
+  FiguresOfRounds(const CaseResult& one, Quantity quantity) {
+    const std::vector<const Entry*> entries = contestants_of(one);
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      for (const Trial* trial : usable_trials(*entries[i])) {
+        auto& round = rounds_[trial->round];
+        round.resize(entries.size());
+        round[i] = parts_of(*trial, quantity);
+      }
+  }
+
+  Changes changes(std::size_t contestant, TrendShape shape) const {
+    Changes changes;
+    for (const auto& [number, round] : rounds_) {
+      std::vector<double> own, ratios;
+      for (const auto& [place, figure] : round[contestant]) {
+        own.push_back(figure);
+        const auto others = median_of_others(round, contestant, place);
+        if (others) ratios.push_back(figure / *others);
+      }
+      if (const auto change = change_in(own, shape)) changes.own.push_back(*change);
+      if (const auto change = change_in(ratios, shape)) changes.beyond.push_back(*change);
+    }
+    return changes;
+  }
+
+ private:
+  static std::optional<double> median_of_others(const std::vector<Parts>& round, std::size_t contestant,
+                                                std::size_t place) {
+    std::vector<double> figures;
+    for (std::size_t i = 0; i < round.size(); ++i)
+      if (const auto part = round[i].find(place); i != contestant && part != round[i].end())
+        figures.push_back(part->second);
+    if (figures.empty()) return std::nullopt;
+    return stats::median(figures);
+  }
+
+  std::map<std::uint64_t, std::vector<Parts>> rounds_;  // by number; a place for each contestant
+};
+
+stats::Location location_of(const std::vector<double>& changes, double confidence) {
+  if (changes.size() < kTrialsThatShowATrend) return {.estimate = 0};
+  const stats::Location location =
+      stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
+  return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
+}
+
+bool is_trend(const stats::Location& location) {
+  return location.interval.is_known() && !location.interval.contains(0) &&
+         std::abs(location.estimate) > std::log1p(kUnsteady);
+}
+
+// The others' ratio to a contestant that changes changes too, the other way: that is no change of theirs.
+bool is_its_own(double own, double beyond) {
+  return own * beyond > 0 && std::abs(own) >= std::abs(beyond) / 2;
+}
+
+Trend trend_of(const std::string& contestant, Quantity quantity, TrendShape shape,
+               const stats::Location& location) {
+  return {.contestant = contestant,
+          .quantity = quantity,
+          .shape = shape,
+          .change = std::expm1(location.estimate),
+          .interval = {std::expm1(location.interval.low), std::expm1(location.interval.high)}};
+}
+
+class Search {
+ public:
+  explicit Search(const CaseResult& one) : entries_(contestants_of(one)) {
+    result_.several = entries_.size() > 1;
+    figures_.emplace_back(Quantity::throughput, FiguresOfRounds(one, Quantity::throughput));
+    if (one.plan.load.turns) figures_.emplace_back(Quantity::cost, FiguresOfRounds(one, Quantity::cost));
+    // of each contestant, and of all of them together, in two shapes
+    const auto tests = static_cast<double>(2 * figures_.size() * (entries_.size() + 1));
+    confidence_ = 1 - (1 - kAllTrends) / tests;
+  }
+
+  Steadiness run() {
+    for (std::size_t i = 0; i < entries_.size(); ++i) look_at(i);
+    if (result_.found.empty() && result_.several) look_at_all();
+    return std::move(result_);
+  }
+
+ private:
+  void look_at(std::size_t contestant) {
+    bool found = false;
+    for (const auto& [quantity, figures] : figures_)
+      for (const TrendShape shape : {TrendShape::halves, TrendShape::slope}) {
+        const Changes changes = figures.changes(contestant, shape);
+        result_.trials = std::max(result_.trials, changes.own.size());
+        const stats::Location own = location_of(changes.own, confidence_);
+        const stats::Location beyond = result_.several ? location_of(changes.beyond, confidence_) : own;
+        const Trend trend = trend_of(entries_[contestant]->contestant.name, quantity, shape, beyond);
+        note(trend);
+        if (found || !is_trend(beyond) || !is_its_own(own.estimate, beyond.estimate)) continue;
+        found = true;
+        result_.found.push_back(trend);
+      }
+  }
+
+  void note(const Trend& trend) {
+    if (trend.shape != TrendShape::halves || !trend.interval.is_known()) return;
+    if (!result_.greatest || std::abs(trend.change) > std::abs(result_.greatest->change))
+      result_.greatest = trend;
+  }
+
+  // All of them change alike if each one does.
+  void look_at_all() {
+    for (const auto& [quantity, figures] : figures_)
+      for (const TrendShape shape : {TrendShape::halves, TrendShape::slope})
+        if (const auto least = least_of_all(figures, shape)) {
+          result_.found.push_back(trend_of("", quantity, shape, *least));
+          return;
+        }
+  }
+
+  // The least of the contestants' own changes; nothing unless all are trends of one direction.
+  std::optional<stats::Location> least_of_all(const FiguresOfRounds& figures, TrendShape shape) const {
+    std::optional<stats::Location> least;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const stats::Location own = location_of(figures.changes(i, shape).own, confidence_);
+      if (!is_trend(own) || (least && own.estimate * least->estimate < 0)) return std::nullopt;
+      if (!least || std::abs(own.estimate) < std::abs(least->estimate)) least = own;
+    }
+    return least;
+  }
+
+  const std::vector<const Entry*> entries_;
+  std::vector<std::pair<Quantity, FiguresOfRounds>> figures_;
+  double confidence_ = 0;
+  Steadiness result_{};
+};
+
+}  // namespace
+
+Steadiness steadiness_of(const CaseResult& one) {
+  return Search(one).run();
+}
+
+}  // namespace joust::race
