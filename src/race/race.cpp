@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "race/judgement/standing.hpp"
 #include "race/trial/counting.hpp"
 #include "race/trial/disturbance.hpp"
 #include "race/turns/generation_run.hpp"
@@ -154,6 +155,7 @@ class Running {
             .time = scenario_.time,
             .entry = entry(slot),
             .load_case = plan_.cases[slot.case_index].plan,
+            .standing = plan_.by_goal ? standing_of(plan_.cases[slot.case_index]) : "",
             .counting = counting};
   }
 

@@ -38,7 +38,8 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
       by_time ? fmt::format("round {}", step.round) : fmt::format("round {}/{}", step.round, step.rounds);
   const std::string stage = step.counting ? "system calls" : round;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
-  if (by_time) return line_by_time(stage, step.time, elapsed) + rate;
+  if (by_time)
+    return line_by_time(stage, step.time, elapsed) + (step.standing.empty() ? rate : "  " + step.standing);
   return fmt::format("{}  {}  trial {}/{}  {}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
                      step.trials, bar(step.trial - 1, step.trials), rate,
                      eta(elapsed, step.trial - 1, step.trials));

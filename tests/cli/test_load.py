@@ -79,7 +79,7 @@ class Load(Case):
 
     def test_a_pause_that_the_server_may_not_allow_is_said(self):
         done = run("load", "--connect", "127.0.0.1:1", "-m", 1, "-i", "2m")
-        self.assertIn("-i 120 s: a server may close connections", done.stderr)
+        self.assertIn("a connection may pause for 120 s: a server may close connections", done.stderr)
 
     def test_an_interval_with_several_outstanding_ends(self):
         with Server("-e", "epoll", "-p", "echo") as server:

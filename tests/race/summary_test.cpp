@@ -5,6 +5,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
+#include "race/judgement/standing.hpp"
 
 namespace joust::race {
 namespace {
@@ -145,6 +146,25 @@ TEST(LoadDocument, GivesItsHistogram) {
   const auto load = parse_load(document.dump());
   ASSERT_TRUE(load) << load.error();
   EXPECT_EQ(load->histogram_ns, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1000, 3}, {2000, 1}}));
+}
+
+TEST(Standing, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
+  const Scenario scenario = fake_scenario({"epoll", "threads"});
+  CaseResult one{.plan = scenario.cases.front(), .reference = "epoll"};
+  for (const Contestant& contestant : scenario.contestants) one.entries.push_back({.contestant = contestant});
+  EXPECT_EQ(standing_of(one), "");
+  const auto play = [&](std::uint64_t round) {
+    for (Entry& entry : one.entries) {
+      const double rate = entry.contestant.name == "epoll" ? 100e3 : 50e3;
+      Trial trial = flawless_trial({.load_case = one.plan, .entry = entry}, rate);
+      trial.round = round;
+      entry.trials.push_back(std::move(trial));
+    }
+  };
+  play(1);
+  EXPECT_EQ(standing_of(one), "to epoll: threads 0.50");
+  for (std::uint64_t round = 2; round <= 8; ++round) play(round);
+  EXPECT_EQ(standing_of(one), "to epoll: threads 0.50 ± 0 %");
 }
 
 }  // namespace
