@@ -21,7 +21,16 @@ std::optional<double> Turn::server_cpu_us_per_message() const {
   return server_cpu_s * 1e6 / static_cast<double>(messages);
 }
 
+std::optional<double> ScheduleResult::achieved() const {
+  if (due == 0) return std::nullopt;
+  return 1 - static_cast<double>(unsent) / static_cast<double>(due);
+}
+
 std::optional<double> Trial::throughput_per_s() const {
+  if (load && load->schedule) {
+    const auto achieved = load->schedule->achieved();
+    return achieved ? std::optional(*achieved * load->schedule->rate_per_s) : std::nullopt;
+  }
   if (!turns.empty()) return turns_throughput_per_s;
   return load ? std::optional(load->throughput_per_s) : std::nullopt;
 }

@@ -41,10 +41,12 @@ using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 // What only an open loop has.
 struct ScheduleResult {
+  double rate_per_s = 0;                 // that was asked for
   std::uint64_t due = 0, unsent = 0;     // requests of the window's schedule; of these, not sent in it
   Latency uncorrected_ns{};              // counted from the send, not from the time that was intended
   Latency lateness_ns{};                 // of the load itself: a slot was free, and the request was not sent
   LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
+  std::optional<double> achieved() const;  // the share of the schedule; nothing where nothing was due
 };
 
 // The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
@@ -72,9 +74,8 @@ struct LoadResult {
   Usage usage{};
   std::uint64_t threads = 1;
   std::string engine{}, wait{};
-  Settings knobs{};
+  Settings knobs{}, socket{};  // options of the socket are read back from the kernel
   BuildInfo build{};
-  Settings socket{};                              // read back from the kernel
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
   std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, for the whole run: expected, lost ...
@@ -140,7 +141,7 @@ struct Trial {
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
 
-  // The figures that are compared.
+  // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
   std::optional<double> throughput_per_s() const;
   std::optional<double> server_cpu_us_per_message() const;
 
@@ -191,11 +192,10 @@ inline constexpr LatencyFigure kLatencyFigures[] = {
     {"p99", &Latency::p99, &LatencyEstimates::p99},
     {"p999", &Latency::p999, &LatencyEstimates::p999}};
 
-// Of an open loop. Medians of trials, which a few disturbed ones hardly move, and all samples together.
+// Of an open loop.
 struct ScheduleSummary {
-  double kept = 0;  // the share of the requests due that were sent in the window
-  std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
-  Latency uncorrected_ns{}, lateness_ns{};
+  Estimate achieved{};  // the share of the requests due that were sent in the window
+  Latency uncorrected_ns{}, lateness_ns{};  // of all trials' samples together
 };
 
 // A contestant's counted trials: medians with intervals.

@@ -67,7 +67,7 @@ ordered_json latency_json(const race::Latency& latency) {
 
 ordered_json schedule_json(const std::optional<race::ScheduleSummary>& schedule) {
   if (!schedule) return nullptr;
-  return {{"kept_fraction", schedule->kept},
+  return {{"kept_fraction", schedule->achieved.median},
           {"uncorrected_latency_ns", latency_json(schedule->uncorrected_ns)},
           {"send_lateness_ns", latency_json(schedule->lateness_ns)}};
 }

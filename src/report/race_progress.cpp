@@ -64,7 +64,7 @@ void RaceProgress::trial_starts(const Step& step) {
 }
 
 void RaceProgress::trial_ended(const Step&, const race::Trial& trial) {
-  if (trial.load) last_rate_ = trial.load->throughput_per_s;
+  if (trial.load) last_rate_ = trial.throughput_per_s().value_or(last_rate_);
 }
 
 void RaceProgress::note(const std::string& text) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
+
 #include "race/checks_fixture.hpp"
 
 namespace joust::race {
 namespace {
 
 // A race at a given rate. In an open loop a fake's throughput is its capacity: epoll's median latency is then
-// 3.76 ms.
+// 3.76 ms. 5,000 requests are due in each of ten trials.
 class ScheduleCheck : public Checks {
  protected:
   ScheduleCheck() { scenario.cases.front().load.send_at_rate(5000); }
@@ -14,7 +16,9 @@ class ScheduleCheck : public Checks {
     plant("epoll", fault);
     return check(2);
   }
-  static void throughput_is(Trial& trial, double share) { trial.load->throughput_per_s = 5000 * share; }
+  static void achieve(Trial& trial, double share) {
+    trial.load->schedule->unsent = static_cast<std::uint64_t>(std::lround(5000 * (1 - share)));
+  }
 };
 
 TEST_F(ScheduleCheck, AClosedLoopHasNone) {
@@ -51,72 +55,90 @@ TEST_F(ScheduleCheck, AGeneratorThatIsLateAtTimesIsTold) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
-TEST_F(ScheduleCheck, AServerThatDoesNotKeepUpIsNotRanked) {
-  const CheckResult result = planted([](Trial& trial) {
-    trial.load->schedule->unsent = 300;
-    throughput_is(trial, 0.93);
+TEST_F(ScheduleCheck, LatenessThatIsNotKnownIsNotNone) {
+  const CheckResult result =
+      planted([](Trial& trial) { trial.load->schedule->lateness_ns.p99 = std::nullopt; });
+  EXPECT_EQ(result.verdict, Verdict::warn);
+  EXPECT_EQ(result.detail, "too few requests tell how late the generator was: epoll");
+}
+
+TEST_F(ScheduleCheck, LatenessIsThatOfAllTrialsTogether) {
+  plant("epoll", [](Trial& trial) {
+    ScheduleResult& schedule = *trial.load->schedule;
+    schedule.lateness_ns = {.p50 = 1000, .max = 400e3, .samples = 500};
+    schedule.lateness_histogram_ns = {{1000, 480}, {400'000, 20}};
   });
+  const std::string detail = check(2).detail;
+  EXPECT_TRUE(has(detail, "one request of a hundred was sent late, epoll by 400 us")) << detail;
+}
+
+TEST_F(ScheduleCheck, AServerThatDoesNotKeepUpIsNotRanked) {
+  const CheckResult result = planted([](Trial& trial) { achieve(trial, 0.94); });
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
   EXPECT_EQ(result.bars.at("epoll"),
-            "the server does not keep up with 5,000 messages/s: 93.0 % of the rate achieved, 6.0 % of the "
-            "requests due not sent in the window");
+            "the server, or the load's receiving side, does not keep up with 5,000 messages/s: 6.0 % of the "
+            "requests due were not sent");
+  EXPECT_DOUBLE_EQ(entry(judged, "epoll").summary.throughput_per_s->median, 4700)
+      << "the achieved share of the rate";
 }
 
-TEST_F(ScheduleCheck, AThroughputThatVariesAroundTheRateIsNoFault) {
+// The time that a window lasts for its last replies, and the levels of a generation, say nothing of that.
+TEST_F(ScheduleCheck, TheCountsJudgeAndNotTheThroughput) {
+  const CheckResult result = planted([](Trial& trial) { trial.load->throughput_per_s = 4000; });
+  EXPECT_EQ(result.verdict, Verdict::pass) << result.detail;
+  EXPECT_EQ(planted([](Trial& trial) { trial.load->throughput_per_s = 5700; }).verdict, Verdict::pass);
+  EXPECT_DOUBLE_EQ(entry(judged, "epoll").summary.throughput_per_s->median, 5000);
+}
+
+TEST_F(ScheduleCheck, OnlyAWholeIntervalBars) {
   runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
-    if (order.entry.contestant.name == "epoll") throughput_is(trial, nth % 2 == 0 ? 0.96 : 1.005);
+    if (order.entry.contestant.name == "epoll") achieve(trial, nth % 3 == 0 ? 0.995 : 0.96);
   };
-  EXPECT_FALSE(check(2).bars.contains("epoll"));
-  scenario.rounds = 1;
-  EXPECT_TRUE(planted([](Trial& trial) { throughput_is(trial, 0.96); }).bars.contains("epoll"))
-      << "of one round nothing else is known";
-}
-
-TEST_F(ScheduleCheck, AStallAtTheEndOfATurnIsTold) {
-  const CheckResult result = planted([](Trial& trial) { trial.load->schedule->unsent = 300; });
+  const CheckResult result = check(2);
+  EXPECT_FALSE(result.bars.contains("epoll"));
   EXPECT_EQ(result.verdict, Verdict::warn);
-  EXPECT_TRUE(has(result.detail, "epoll: behind its schedule at times: 100.0 % of the rate achieved, 6.0 % "
-                                 "of the requests due not sent in the window"))
+  EXPECT_TRUE(has(result.detail, "epoll: behind its schedule at times: 4.0 % of the requests due were not "
+                                 "sent (0.5 % to 4.0 % by the round)"))
       << result.detail;
 }
 
-// Where there are more slots than requests behind schedule, all are sent, and wait in the server's queue.
-TEST_F(ScheduleCheck, ABacklogWithinTheSlotsIsSeenByTheThroughput) {
-  EXPECT_TRUE(planted([](Trial& trial) { throughput_is(trial, 0.98); }).bars.contains("epoll"));
-  EXPECT_FALSE(planted([](Trial& trial) { throughput_is(trial, 0.995); }).bars.contains("epoll"));
-  EXPECT_TRUE(has(planted([](Trial& trial) { throughput_is(trial, 1.02); }).detail, "sent more than"));
+TEST_F(ScheduleCheck, FewRoundsWarnAndDoNotBar) {
+  for (const std::uint64_t rounds : {1, 3, 5}) {
+    scenario.rounds = rounds;
+    const CheckResult result = planted([](Trial& trial) { achieve(trial, 0.5); });
+    EXPECT_EQ(result.verdict, Verdict::warn) << rounds;
+    EXPECT_TRUE(has(result.detail, "epoll: behind its schedule at times: 50.0 %")) << result.detail;
+  }
+  scenario.rounds = 6;
+  EXPECT_TRUE(planted([](Trial& trial) { achieve(trial, 0.5); }).bars.contains("epoll"));
 }
 
-TEST_F(ScheduleCheck, AGeneratorWithoutCpuIsNamedInsteadOfItsServer) {
+// The client of a paced load polls, so its CPU is always full.
+TEST_F(ScheduleCheck, AFullCpuOfTheGeneratorIsNoFault) {
   const CheckResult result = planted([](Trial& trial) {
-    throughput_is(trial, 0.93);
+    achieve(trial, 0.93);
     trial.load->usage = {.user_s = 0.5 * trial.load->duration_s, .system_s = 0.49 * trial.load->duration_s};
     trial.server.usage->user_s = 0;
   });
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
-  EXPECT_TRUE(has(result.bars.at("epoll"), "the generator did not keep the schedule: 99 % of its CPU was in "
-                                           "use, and 70 % of the server's"))
-      << result.detail;
+  EXPECT_FALSE(has(result.bars.at("epoll"), "the generator did not")) << result.detail;
 }
 
-TEST_F(ScheduleCheck, AFewDisturbedTrialsAreForgiven) {
-  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
-    if (order.entry.contestant.name != "epoll" || nth > 2) return;
-    trial.load->schedule->unsent = 2000;
+TEST_F(ScheduleCheck, ADisturbedTrialIsForgivenAndSeveralAreTold) {
+  std::size_t disturbed = 1;
+  runner.alter = [&](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name != "epoll" || nth % 10 >= disturbed) return;
     trial.load->schedule->lateness_ns.p50 = trial.load->schedule->lateness_ns.p99 = 10e6;
-    throughput_is(trial, 0.5);
+    achieve(trial, 0.5);
   };
   EXPECT_EQ(check(2).verdict, Verdict::pass);
-}
-
-TEST_F(ScheduleCheck, ChanceOfAPoissonProcessIsNoFault) {
-  scenario.cases.front().load.arrivals = "poisson";  // 50,000 messages
-  EXPECT_FALSE(planted([](Trial& trial) { throughput_is(trial, 0.975); }).bars.contains("epoll"));
-  EXPECT_TRUE(planted([](Trial& trial) { throughput_is(trial, 0.965); }).bars.contains("epoll"));
+  disturbed = 3;
+  EXPECT_EQ(check(2).verdict, Verdict::warn);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
 TEST_F(ScheduleCheck, AFaultOfTheSecondEntryIsTheReferences) {
-  plant("threads (again)", [](Trial& trial) { throughput_is(trial, 0.9); });
+  plant("threads (again)", [](Trial& trial) { achieve(trial, 0.9); });
   EXPECT_TRUE(check(2).bars.contains("threads"));
 }
 
@@ -127,7 +149,7 @@ TEST_F(ScheduleCheck, ALoadThatSaysNothingIsTold) {
 }
 
 TEST_F(ScheduleCheck, WhenNobodyKeepsUpNoContestantIsSound) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { throughput_is(trial, 0.5); };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { achieve(trial, 0.5); };
   check(2);
   EXPECT_EQ(exit_code(judged), 3);
 }

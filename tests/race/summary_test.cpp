@@ -113,6 +113,7 @@ TEST(LoadDocument, GivesItsSchedule) {
   const auto load = parse_load(document.dump());
   ASSERT_TRUE(load) << load.error();
   ASSERT_TRUE(load->schedule);
+  EXPECT_EQ(load->schedule->rate_per_s, 5000);
   EXPECT_EQ(load->schedule->due, 5000U);
   EXPECT_EQ(load->schedule->unsent, 70U);
   EXPECT_EQ(load->schedule->lateness_ns.p99, 10e3);
@@ -133,7 +134,7 @@ TEST_F(LatencySummary, OfASchedulePoolsAllTrials) {
   summarize(one);
   const auto& schedule = one.entries.front().summary.schedule;
   ASSERT_TRUE(schedule);
-  EXPECT_DOUBLE_EQ(schedule->kept, 0.99) << "one trial alone moves nothing";
+  EXPECT_DOUBLE_EQ(schedule->achieved.median, 0.99) << "one trial alone moves nothing";
   EXPECT_EQ(schedule->lateness_ns.p50, 100);
   EXPECT_EQ(schedule->lateness_ns.p99, 500);
 }

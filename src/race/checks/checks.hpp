@@ -12,6 +12,7 @@ inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
 inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
 inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
 inline constexpr double kKept = 0.99;          // 2: least share of the schedule that is kept
+inline constexpr double kKeptConfidence = 0.95;      // 2: with which less than that is known
 inline constexpr double kLatenessWorthAWord = 0.10;  // 2: its p99, relative to the median latency
 inline constexpr double kLateGenerator = 0.10;       // 2: its median, likewise
 inline constexpr double kServed = 0.90;       // 3: least share of connections served

@@ -50,21 +50,13 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
-std::optional<double> kept(const Trial& trial) {
-  const auto& schedule = trial.load->schedule;
-  if (!schedule || schedule->due == 0) return std::nullopt;
-  return 1 - static_cast<double>(schedule->unsent) / static_cast<double>(schedule->due);
-}
-
-Figure lateness_of(std::optional<double> Latency::* figure) {
-  return [=](const Trial& trial) -> std::optional<double> {
-    return trial.load->schedule ? trial.load->schedule->lateness_ns.*figure : std::nullopt;
-  };
+std::optional<double> achieved(const Trial& trial) {
+  return trial.load->schedule ? trial.load->schedule->achieved() : std::nullopt;
 }
 
 // Nothing in a closed loop.
 std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
-  const auto share = median_of(trials, kept);
+  const auto share = estimate_of(trials, achieved);
   if (!share) return std::nullopt;
   std::vector<LatencySample> uncorrected, lateness;
   for (const Trial* trial : trials) {
@@ -73,11 +65,8 @@ std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& tria
     uncorrected.push_back({schedule->uncorrected_ns, schedule->uncorrected_histogram_ns});
     lateness.push_back({schedule->lateness_ns, schedule->lateness_histogram_ns});
   }
-  return ScheduleSummary{.kept = *share,
-                         .lateness_p50_ns = median_of(trials, lateness_of(&Latency::p50)),
-                         .lateness_p99_ns = median_of(trials, lateness_of(&Latency::p99)),
-                         .uncorrected_ns = together(uncorrected),
-                         .lateness_ns = together(lateness)};
+  return ScheduleSummary{
+      .achieved = *share, .uncorrected_ns = together(uncorrected), .lateness_ns = together(lateness)};
 }
 
 Sides memory_of(const std::vector<const Trial*>& trials) {

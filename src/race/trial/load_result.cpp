@@ -58,6 +58,7 @@ std::optional<ScheduleResult> schedule_from(const json& document) {
   if (lateness == document.end() || lateness->is_null()) return std::nullopt;
   const json& messages = document.at("messages");
   return ScheduleResult{
+      .rate_per_s = document.at("plan").at("rate_per_s"),
       .due = messages.at("due"),
       .unsent = messages.at("unsent"),
       .uncorrected_ns = latency_from(document.at("uncorrected_latency_ns")),
