@@ -124,11 +124,13 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
 }
 
 // A count of messages, or an interval, is for a window without breaks. At a rate the schedule goes on from
-// turn to turn as if no time had passed, but the longest turn must have some messages.
+// turn to turn as if no time had passed, but the longest turn must have some messages, and bursts of all
+// connections must not fall into ramps.
 bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
   constexpr double kFewest = 10;
   const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
   return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{} &&
+         load.phase == LoadPlan().phase &&
          load.rate_per_s.value_or(kFewest / longest_turn_s) * longest_turn_s >= kFewest;
 }
 
@@ -188,6 +190,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     plan.cases.push_back(std::move(result));
   }
   if (plan.rounds == 0) set_goal(plan, scenario.time);
+  begin_round(plan, 1);
   return plan;
 }
 
@@ -197,6 +200,13 @@ Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint6
   for (CaseResult& one : plan.cases)
     std::erase_if(one.entries, [](const Entry& entry) { return !entry.is_contestant(); });
   return plan;
+}
+
+void begin_round(Plan& plan, std::uint64_t round) {
+  std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round};
+  std::mt19937_64 random(seed);
+  const std::uint64_t drawn = random() >> 32;  // short, for the command line
+  for (CaseResult& one : plan.cases) one.plan.load.seed = drawn;
 }
 
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt) {

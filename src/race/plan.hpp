@@ -35,6 +35,10 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
 // A plan for capacity_race(): neither ceilings nor a second entry, and no pass that counts system calls.
 Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
+// Gives the loads the arrivals of this round: those of all contestants are the same, and others than in the
+// rounds before. A new plan is at its first round.
+void begin_round(Plan& plan, std::uint64_t round);
+
 // All entries that run in a round, in random order. A repeated round has a new order. Ceilings run
 // kCeilingTrials times in all, in the first rounds.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);

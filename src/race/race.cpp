@@ -68,6 +68,7 @@ class Running {
   // False if the race was interrupted before the round's end. Its trials so far are kept.
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
+    begin_round(plan_, round);
     for (std::size_t i = 0; i < plan_.cases.size() && !over(); ++i)
       if (plan_.cases[i].plan.load.turns) run_generation_of(i, round);
     if (over()) return false;

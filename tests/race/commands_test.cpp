@@ -59,7 +59,8 @@ TEST(Commands, ALoadIsToldItsSchedule) {
   one.load.arrivals = "poisson";
   one.load.phase = "together";
   one.load.rate_per_s = 1234.5;
-  EXPECT_TRUE(told(" --turns -R 1234.5 --arrivals poisson --phase together -t 1 "));
+  one.load.seed = 77;
+  EXPECT_TRUE(told(" --turns -R 1234.5 --arrivals poisson --seed 77 --phase together -t 1 "));
 }
 
 TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "race/fake_catalogue.hpp"
 
@@ -114,6 +115,31 @@ TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {
   one.load.send_at_rate(1e6);
   run();
   EXPECT_EQ(plan.turn, kShortestOpenTurn);
+}
+
+// Of connections that send in a period of 100 ms, those that send in the ramp of one turn do so in every turn
+// of 100 ms.
+TEST_F(Generations, TurnsOfAnOpenLoopResonateWithNoConnection) {
+  one.load.send_at_rate(1000);
+  run();
+  EXPECT_EQ(plan.turn, milliseconds(100));
+  const auto lengths = generation.lengths;
+  EXPECT_EQ(lengths.at(1), lengths.at(0)) << "the same for all contestants";
+  Duration windows{};
+  for (const Duration length : lengths.at(0)) {
+    EXPECT_GE(length, milliseconds(100));
+    EXPECT_LT(length, milliseconds(150));
+    windows += length - length / 5;
+  }
+  EXPECT_GE(windows, plan.window);
+  EXPECT_EQ(std::set(lengths.at(0).begin(), lengths.at(0).end()).size(), lengths.at(0).size());
+  generation.lengths.clear();
+  run();
+  EXPECT_EQ(generation.lengths, lengths) << "the seed repeats them";
+  generation.lengths.clear();
+  plan.number = 2;
+  run();
+  EXPECT_NE(generation.lengths, lengths);
 }
 
 TEST_F(Generations, AGivenLengthIsKept) {

@@ -140,6 +140,15 @@ TEST_F(TurnRace, ARateTakesTurnsUnlessItIsLow) {
   EXPECT_EQ(runner.world.generations, 8) << "the longest turn would have nine messages";
 }
 
+// A burst that falls into ramps would never be measured.
+TEST_F(TurnRace, BurstsAreMeasuredInWindowsOfTheirOwn) {
+  LoadPlan& load = scenario.cases.front().load;
+  load.send_at_rate(5000);
+  load.phase = "together";
+  run();
+  EXPECT_EQ(runner.world.generations, 0);
+}
+
 TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
   scenario.rounds = 0;
   scenario.cases.front().load.connections = 100;

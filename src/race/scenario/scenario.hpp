@@ -46,6 +46,7 @@ struct LoadPlan {
   std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
+  std::uint64_t seed = 0;  // of Poisson arrivals; set by the race for each round
   bool turns = false;  // contestants take turns within a generation; set by the race's plan
   Duration rest{0};    // the longest time between two turns of a contestant; likewise
 

@@ -68,6 +68,7 @@ void add_schedule(Words& words, const LoadPlan& load) {
   else if (load.rate_share)
     add(words, "-R", rate_word({.share = load.rate_share}));
   if (load.arrivals != defaults.arrivals) add(words, "--arrivals", load.arrivals);
+  if (load.arrivals == "poisson") add(words, "--seed", fmt::format("{}", load.seed));
   if (load.phase != defaults.phase) add(words, "--phase", load.phase);
 }
 

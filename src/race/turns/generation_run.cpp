@@ -44,9 +44,11 @@ class GenerationRun {
   std::vector<Trial> run() {
     start();
     warm_up();
-    const std::uint64_t rounds = alive_.empty() ? 0 : rounds_of_turns();
-    for (std::uint64_t round = 1; round <= rounds && !alive_.empty() && !stop_.requested(); ++round)
-      take_turns(round);
+    Duration windows{};
+    for (std::uint64_t round = 1; round <= kFewestTurns || windows < plan_.window; ++round) {
+      if (alive_.empty() || stop_.requested()) break;
+      windows += take_turns(round);
+    }
     for (const std::size_t i : alive_) finish(i);
     set_figures(trials_);
     return std::move(trials_);
@@ -86,25 +88,32 @@ class GenerationRun {
     if (alive_.size() == orders_.size()) plan_.turn = turn_;  // the slowest may be missing otherwise
   }
 
-  void take_turns(std::uint64_t round) {
+  // Returns the length of each turn's window.
+  Duration take_turns(std::uint64_t round) {
     std::seed_seq seed{plan_.seed & 0xffffffffU, plan_.seed >> 32, plan_.number, round};
     stats::Random random(seed);
+    const Duration length = length_of_round(random);
     std::vector<std::size_t> order = alive_;
     stats::shuffle(order, random);
     for (const std::size_t i : order) {
-      if (stop_.requested()) return;
-      if (auto turn = generation_.take_turn(i, turn_, true)) {
+      if (stop_.requested()) break;
+      if (auto turn = generation_.take_turn(i, length, true)) {
         turn->round = round;
         turns_[i].push_back(*turn);
       } else {
         drop(i);
       }
     }
+    return length - length / kRampShare;
   }
 
-  std::uint64_t rounds_of_turns() const {
-    const Duration window = turn_ - turn_ / kRampShare;
-    return std::max(kFewestTurns, static_cast<std::uint64_t>((plan_.window + window - Duration(1)) / window));
+  // A connection of an open loop sends in a fixed period. If turns lasted as long, or a whole fraction of
+  // that, it would send at the same place of every turn, perhaps always in the ramp, which is not counted. So
+  // these turns differ in length from round to round.
+  Duration length_of_round(stats::Random& random) const {
+    if (!orders_.front().load_case.load.open_loop()) return turn_;
+    return turn_ + Duration(static_cast<std::int64_t>(
+                       stats::draw_below(random, static_cast<std::uint64_t>(turn_.count()) / 2)));
   }
 
   // The rows are the rounds of turns. An engine without sockets does not share the noise of the others, and

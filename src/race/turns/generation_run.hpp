@@ -26,7 +26,7 @@ struct GenerationPlan {
   std::uint64_t number = 0;        // of the generation, from 1
   Duration window{};               // what the windows of each contestant's turns add up to, at least
   Duration warmup{};               // a turn of each contestant that is not recorded
-  std::optional<Duration> turn{};  // empty: chosen after the warm-up
+  std::optional<Duration> turn{};  // empty: chosen after the warm-up; in an open loop the least length
 };
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
