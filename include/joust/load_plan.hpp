@@ -28,6 +28,7 @@ struct LoadPlan {
   double rate_per_s = 0;  // requests of all connections together; 0: a closed loop. Excludes an interval.
   Arrivals arrivals = Arrivals::constant;              // (with a rate only)
   Phase phase = Phase::spread;                         // (with an interval or a rate only)
+  std::uint64_t seed = 0;                              // of Poisson arrivals
   std::uint64_t depth = 1;                             // slots: requests outstanding on one connection
   Duration request_timeout = std::chrono::seconds(5);  // after this time the connection has failed
   // The connections rest, and send only in the turns that LoadRun::begin_turn() starts; messages, duration

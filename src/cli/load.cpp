@@ -52,7 +52,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
   plan.connections = connections;
   schedule.complete(plan);
-  if (!wanted.empty()) prepare_search();
+  if (search_option->given()) prepare_search();
   if (messages == 0 && !duration->given() && !plan.turns && !criterion)
     messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
@@ -126,12 +126,13 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->warmup =
       add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
   load->schedule.add_to(command, load->plan);
-  command
-      .add_option(
-          "--search", load->wanted,
-          "the highest rate at which this holds: 'p99<1ms', 'p99.9<5ms', 'mean<200us', 'max<1s'; tries "
-          "rates from -R [1k] on, for -d [1s] each, and longer where the figure needs more messages")
-      .type_name("LIMIT");
+  load->search_option =
+      command
+          .add_option(
+              "--search", load->wanted,
+              "the highest rate at which this holds: 'p99<1ms', 'p99.9<5ms', 'mean<200us', 'max<1s'; tries "
+              "rates from -R [1k] on, for -d [1s] each, and longer where the figure needs more messages")
+          .type_name("LIMIT");
   add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
   add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);

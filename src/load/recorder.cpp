@@ -125,23 +125,22 @@ void Recorder::sent_late(Duration lateness) {
   mine.schedule->lateness.record(in_ns(lateness), 1, mine.writers);
 }
 
-void Recorder::replied(Time now, std::uint32_t turn, bool in_ramp) {
+// Threads that share a shard come in any order.
+void Recorder::replied(Time now, bool in_ramp) {
   Shard& mine = shard();
-  if (mine.turn.load(std::memory_order_relaxed) != turn) {
-    mine.last_of_ramp.store(Time{}, std::memory_order_relaxed);
-    mine.last_reply.store(Time{}, std::memory_order_relaxed);
-    mine.turn.store(turn, std::memory_order_relaxed);
+  std::atomic<Time>& last = in_ramp ? mine.last_of_ramp : mine.last_reply;
+  if (mine.writers == Writers::one) return last.store(now, std::memory_order_relaxed);
+  Time known = last.load(std::memory_order_relaxed);
+  while (now > known && !last.compare_exchange_weak(known, now, std::memory_order_relaxed)) {
   }
-  (in_ramp ? mine.last_of_ramp : mine.last_reply).store(now, std::memory_order_relaxed);
 }
 
-Recorder::Replies Recorder::replies_of(std::uint32_t turn) const {
+Recorder::Replies Recorder::replies_since(Time begin) const {
   Replies all;
-  const auto later = [](std::optional<Time>& so_far, Time one) {
-    if (one != Time{}) so_far = std::max(so_far.value_or(one), one);
+  const auto later = [begin](std::optional<Time>& so_far, Time one) {
+    if (one >= begin) so_far = std::max(so_far.value_or(one), one);
   };
   each_shard([&](const Shard& shard) {
-    if (shard.turn.load() != turn) return;
     later(all.last_of_ramp, shard.last_of_ramp);
     later(all.last, shard.last_reply);
   });

@@ -78,7 +78,7 @@ class Recorder {
   void behind_at_opening(std::uint64_t requests) { add(&Shard::behind_at_opening, requests); }
   void behind_at_end(std::uint64_t requests) { add(&Shard::behind_at_end, requests); }
   void never_sent(std::uint64_t requests) { add(&Shard::never_sent, requests); }
-  void replied(Time now, std::uint32_t turn, bool in_ramp);  // in turns, also before the window
+  void replied(Time now, bool in_ramp);  // in turns, also before the window; and in open loops
   void beside() { add(&Shard::beside, 1); }
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
@@ -93,7 +93,7 @@ class Recorder {
   Histogram uncorrected_latencies() const;
   Histogram send_lateness() const;
   Timeline timeline() const;
-  Replies replies_of(std::uint32_t turn) const;  // of the latest turn, after its end
+  Replies replies_since(Time begin) const;  // of the latest turn, after its end
 
   // The memory to which the calling thread's records go: all of it begins and ends at cache lines.
   std::vector<std::span<const std::byte>> memory_of_this_thread();
@@ -107,7 +107,6 @@ class Recorder {
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
         bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
-    std::atomic<std::uint32_t> turn{0};                          // of the replies that follow
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;
     Timeline timeline;

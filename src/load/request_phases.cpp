@@ -72,8 +72,10 @@ void RequestSession::enter_window(Time opens) {
     run_.recorder().bytes_sent(unseen_bytes_);
     unseen_bytes_ = 0;
   }
-  if (written_in_advance || !plan_.open_loop()) run_.recorder().sent(intended_.size());
-  if (plan_.open_loop()) run_.recorder().behind_at_opening(schedule_.due_before(opens));
+  if (!plan_.open_loop())
+    run_.recorder().sent(intended_.size());
+  else
+    run_.recorder().behind_at_opening(schedule_.due_before(opens));
   phase_ = Phase::measuring;
   opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;
@@ -92,7 +94,8 @@ void RequestSession::leave_window(Time now) {
   if (plan_.open_loop() && !plan_.messages && !left_window_)
     run_.recorder().behind_at_end(schedule_.due_before(closes_));
   if (std::exchange(left_window_, true) || plan_.turns) return;
-  if (!intended_.empty() && !plan_.open_loop()) {
+  if (plan_.open_loop()) return;  // its requests are still to be answered
+  if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
   }
@@ -107,6 +110,18 @@ void RequestSession::cut_off(Time now) {
   cut_off_ = true;
 }
 
+// The requests of the window that this connection will not send any more, because it has failed.
+void RequestSession::lose_schedule() {
+  if (!plan_.open_loop() || plan_.messages) return;
+  Recorder& recorder = run_.recorder();
+  if (owes()) return recorder.never_sent(schedule_.due_before(closes_));
+  if (phase_ != Phase::warming && phase_ != Phase::measuring) return;
+  const std::uint64_t before = phase_ == Phase::warming ? schedule_.due_before(*run_.opens()) : 0;
+  const std::uint64_t lost = schedule_.due_before(closes_) - before;
+  recorder.behind_at_end(lost);
+  recorder.never_sent(lost);
+}
+
 std::size_t RequestSession::in_flight_of_window() const {
   return plan_.open_loop() ? intended_.since(*run_.opens()) : intended_.size();
 }
@@ -119,7 +134,9 @@ void RequestSession::conclude(Time now) {
   if (all_sent || (phase_ == Phase::finishing && !owes())) last_request(now);
   if (finished_ || !all_heard()) return;
   if (all_sent) leave_window(now);
-  if (phase_ == Phase::finishing && !owes()) finished_ = true;
+  if (phase_ != Phase::finishing || owes()) return;
+  finished_ = true;
+  if (plan_.open_loop() && !plan_.turns) run_.measured(now);
 }
 
 void RequestSession::last_request(Time now) {

@@ -39,7 +39,8 @@ bool RequestSession::has_more() const {
 // In an open loop the requests that were due in the window are sent even if it is over, while the server is
 // too slow or stalls: each of them counts. A server that stays too slow is not waited for.
 bool RequestSession::owes() const {
-  return plan_.open_loop() && left_window_ && !cut_off_ && !plan_.messages && schedule_.next() < closes_;
+  return plan_.open_loop() && left_window_ && !cut_off_ && !finished_ && !plan_.messages &&
+         schedule_.next() < closes_;
 }
 
 bool RequestSession::may_send(Time now) const {
@@ -47,7 +48,8 @@ bool RequestSession::may_send(Time now) const {
   // A message that is not sent yet would be one that others wait for.
   if (plan_.turns && greets_ && in_advance()) return false;
   if (!plan_.has_schedule()) return true;
-  if (in_advance()) return schedule_.begins_with_all() && intended_.empty();
+  // In an open loop the time of each send is a result, so none is written in advance.
+  if (in_advance()) return !plan_.open_loop() && schedule_.begins_with_all() && intended_.empty();
   return now >= schedule_.next();
 }
 
@@ -139,7 +141,7 @@ void RequestSession::answered(Time now) {
 void RequestSession::record(Time intended, Time sent, Time now) {
   const bool counts = records(now) && is_of_window(intended);
   Recorder& recorder = run_.recorder();
-  if (plan_.turns || plan_.open_loop()) recorder.replied(now, turn_, !counts);
+  if (plan_.turns || plan_.open_loop()) recorder.replied(now, !counts);
   if (!counts) {
     if (plan_.turns) recorder.beside();
     return;
@@ -152,6 +154,7 @@ void RequestSession::record(Time intended, Time sent, Time now) {
 void RequestSession::fail(const Failure& failure, Time now) {
   if (failed_) return;
   advance(now);
+  lose_schedule();
   failed_ = finished_ = true;
   if (!greeted_) return run_.not_opened(failure, now);
   exchange_->on_failure();
@@ -160,7 +163,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   if (records(now)) run_.recorder().failed(in_flight_of_window());
   if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
   if (!plan_.turns) {
-    if (!std::exchange(left_window_, true)) run_.measured(now);
+    if (!std::exchange(left_window_, true) || plan_.open_loop()) run_.measured(now);
   } else if (phase_ != Phase::finishing) {
     run_.gone(turn_, phase_ == Phase::waiting, now);
   }

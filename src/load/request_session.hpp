@@ -87,6 +87,7 @@ class RequestSession : public Session {
   void conclude(Time now);
   void leave_window(Time now);
   void cut_off(Time now);
+  void lose_schedule();
   std::size_t in_flight_of_window() const;
   Time oldest_sent() const { return plan_.open_loop() ? sent_.oldest() : intended_.oldest(); }
   void fail(const Failure& failure, Time now);

@@ -12,7 +12,7 @@ constexpr std::size_t kSlices = 10;
 // window of a turn does so by itself.)
 Duration awaited_after(const LoadRun& run, Time closes) {
   if (!run.plan().open_loop() || run.plan().turns) return {};
-  const auto last = run.recorder().replies_of(0).last;
+  const auto last = run.recorder().replies_since(*run.opens()).last;
   return last ? std::max(Duration{}, Duration(*last - closes)) : Duration{};
 }
 

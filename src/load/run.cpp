@@ -108,8 +108,9 @@ void LoadRun::settled(Time now) {
 }
 
 void LoadRun::measured(Time now) {
-  measured_.fetch_add(1);
-  if (!plan_.messages && closes() && now >= *closes()) reach(Milestone::closed);
+  const bool last = measured_.fetch_add(1) + 1 == opened_.load();
+  const bool over = last || !plan_.open_loop();  // an open loop awaits the replies of its window
+  if (!plan_.messages && over && closes() && now >= *closes()) reach(Milestone::closed);
   conclude_phases(now);
 }
 

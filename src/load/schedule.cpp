@@ -20,7 +20,7 @@ Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
                 static_cast<double>(plan.connections)),
       poisson_(plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson),
       together_(plan.phase == LoadPlan::Phase::together),
-      random_(mixed(connection + 1)) {
+      random_(mixed(mixed(plan.seed) + connection + 1)) {
   restart();
 }
 

@@ -14,12 +14,11 @@ namespace joust {
 namespace {
 
 constexpr double kFirstRate = 1000;
-constexpr double kLowestShare = 1.0 / 16;  // of the first rate: where the search gives up
-constexpr double kHighestRate = 1e9;
+constexpr double kLowestRate = 1, kHighestRate = 1e9;  // that are tried
 constexpr double kCloseEnough = 1.02;
 constexpr int kMajority = 2;                                 // of three tries
 constexpr double kMostUnsent = 0.01;                         // of the requests that were due
-constexpr Duration kLongestStep = std::chrono::seconds(10);  // unless a longer one is asked for
+constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
   std::string_view name;
@@ -30,18 +29,28 @@ constexpr std::array kFigures{
     Named{"p95", 0.95},      Named{"p99", 0.99},          Named{"p99.9", 0.999},
     Named{"p99.99", 0.9999}, Named{"mean", std::nullopt}, Named{"max", std::nullopt}};
 
-// What speaks against the step, in words; empty: nothing.
-std::string objection(const Criterion& criterion, const LoadResult& load) {
-  if (load.connections_failed > 0 || load.messages.failed > 0)
-    return fmt::format("{} failed", counted(load.connections_failed, "connection"));
-  if (load.messages.verified == 0) return "no reply";
-  const auto due = static_cast<double>(load.due());
-  if (static_cast<double>(load.unsent()) > kMostUnsent * due)
-    return fmt::format("{:.0f} % not sent in time", 100 * static_cast<double>(load.unsent()) / due);
+void judge(const Criterion& criterion, SearchStep& step) {
+  const LoadResult& load = step.load;
+  const auto due = static_cast<double>(load.due()), unsent = static_cast<double>(load.unsent());
   const auto value = criterion.of(load.latency);
-  if (!value) return fmt::format("too few messages for {}", criterion.figure);
-  if (*value >= criterion.limit) return fmt::format("{} {}", criterion.figure, format_duration(*value));
-  return {};
+  step.held = Held::no;
+  if (load.interrupted) {
+    step.held = Held::unknown;
+    step.why = "interrupted";
+  } else if (load.connections_failed > 0 || load.messages.failed > 0) {
+    step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
+  } else if (unsent > kMostUnsent * due) {
+    step.why = fmt::format("{:.1f} % not sent in time", 100 * unsent / due);
+  } else if (load.messages.verified == 0) {
+    step.why = "no reply";
+  } else if (!value || static_cast<double>(load.messages.verified) < criterion.messages_needed() / 2) {
+    step.held = Held::unknown;
+    step.why = fmt::format("too few messages for {}", criterion.figure);
+  } else if (*value >= criterion.limit) {
+    step.why = fmt::format("{} {}", criterion.figure, format_duration(*value));
+  } else {
+    step.held = Held::yes;
+  }
 }
 
 // Whether the load's own lateness takes half of what was allowed.
@@ -95,14 +104,19 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text) {
 
 std::optional<double> RateSearch::next() const {
   if (held_ && failed_ && *failed_ <= *held_ * kCloseEnough) return std::nullopt;
-  if (rate_ < first_rate_ * kLowestShare || rate_ > kHighestRate) return std::nullopt;
+  if (too_low_ || rate_ < kLowestRate || rate_ > kHighestRate) return std::nullopt;
   return rate_;
 }
 
 // Far below its limit a server holds a rate at once: while rates rise, one try is enough. After the first
 // failure the last rate that held is one of two ends, so it is tried again.
-void RateSearch::tried(bool held) {
-  ++(held ? held_here_ : failed_here_);
+void RateSearch::tried(Held held) {
+  if (held == Held::unknown) {  // a higher rate has more messages
+    too_low_ = failed_.has_value() || failed_here_ > 0;
+    rate_ *= 2;
+    return;
+  }
+  ++(held == Held::yes ? held_here_ : failed_here_);
   const bool rising = !failed_ && failed_here_ == 0;
   if (held_here_ >= (rising ? 1 : kMajority)) return conclude(true);
   if (failed_here_ >= kMajority) return conclude(false);
@@ -125,22 +139,26 @@ void RateSearch::conclude(bool held) {
 SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
                          const std::function<LoadResult(const LoadPlan&)>& run) {
   SearchResult result{.criterion = criterion, .steps = {}, .highest_held = {}, .lowest_failed = {}};
-  RateSearch search(plan.open_loop() ? plan.rate_per_s : kFirstRate);
+  const double enough = criterion.messages_needed() / std::chrono::duration<double>(kLongestStep).count();
+  RateSearch search(plan.open_loop() ? plan.rate_per_s : std::max(kFirstRate, enough));
   while (const auto rate = search.next()) {
     SearchStep step{.plan = plan_at(*rate, criterion, plan), .load = {}, .why = {}};
     step.load = run(step.plan);
-    step.why = objection(criterion, step.load);
-    step.held = step.why.empty();
-    if (!step.held && is_late(criterion, step.load)) step.why += "; the load itself was late";
+    judge(criterion, step);
+    if (step.held == Held::no && is_late(criterion, step.load)) step.why += "; the load itself was late";
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
-    if (result.interrupted || result.steps.back().load.connections_ok == 0) break;
-    search.tried(result.steps.back().held);
+    const SearchStep& last = result.steps.back();
+    if (last.load.connections_ok == 0 && !last.load.complaints.empty())
+      result.lost = last.load.complaints.front();
+    if (result.interrupted || !result.lost.empty()) break;
+    search.tried(last.held);
   }
   result.highest_held = search.highest_held();
   result.lowest_failed = search.lowest_failed();
   for (const SearchStep& step : result.steps)
-    if (!step.held && step.plan.rate_per_s == result.lowest_failed && is_late(criterion, step.load))
+    if (step.held == Held::no && step.plan.rate_per_s == result.lowest_failed &&
+        is_late(criterion, step.load))
       result.limited_by_load = true;
   return result;
 }

@@ -27,16 +27,19 @@ struct Criterion {
 
 std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 
+enum class Held : std::uint8_t { yes, no, unknown };
+
 // The rates to be tried: doubled until the criterion fails (a quarter where the first fails), then between
 // the highest that held and the lowest that failed. A shared machine disturbs tries, so a rate fails, or is
 // the highest, by two tries of three.
 class RateSearch {
  public:
-  explicit RateSearch(double first_rate) : first_rate_(first_rate), rate_(first_rate) {}
+  explicit RateSearch(double first_rate) : rate_(first_rate) {}
 
-  // Of the next try. Empty when both ends are within 2 %, and at the ends of what can be asked for.
+  // Of the next try. Empty when both ends are within 2 %, at the ends of what can be asked for, and where
+  // lower rates have too few messages to know.
   std::optional<double> next() const;
-  void tried(bool held);
+  void tried(Held held);
 
   std::optional<double> highest_held() const { return held_; }
   std::optional<double> lowest_failed() const { return failed_; }
@@ -44,8 +47,8 @@ class RateSearch {
  private:
   void conclude(bool held);
 
-  const double first_rate_;
   double rate_;
+  bool too_low_ = false;                 // what is left to be tried
   int held_here_ = 0, failed_here_ = 0;  // tries of this rate
   std::optional<double> held_, failed_;
 };
@@ -53,8 +56,8 @@ class RateSearch {
 struct SearchStep {
   LoadPlan plan;
   LoadResult load;
-  bool held = false;
-  std::string why;  // it did not, in words
+  Held held = Held::no;
+  std::string why;  // not yes, in words
 };
 
 struct SearchResult {
@@ -64,6 +67,7 @@ struct SearchResult {
   // The load itself was late where the criterion failed: the server may hold a higher rate.
   bool limited_by_load = false;
   bool interrupted = false;
+  std::string lost{};  // why no connection could be opened any more; then the answer is not known
 };
 
 // Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. Ends early after a

@@ -24,6 +24,7 @@ Json plan_json(const LoadPlan& plan) {
           {"interval_s", seconds(plan.interval)},
           {"rate_per_s", plan.open_loop() ? Json(plan.rate_per_s) : Json(nullptr)},
           {"arrivals", plan.arrivals == LoadPlan::Arrivals::poisson ? "poisson" : "constant"},
+          {"seed", plan.seed},
           {"phase", plan.phase == LoadPlan::Phase::together ? "together" : "spread"},
           {"depth", plan.depth},
           {"request_timeout_s", seconds(plan.request_timeout)}};

@@ -71,6 +71,16 @@ std::string latency_lines(const LoadResult& result) {
          latency_line("sent late by", result.send_lateness);
 }
 
+// Nobody waited for requests that were never sent, so they are in no percentile.
+std::string not_kept_line(const LoadResult& result) {
+  constexpr double kKept = 0.99;
+  if (static_cast<double>(result.unsent()) <= (1 - kKept) * static_cast<double>(result.due())) return {};
+  return fmt::format("  not kept     the server, or this load, did not keep up with the rate{}\n",
+                     result.messages.never_sent > 0
+                         ? "; the latencies leave out what was never sent, so they are lower bounds"
+                         : "");
+}
+
 // Throughput and latency say nothing of those who waited in vain.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
@@ -153,10 +163,11 @@ std::string load_text(const LoadResult& result) {
   const Recorder::Counts& m = result.messages;
   std::string text;
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
-  text += fmt::format(
-      "  messages     in the timed window: {} sent, {} verified, {} failed, {} in flight at its end\n",
-      m.sent, m.verified, m.failed, m.in_flight);
+  text += fmt::format("  messages     {}: {} sent, {} verified, {} failed, {} in flight at its end\n",
+                      result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
+                      m.verified, m.failed, m.in_flight);
   if (result.plan.open_loop()) text += schedule_line(result);
+  if (result.plan.open_loop()) text += not_kept_line(result);
   if (m.verified > 0) text += throughput_line(result) + latency_lines(result) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)

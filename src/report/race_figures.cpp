@@ -62,8 +62,7 @@ double greatest_rate(const std::vector<const Entry*>& rows) {
 // Whether nobody was seen to be faster, not even by a bound.
 bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   return std::ranges::none_of(rows, [&](const Entry* other) {
-    return other->at_least &&
-           other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
+    return other->at_least && other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
   });
 }
 
@@ -80,13 +79,12 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = "messages/s", .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
   const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
-  columns.insert(columns.end(),
-                 {{.title = "", .text = true, .gap = 1, .decoration = true},
-                  {.title = "median", .gap = 2, .group = ratio_group},
-                  {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
-                  {.title = "p50", .gap = 3, .group = "latency"},
-                  {.title = "p99", .group = "latency"},
-                  {.title = "max", .group = "latency"}});
+  columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
+                                 {.title = "median", .gap = 2, .group = ratio_group},
+                                 {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
+                                 {.title = "p50", .gap = 3, .group = "latency"},
+                                 {.title = "p99", .group = "latency"},
+                                 {.title = "max", .group = "latency"}});
   return columns;
 }
 
@@ -97,12 +95,11 @@ std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry,
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
   const std::string ratio = ratio_text(one, entry);
-  cells.insert(cells.end(),
-               {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
-                ratio == kNone ? kNone : interval_text(summary.ratio),
-                percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
-                percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
-                latency_text(summary.latency_ns.max)});
+  cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
+                             ratio == kNone ? kNone : interval_text(summary.ratio),
+                             percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
+                             percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
+                             latency_text(summary.latency_ns.max)});
   return cells;
 }
 
@@ -138,14 +135,13 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
   });
   const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
   const auto ratio = [](const race::Summary& summary) { return summary.cost_ratio; };
-  TextTable table(
-      {{.title = " ", .text = true, .gap = 1},
-       {.title = "contestant", .text = true, .gap = 1},
-       {.title = "server", .gap = 3, .group = "CPU us/message"},
-       {.title = "client", .gap = 2, .group = "CPU us/message"},
-       {.title = "median", .gap = 3, .group = group},
-       {.title = interval_title(one, rows, ratio), .gap = 2, .group = group}},
-      2);
+  TextTable table({{.title = " ", .text = true, .gap = 1},
+                   {.title = "contestant", .text = true, .gap = 1},
+                   {.title = "server", .gap = 3, .group = "CPU us/message"},
+                   {.title = "client", .gap = 2, .group = "CPU us/message"},
+                   {.title = "median", .gap = 3, .group = group},
+                   {.title = interval_title(one, rows, ratio), .gap = 2, .group = group}},
+                  2);
   for (const Entry* entry : rows) {
     const race::Summary& s = entry->summary;
     const auto& cost = s.server_cpu_us_per_message;

@@ -54,15 +54,9 @@ ordered_json latencies_json(const race::LatencyEstimates& estimates) {
 }
 
 ordered_json latency_json(const race::Latency& latency) {
-  return {{"mean", number(latency.mean)},
-          {"p50", number(latency.p50)},
-          {"p90", number(latency.p90)},
-          {"p99", number(latency.p99)},
-          {"p999", number(latency.p999)},
-          {"max", number(latency.max)},
-          {"samples", latency.samples},
-          {"merged", latency.merged},
-          {"few_beyond", latency.shaky}};
+  return {{"mean", number(latency.mean)}, {"p50", number(latency.p50)},   {"p90", number(latency.p90)},
+          {"p99", number(latency.p99)},   {"p999", number(latency.p999)}, {"max", number(latency.max)},
+          {"samples", latency.samples},   {"merged", latency.merged},     {"few_beyond", latency.shaky}};
 }
 
 ordered_json schedule_json(const std::optional<race::ScheduleSummary>& schedule) {

@@ -13,8 +13,7 @@ using race::Entry;
 using race::Latency;
 
 std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
-  const std::string ratio_group =
-      one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
+  const std::string ratio_group = one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
   const auto ratio = [](const race::Summary& summary) { return summary.latency_ratio.p99; };
   return {{.title = " ", .text = true, .gap = 1},
           {.title = "contestant", .text = true, .gap = 1},

@@ -126,10 +126,9 @@ std::string load_text(const race::Case& one) {
   add_schedule(one, parts);
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
-  parts.push_back(load.messages
-                      ? counted(*load.messages, "message") + " on each"
-                      : fmt::format("{} {}", format_duration(load.duration.value_or(Duration(0))),
-                                    load.turns ? "in turns in each round" : "a trial"));
+  parts.push_back(load.messages ? counted(*load.messages, "message") + " on each"
+                                : fmt::format("{} {}", format_duration(load.duration.value_or(Duration(0))),
+                                              load.turns ? "in turns in each round" : "a trial"));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);
 }

@@ -14,9 +14,12 @@ Json rate_json(const std::optional<double>& rate) {
 }
 
 Json step_json(const SearchStep& step) {
-  Json json{{"rate_per_s", step.plan.rate_per_s}, {"held", step.held}, {"why", step.why}};
-  add_load(json, step.load);
-  return json;
+  Json load = Json::object();
+  add_load(load, step.load);
+  return {{"rate_per_s", step.plan.rate_per_s},
+          {"held", step.held == Held::unknown ? Json(nullptr) : Json(step.held == Held::yes)},
+          {"why", step.why},
+          {"load", load}};
 }
 
 }  // namespace
@@ -26,6 +29,7 @@ void add_search(Json& document, const SearchResult& result) {
   document["highest_rate_per_s"] = rate_json(result.highest_held);
   document["lowest_failing_rate_per_s"] = rate_json(result.lowest_failed);
   document["limited_by_load"] = result.limited_by_load;
+  document["lost"] = result.lost;
   document["interrupted"] = result.interrupted;
   document["steps"] = Json::array();
   for (const SearchStep& step : result.steps) document["steps"].push_back(step_json(step));

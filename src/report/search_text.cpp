@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
@@ -32,20 +33,31 @@ std::string search_line(const SearchStep& step) {
                      cells({rate_text(step.plan.rate_per_s), rate_text(load.throughput_per_s),
                             time_text(load.latency, 0.5), time_text(load.latency, 0.99),
                             time_text(load.latency, 0.999), time_text(load.send_lateness, 0.99)}),
-                     step.held ? "holds" : step.why);
+                     step.held == Held::yes ? "holds" : step.why);
 }
 
 std::string answer(const SearchResult& result) {
   const std::string what = criterion_text(result.criterion);
   std::string text;
-  if (result.highest_held && result.lowest_failed)
+  const auto unknown = std::ranges::find(result.steps, Held::unknown, &SearchStep::held);
+  if (!result.lost.empty())
+    text = fmt::format("the server was lost at {} messages/s ({}); {}",
+                       rate_text(result.steps.back().plan.rate_per_s), result.lost,
+                       result.highest_held
+                           ? fmt::format("{} held at {} before", what, rate_text(*result.highest_held))
+                           : fmt::format("{} held at no rate before", what));
+  else if (result.highest_held && result.lowest_failed)
     text = fmt::format("{} holds at {} messages/s, and not at {}", what, rate_text(*result.highest_held),
                        rate_text(*result.lowest_failed));
   else if (result.highest_held)
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
                        rate_text(*result.highest_held));
+  else if (result.lowest_failed)
+    text = fmt::format("{} did not hold at {} messages/s, nor at higher rates{}", what,
+                       rate_text(*result.lowest_failed),
+                       unknown != result.steps.end() ? "; lower ones need longer steps (-d)" : "");
   else
-    text = fmt::format("{} did not hold at any rate tried", what);
+    text = fmt::format("whether {} holds was not found out", what);
   if (result.limited_by_load)
     text +=
         "; the load itself was late there: the server may hold more (give the load a CPU of its own: --cpus)";

@@ -181,6 +181,30 @@ TEST_F(OpenLoop, AStopCutsTheWindowOffAndTheBooksBalance) {
   EXPECT_TRUE(balance(load));
 }
 
+// Nobody is asked any more, and what was due is not forgotten.
+TEST_F(OpenLoop, AFailedConnectionOwesItsShareOfTheSchedule) {
+  begin({.duration = seconds(1), .rate_per_s = 100, .depth = 4, .request_timeout = milliseconds(100)});
+  pass(first(), milliseconds(200));
+  EXPECT_TRUE(first().finished());
+  const LoadResult load = result(seconds(1));
+  EXPECT_EQ(load.messages.sent, 4U);
+  EXPECT_EQ(load.messages.failed, 4U);
+  EXPECT_EQ(load.due(), 100U);
+  EXPECT_EQ(load.unsent(), 96U);
+  EXPECT_TRUE(balance(load));
+}
+
+TEST_F(OpenLoop, TheFirstRequestOfABurstCanBeLateToo) {
+  run_.emplace(LoadPlan{.duration = seconds(1), .rate_per_s = 100, .phase = LoadPlan::Phase::together});
+  client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
+  const std::unique_ptr<Session> session = client_->open({});
+  session->on_open(kOpening);
+  EXPECT_EQ(heard(*session), "");
+  session->on_deadline(kOpening + milliseconds(7));
+  EXPECT_NE(heard(*session), "");
+  EXPECT_EQ(recorder().send_lateness().max(), 7'000'000U);
+}
+
 // The interval of a connection is longer than a turn: each connection still gets its share.
 TEST_F(OpenLoop, TheScheduleGoesOnFromTurnToTurn) {
   run_.emplace(LoadPlan{.connections = 4, .rate_per_s = 100, .turns = true});

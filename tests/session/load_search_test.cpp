@@ -93,7 +93,8 @@ TEST(RateSearch, ARateThatHeldOnceIsNotBelieved) {
 TEST(RateSearch, StepsAreLongEnoughForThePercentile) {
   Model model{.capacity = 1e9};
   search_rate({.figure = "p99.9", .quantile = 0.999, .limit = milliseconds(10)}, kStep, std::ref(model));
-  EXPECT_EQ(model.asked.front().duration, seconds(10)) << "10,000 messages would do, 20,000 take too long";
+  EXPECT_NEAR(model.asked.front().rate_per_s, 4000, 1e-6) << "20,000 messages in 5 s";
+  EXPECT_EQ(model.asked.front().duration, seconds(5));
   EXPECT_EQ(model.asked.back().duration, seconds(1));
 }
 
@@ -102,6 +103,7 @@ TEST(RateSearch, ALimitThatNeverHoldsEndsSoon) {
   const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
   EXPECT_FALSE(found.highest_held);
   EXPECT_LE(found.steps.size(), 8U);
+  EXPECT_EQ(found.steps.back().held, Held::unknown);
 }
 
 TEST(RateSearch, TheLoadsOwnLatenessIsNotBlamedOnTheServer) {
@@ -116,13 +118,16 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
     const auto run = [&](const LoadPlan& plan) {
       LoadResult load = Model{}(plan);
       change(load);
-      load.interrupted = true;  // one step is enough
       return load;
     };
-    return search_rate(kWanted, kStep, run).steps.front().why;
+    const SearchResult found = search_rate(kWanted, kStep, run);
+    const SearchStep& first = found.steps.front();
+    EXPECT_EQ(first.held == Held::yes, first.why.empty());
+    return first.why;
   };
   EXPECT_EQ(why([](LoadResult&) {}), "");
-  EXPECT_EQ(why([](LoadResult& load) { load.messages.behind_at_end = 60; }), "3 % not sent in time");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.behind_at_end = 60; }), "3.0 % not sent in time");
+  EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
   EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.verified = 0; }), "no reply");
   EXPECT_EQ(why([](LoadResult& load) {
@@ -130,6 +135,33 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
               load.latency.record(1'000'000, 500);
             }),
             "too few messages for p99");
+}
+
+// Where a percentile cannot be known a higher rate is tried, not a lower one.
+TEST(RateSearch, TooFewMessagesDoNotLowerTheRate) {
+  Model model;
+  LoadPlan slow = kStep;
+  slow.rate_per_s = 5;
+  const SearchResult found = search_rate(kWanted, slow, std::ref(model));
+  EXPECT_EQ(found.steps.front().held, Held::unknown);
+  ASSERT_TRUE(found.highest_held);
+  EXPECT_GT(*found.highest_held, 39'000);
+}
+
+TEST(RateSearch, AServerThatIsGoneIsNotAnswered) {
+  Model model;
+  const auto run = [&](const LoadPlan& plan) {
+    LoadResult load = model(plan);
+    if (plan.rate_per_s < 10'000) return load;
+    load.connections_ok = 0;
+    load.connections_failed = plan.connections;
+    load.complaints = {"connect: Connection refused"};
+    return load;
+  };
+  const SearchResult found = search_rate(kWanted, kStep, run);
+  EXPECT_EQ(found.lost, "connect: Connection refused");
+  EXPECT_EQ(found.steps.back().plan.rate_per_s, 16'000);
+  EXPECT_EQ(found.highest_held, 8000);
 }
 
 }  // namespace

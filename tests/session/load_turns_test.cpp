@@ -70,7 +70,7 @@ TEST_F(LoadTurns, TheRampIsCountedBesideTheWindowAndTheLastRepliesInIt) {
   EXPECT_EQ(rested_, 1);
   EXPECT_EQ(counts().verified, 6U);
   EXPECT_EQ(counts().beside, 2U);
-  const Recorder::Replies replies = run_.recorder().replies_of(1);
+  const Recorder::Replies replies = run_.recorder().replies_since(kFirstTurn);
   EXPECT_EQ(replies.last_of_ramp, kFirstTurn + milliseconds(1));
   EXPECT_EQ(replies.last, kFirstTurn + milliseconds(11));
   for (const auto& session : sessions_) EXPECT_EQ(heard(*session), "") << "at rest";

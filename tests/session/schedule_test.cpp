@@ -45,6 +45,11 @@ TEST(LoadSchedule, EachConnectionHasItsOwnArrivals) {
   for (Schedule* schedule : {&one, &same, &other}) schedule->begin(kBeginning);
   EXPECT_EQ(one.next(), same.next());
   EXPECT_NE(one.next(), other.next());
+  LoadPlan again = plan;
+  again.seed = 1;
+  Schedule reseeded(again, 0);
+  reseeded.begin(kBeginning);
+  EXPECT_NE(one.next(), reseeded.next());
 }
 
 TEST(LoadSchedule, RequestsThatAreDueAreCounted) {

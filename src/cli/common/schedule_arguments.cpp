@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/schedule_arguments.hpp"
 
+#include <limits>
+
 #include "cli/common/arguments.hpp"
 #include "hosting/options.hpp"
 
@@ -21,6 +23,8 @@ void ScheduleArguments::add_to(Command command, LoadPlan& plan) {
                   "with -R, the gaps between messages: constant or poisson [constant]")
       .type_name("KIND")
       .one_of({"constant", "poisson"});
+  add_count(command, "--seed", plan.seed, "of Poisson arrivals: another one gives other arrivals [0]", 0,
+            std::numeric_limits<std::int64_t>::max());
   command
       .add_option(
           "--phase", phase_,

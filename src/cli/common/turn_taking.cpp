@@ -38,7 +38,7 @@ void TurnTaking::end() {
   used_ = used_ + (own_times() - before_);
   used_over_ += now - began_;
   const Recorder::Counts counts = run_.recorder().counts();
-  const Recorder::Replies replies = run_.recorder().replies_of(run_.turn());
+  const Recorder::Replies replies = run_.recorder().replies_since(began_);
   const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };
   const std::string line =
       fmt::format(R"({{"event":"turn","turn":{},"began_ns":{},"from_ns":{},"last_ns":{},"ended_ns":{},)"

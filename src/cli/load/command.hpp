@@ -39,7 +39,7 @@ struct Load {
   Parameters parameters{};
   std::uint64_t connections = 1;
   std::uint64_t messages = 0;
-  std::optional<Option> duration{}, warmup{}, json_option{};
+  std::optional<Option> duration{}, warmup{}, search_option{}, json_option{};
   ScheduleArguments schedule{};
   std::string wanted{};                  // --search
   std::optional<Criterion> criterion{};  // the same, understood

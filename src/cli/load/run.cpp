@@ -148,12 +148,10 @@ int Load::search(const Loaded& whom) {
     whole["options"] = options_json(parameters.options);
     write(whole);
   }
-  const LoadResult& last = result.steps.back().load;
-  if (last.connections_failed > 0) complain(program, trouble(last));
   if (json != "-")
     print_out(fmt::format("{} on {}, {}\n{}", protocol.name, whom.engine.name,
                           counted(plan.connections, "connection"), search_text(result)));
-  return result.highest_held && !result.interrupted ? kOk : kRunError;
+  return result.highest_held && !result.interrupted && result.lost.empty() ? kOk : kRunError;
 }
 
 }  // namespace joust

@@ -21,7 +21,9 @@ std::optional<Time> LoopCore<Peer>::due() const {
 template <typename Peer>
 void LoopCore<Peer>::fire_deadlines() {
   if (lateness_.puts_off(timers_.next().value_or(Time::max()), found_, now_)) return;
-  while (Timed* due = timers_.pop_due(now_)) {
+  // Up to this turn's time, though stamp() moves on: sending must not keep the loop from reading.
+  const Time until = now_;
+  while (Timed* due = timers_.pop_due(until)) {
     if (due == &accept_again_) continue;
     Peer& peer = static_cast<Peer&>(*due);
     if (!peer.leaving) guarded(peer, [&] { on_due(peer); });
