@@ -172,8 +172,8 @@ void Race::add_race_to(Command command) {
   const auto instant = std::chrono::milliseconds(1);
   add_number(command, "--rounds", flags.rounds,
              "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
-  add_time(command, "--time", flags.time, "a race without --rounds ends after this time [60s]", group,
-           instant);
+  add_time(command, "--time", flags.time,
+           "a race without --rounds ends within this time, after one round at least [60s]", group, instant);
   add_text(command, "--precision", precision,
            "or as soon as every ratio is known so well: half its interval [3%]", group, "PERCENT");
   add_optional(command, "--turns", turns,
@@ -187,7 +187,10 @@ void Race::add_race_to(Command command) {
              std::numeric_limits<std::int64_t>::max(), 0);
   add_time(command, "--trial-timeout", flags.trial_timeout,
            "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
-  command.add_flag("--quick", flags.quick, "3 rounds, and disturbed rounds are not run again").group(group);
+  command
+      .add_flag("--quick", flags.quick,
+                "disturbed rounds are not run again; 3 rounds, unless --time or --precision is given")
+      .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
       command.add_option("--json", json, "write the result to this file; - prints it instead of the table")

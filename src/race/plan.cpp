@@ -156,8 +156,10 @@ void shorten(LoadPlan& load, Duration share) {
   load.duration = std::min(*load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
-// Trials with a window of their own are no basis for a goal: those that are precise enough take hours.
+// Trials with a window of their own are no basis for a goal: those that are precise enough take hours. So
+// they have a number of rounds, or as many of these as fit into the time.
 void set_goal(Plan& plan, Duration time) {
+  plan.by_time = true;
   plan.by_goal = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
   plan.rounds = plan.by_goal ? kMostRounds : kStandardRounds;
   std::size_t entries = 0;

@@ -21,6 +21,7 @@ struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;
   bool by_goal = false;  // the race ends before `rounds`, when it is precise enough or its time is over
+  bool by_time = false;  // the race ends before `rounds` when its time is over; always with `by_goal`
   bool counts_calls = true;  // in one more trial of each contestant
   std::vector<CaseResult> cases;  // entries without trials yet
 };

@@ -53,8 +53,9 @@ class Running {
 
  private:
   bool goes_on(const RaceResult& result) {
-    if (!plan_.by_goal) return result.rounds < plan_.rounds;
-    if (result.rounds == plan_.rounds || !goal_.has_time(result.rounds, Clock::now())) return false;
+    if (result.rounds == plan_.rounds) return false;
+    if (plan_.by_time && !goal_.has_time(result.rounds, Clock::now())) return false;
+    if (!plan_.by_goal) return true;
     if (!goal_.is_look(result.rounds)) return true;
     RaceResult so_far = result;
     so_far.cases = plan_.cases;
@@ -77,6 +78,7 @@ class Running {
     std::uint64_t best = 1;
     double least = std::numeric_limits<double>::infinity();
     for (std::uint64_t attempt = 1;; ++attempt) {
+      const Time began = Clock::now();
       const auto worst = run_attempt(round, attempt);
       if (!worst) break;
       if (worst->severity < least) {
@@ -84,6 +86,7 @@ class Running {
         best = attempt;
       }
       if (worst->severity <= 1 || scenario_.quick || rounds_again_ >= most_again) break;
+      if (plan_.by_time && !goal_.has_time_for(Clock::now() - began, Clock::now())) break;
       ++rounds_again_;
       trials_ += order_of_round(plan_, round, attempt + 1).size();
       observer_.note(fmt::format("round {} {}: it is run again", round, worst->what));

@@ -59,6 +59,9 @@ std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, co
                plan.seed, scenario.precision * 100, format_duration(scenario.time));
   text += fmt::format("{} in {}, in the order of seed {}:\n", counted(race::trials_in(plan), "trial"),
                       counted(plan.rounds, "round"), plan.seed);
+  if (plan.by_time)
+    text += fmt::format("no round is begun that would not end within {} (--time)\n",
+                        format_duration(scenario.time));
   for (std::uint64_t round = 1; round <= plan.rounds; ++round) {
     std::string names;
     for (const race::Slot& slot : race::order_of_round(plan, round)) {

@@ -59,6 +59,9 @@ TEST_F(ScenarioFile, AScheduleThatMeansNothingIsToldSo) {
   const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = \"5k\", interval = \"1ms\" }" + end),
             "1:27: key 'load.rate': both rate and interval are given; allowed: one of them");
+  EXPECT_EQ(problem("load = { messages = 10, rate = \"5k\" }" + end),
+            "1:1: key 'load': rate needs a duration, and a number of messages is given; allowed: duration "
+            "(-d) instead of messages (-m)");
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = 0 }" + end),
             "1:27: key 'load.rate': '0' is not between 0.001 and 1G a second; allowed: messages per second "
             "such as 5000, \"5k\" or 0.5");

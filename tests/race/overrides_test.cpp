@@ -67,6 +67,12 @@ TEST(Overrides, ARateReplacesTheIntervalOfEveryCase) {
   EXPECT_EQ(scenario.cases.front().load.interval, Duration(0));
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .interval = milliseconds(1), .rate_per_s = 5000}),
             "--rate, --rates and --interval exclude one another; allowed: one of them");
+  const std::string needs_duration =
+      "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of messages "
+      "(-m)";
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .messages = 10, .rate_per_s = 5000}),
+            needs_duration);
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .messages = 10, .rates = "30%"}), needs_duration);
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .rate_per_s = 5000, .rates = "1k"}),
             "--rate, --rates and --interval exclude one another; allowed: one of them");
 }

@@ -203,6 +203,9 @@ std::optional<std::string> check_load(const LoadPlan& load) {
   const LoadPlan defaults;
   if (load.interval.count() > 0 && load.open_loop())
     return "both rate and interval are given; allowed: one of them";
+  if (load.messages && load.open_loop())
+    return "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of "
+           "messages (-m)";
   if (!load.open_loop() && load.arrivals != defaults.arrivals)
     return "arrivals has no meaning without a rate";
   if (!load.open_loop() && load.interval.count() == 0 && load.phase != defaults.phase)

@@ -15,6 +15,11 @@ namespace {
 constexpr std::uint64_t kFewestGenerations = 5;
 constexpr std::uint64_t kRoundsBetweenLooks = 4;
 constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
+constexpr Duration kStart = std::chrono::milliseconds(300);  // and end, of both processes
+
+Duration counting_trial(const LoadPlan& load) {
+  return load.turns ? kCountingTrial : kStart + load.warmup + load.duration.value_or(Duration{});
+}
 
 // A bound does not become a figure by more rounds, so there the costs must be precise.
 bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
@@ -33,7 +38,8 @@ Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
     const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
         one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.unavailable.empty(); }));
     most = std::max(most, contestants);
-    reserve_ += kCountingTrial * static_cast<std::int64_t>(contestants);
+    reserve_ += counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
+    untimed_ |= !one.plan.load.duration;
   }
   const std::uint64_t needed = stats::values_for(stats::Family(most, kLooks).of_each());
   first_look_ = std::max(kFewestGenerations, needed);
@@ -49,7 +55,11 @@ bool Goal::has_time(std::uint64_t rounds, Time now) {
   if (rounds == 0) return true;
   longest_round_ = std::max(longest_round_, Duration(now - round_began_));
   round_began_ = now;
-  return now + longest_round_ + reserve_ <= begun_ + scenario_.time;
+  return has_time_for(longest_round_, now);
+}
+
+bool Goal::has_time_for(Duration round, Time now) const {
+  return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_.time;
 }
 
 bool Goal::precise(RaceResult so_far) const {

@@ -8,10 +8,10 @@
 
 namespace joust::race {
 
-// When a race without a given number of rounds ends: when its time is over, or at a look that finds every
-// ratio precise enough. To look often and to stop when the result pleases would make intervals too narrow, so
-// the number of looks is fixed beforehand, and counted among the comparisons (stats::Family): the end itself
-// and kEarlyLooks before it.
+// When a race without a given number of rounds ends: when its time is over, or, in turns, at a look that
+// finds every ratio precise enough. To look often and to stop when the result pleases would make intervals
+// too narrow, so the number of looks is fixed beforehand, and counted among the comparisons (stats::Family):
+// the end itself and kEarlyLooks before it.
 class Goal {
  public:
   static constexpr std::size_t kEarlyLooks = 2;
@@ -21,6 +21,7 @@ class Goal {
 
   // Whether another round would end in time; the first may begin in any case. Called once after each round.
   bool has_time(std::uint64_t rounds, Time now);
+  bool has_time_for(Duration round, Time now) const;
   // Whether the race is looked at after so many rounds, and what a look decides.
   bool is_look(std::uint64_t rounds) const;
   bool precise(RaceResult so_far) const;
@@ -30,6 +31,7 @@ class Goal {
   Time begun_, round_began_;
   Duration longest_round_{};
   Duration reserve_{};  // for the trials that count system calls
+  bool untimed_ = false;  // some of these end after a number of messages: all of them take less than a round
   std::uint64_t first_look_ = 0;
 };
 
