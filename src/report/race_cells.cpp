@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::report {
 
@@ -29,10 +30,7 @@ std::string interval_title(const CaseResult& one, const std::vector<const Entry*
 
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits) {
   if (!ratio || !ratio->interval.is_known()) return kNone;
-  constexpr double kShown = 100;  // above, a figure says no more than that the interval is wide
-  const double high = ratio->interval.high;
-  return fmt::format("{:.{}f} to {}", ratio->interval.low, digits,
-                     high < kShown ? fmt::format("{:.{}f}", high, digits) : fmt::format(">{}", kShown));
+  return race::interval_words(ratio->interval, digits);
 }
 
 std::string latency_text(const std::optional<double>& nanoseconds) {

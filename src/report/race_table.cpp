@@ -118,6 +118,19 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
                                     : fmt::format("{} requests outstanding on each", load.depth));
 }
 
+// ", 2 loops"; nothing where each has one.
+std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::* side) {
+  std::uint64_t least = 1024, most = 1;
+  for (const race::Contestant& contestant : race.scenario.contestants) {
+    const std::uint64_t loops =
+        contestant.external() && side == &race::Contestant::server ? 1 : (contestant.*side).threads;
+    least = std::min(least, loops);
+    most = std::max(most, loops);
+  }
+  if (most == 1) return {};
+  return ", " + (least < most ? fmt::format("{} to ", least) : "") + counted(most, "loop");
+}
+
 }  // namespace
 
 std::string load_text(const race::Case& one) {
@@ -139,7 +152,9 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
     text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
   std::string how = fmt::format("{}, seed {}", counted(race.rounds, "round"), race.seed);
   if (!race.cpus.server.empty())
-    how += fmt::format(", server on CPU {}, client on CPU {}", race.cpus.server, race.cpus.client);
+    how += fmt::format(", server on CPU {}{}, client on CPU {}{}", race.cpus.server,
+                       loops_text(race, &race::Contestant::server), race.cpus.client,
+                       loops_text(race, &race::Contestant::client));
   text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";
   if (!race.complete)
     text +=

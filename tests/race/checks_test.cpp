@@ -59,6 +59,15 @@ TEST_F(Checks, AProtocolWithoutACeilingHasItsReasonOnce) {
   EXPECT_TRUE(entry(judged, "io-uring").ranked);
 }
 
+TEST_F(Checks, OfAClientOfSeveralLoopsTheCeilingIsNotKnown) {
+  for (Contestant& contestant : scenario.contestants) contestant.client.threads = 2;
+  const CheckResult result = check(1);
+  EXPECT_EQ(result.verdict, Verdict::warn);
+  EXPECT_EQ(result.detail,
+            "threads, epoll, io-uring: the ceiling is measured with one loop, and is not known for a client "
+            "of 2: only CPU time says whether that was the limit");
+}
+
 TEST_F(Checks, OneDisturbedTrialDoesNotLowerTheCeiling) {
   runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
     if (order.entry.kind == EntryKind::ceiling && nth == 0) trial = flawless_trial(order, 110e3);

@@ -198,6 +198,19 @@ TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
   EXPECT_EQ(entry(judged, "epoll").tie_group, entry(judged, "threads").tie_group);
 }
 
+// Figures of such sizes say nothing but that.
+TEST_F(Checks, AbsurdSpreadsAreNotShown) {
+  RaceResult result = race();
+  judge(result);
+  CaseResult& one = result.cases.front();
+  one.least_difference = 15e6;
+  EXPECT_EQ(check_ties(result, one).verdict, Verdict::warn);
+  EXPECT_TRUE(has(check_ties(result, one).detail, "nothing can be told here: more rounds are needed"));
+  entry(result, "epoll").summary.ratio->interval = {0.001, 1e6};
+  const std::string wide = check_enough(result, one).detail;
+  EXPECT_TRUE(has(wide, "epoll is wide: its ratio ± more than 100 %; more rounds narrow it")) << wide;
+}
+
 TEST_F(Checks, FromOneRoundNothingCanBeTold) {
   scenario.rounds = 1;
   EXPECT_EQ(check(9).verdict, Verdict::warn);

@@ -204,5 +204,18 @@ TEST_F(SteadyState, ACountOfMessagesAndAScheduleHaveNoneToCheck) {
   EXPECT_EQ(check_steady(result, result.cases.front()).verdict, Verdict::pass);
 }
 
+// Throughput is given there, and the cost is not.
+TEST_F(SteadyState, OfAnOpenLoopTheCostOfTurnsIsLookedAt) {
+  result.cases.front().plan.load.send_at_rate(5000);
+  const CheckResult whole = found({}, {{"epoll", leaking}});
+  EXPECT_EQ(whole.verdict, Verdict::warn);
+  EXPECT_TRUE(has(whole.detail, "not checked: throughput is given")) << whole.detail;
+  take_turns();
+  const CheckResult turns = found({.of_part = 0.01}, {{"epoll", leaking}});
+  EXPECT_EQ(turns.verdict, Verdict::warn);
+  EXPECT_TRUE(has(turns.detail, "epoll: server CPU time per message rises by")) << turns.detail;
+  EXPECT_FALSE(has(turns.detail, "throughput")) << turns.detail;
+}
+
 }  // namespace
 }  // namespace joust::race

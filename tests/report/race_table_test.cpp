@@ -45,6 +45,18 @@ TEST(RaceTable, BoundsStandAfterFiguresByCost) {
   expect_golden(text.substr(0, text.find("  PASS")) + text.substr(text.rfind("\n\n")), "race_bounds.txt");
 }
 
+TEST(RaceTable, SeveralLoopsAreNamed) {
+  race::RaceResult result = plain_race();
+  const auto head = [&] {
+    const std::string text = race_table(result, {});
+    return text.substr(0, text.find("\n\n"));
+  };
+  for (race::Contestant& each : result.scenario.contestants) each.client.threads = 2;
+  EXPECT_TRUE(head().contains("server on CPU 0, client on CPU 1, 2 loops\n")) << head();
+  result.scenario.contestants.back().client.threads = 1;
+  EXPECT_TRUE(head().contains("client on CPU 1, 1 to 2 loops\n")) << head();
+}
+
 TEST(RaceTable, AnOpenLoopShowsLatencyFirst) {
   const std::string text = race_table(open_race(), {});
   expect_golden(text, "race_open.txt");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
@@ -24,7 +25,11 @@ double schedule_ceiling(const LoadPlan& load) {
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
 }
 
-void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, Findings& findings) {
+// Names of contestants by the number of loops that their clients have, where that is above one.
+using SeveralLoops = std::map<std::uint64_t, std::vector<std::string>>;
+
+void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, SeveralLoops& several,
+             Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (!entry.summary.throughput_per_s) return;
   const double rate = entry.summary.throughput_per_s->median;
@@ -62,6 +67,8 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
         percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
+  } else if (ceiling != nullptr) {
+    several[entry.contestant.client.threads].push_back(name);
   }
 }
 
@@ -77,7 +84,13 @@ CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
       contestants_of(one), [](const Entry* entry) { return entry->summary.throughput_per_s.has_value(); });
   if (wanted && !one.no_ceiling.empty())
     findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
-  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, findings);
+  SeveralLoops several;
+  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, several, findings);
+  for (const auto& [loops, names] : several)
+    findings.warn(
+        "{}: the ceiling is measured with one loop, and is not known for a client of {}: only CPU time says "
+        "whether that was the limit",
+        join(names), loops);
   return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
 }
 

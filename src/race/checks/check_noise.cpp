@@ -10,6 +10,7 @@
 #include "race/checks/interference.hpp"
 #include "race/checks/findings.hpp"
 #include "race/judgement/ranking.hpp"
+#include "race/judgement/wording.hpp"
 #include "stats/drift.hpp"
 #include "stats/ties.hpp"
 
@@ -102,11 +103,11 @@ CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
                   ratio->rounds);
     return findings.take();
   }
-  const std::string figures = fmt::format("{} against itself: {:.3f} ({:.3f} to {:.3f})", one.reference,
-                                          ratio->estimate, ratio->interval.low, ratio->interval.high);
+  const std::string figures = fmt::format("{} against itself: {:.3f} ({})", one.reference, ratio->estimate,
+                                          interval_words(ratio->interval, 3));
   if (one.reference_differs)
     findings.warn("{}: it seems to differ from itself, so differences of up to {} are not told", figures,
-                  percent(one.least_difference));
+                  spread_text(one.least_difference));
   else if (stats::aa_spread(*ratio) > kCoarse)
     findings.warn("{}: this machine is noisy, see check 9 for the difference that is told", figures);
   else
@@ -128,14 +129,14 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
   const auto judge = [&](const char* what, const stats::Effect& effect) {
     if (effect.chance < kChance && effect.spread > stats::kLeastDifference)
       findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
-                    percent(effect.spread, 1), effect.chance);
+                    spread_text(effect.spread, 1), effect.chance);
     else
-      findings.say("no effect of the {} beyond chance ({}, chance {:.2f})", what, percent(effect.spread, 1),
-                   effect.chance);
+      findings.say("no effect of the {} beyond chance ({}, chance {:.2f})", what,
+                   spread_text(effect.spread, 1), effect.chance);
   };
   judge("position in the round", stats::position_effect(all, race.seed));
   if (one.plan.load.turns)  // compared turn by turn, so what differs between generations cancels out
-    findings.say("rounds differed by {}", percent(stats::round_effect(all, race.seed).spread, 1));
+    findings.say("rounds differed by {}", spread_text(stats::round_effect(all, race.seed).spread, 1));
   else
     judge("round", stats::round_effect(all, race.seed));
   findings.say("random order, seed {}", race.seed);
@@ -176,7 +177,8 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
     of = entry->contestant.name;
   }
   if (widest > kCoarse)
-    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", of, percent(widest));
+    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", of,
+                  spread_text(widest));
   else if (widest > 0)
     findings.say("widest interval: {} ± {}", of, percent(widest, 1));
   return findings.take();
@@ -188,7 +190,9 @@ CheckResult check_ties(const RaceResult&, const CaseResult& one) {
     findings.warn("no difference can be told, as the noise is not known: everything ties");
     return findings.take();
   }
-  if (one.least_difference > kCoarse)
+  if (one.least_difference > 1)
+    findings.warn("nothing can be told here: more rounds are needed");
+  else if (one.least_difference > kCoarse)
     findings.warn("differences below {} cannot be told here", percent(one.least_difference, 1));
   else
     findings.say("differences of {} and more can be told", percent(one.least_difference, 1));

@@ -60,6 +60,11 @@ inline std::string percent(double fraction, int decimals = 0) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
 }
 
+// The same of a spread: above 100 % it says only that the noise is too large to tell anything.
+inline std::string spread_text(double fraction, int decimals = 0) {
+  return fraction > 1 ? "more than 100 %" : percent(fraction, decimals);
+}
+
 // The contestants with trials, without the reference's second entry and the ceilings.
 inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   std::vector<const Entry*> all;

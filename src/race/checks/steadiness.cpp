@@ -129,7 +129,8 @@ class Search {
  public:
   explicit Search(const CaseResult& one) : entries_(contestants_of(one)) {
     result_.several = entries_.size() > 1;
-    figures_.emplace_back(Quantity::throughput, FiguresOfRounds(one, Quantity::throughput));
+    if (!one.plan.load.open_loop())  // there it is given
+      figures_.emplace_back(Quantity::throughput, FiguresOfRounds(one, Quantity::throughput));
     if (one.plan.load.turns) figures_.emplace_back(Quantity::cost, FiguresOfRounds(one, Quantity::cost));
     // of each contestant, and of all of them together, in two shapes
     const auto tests = static_cast<double>(2 * figures_.size() * (entries_.size() + 1));

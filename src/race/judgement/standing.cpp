@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "race/checks/findings.hpp"
 #include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
 
@@ -25,8 +26,8 @@ std::string standing_of(const CaseResult& one) {
     if (ratio.rounds == 0) continue;
     std::string part = fmt::format("{} {:.2f}", entry.contestant.name, ratio.estimate);
     if (ratio.interval.is_known())
-      part += fmt::format(" ± {:.0f} %",
-                          100 * std::expm1(std::log(ratio.interval.high / ratio.interval.low) / 2));
+      part += fmt::format(
+          " ± {}", spread_text(std::expm1(std::log(ratio.interval.high / ratio.interval.low) / 2)));
     parts.push_back(std::move(part));
   }
   return parts.empty() ? "" : fmt::format("to {}: {}", one.reference, join(parts));

@@ -8,6 +8,7 @@
 #include "race/checks/findings.hpp"
 #include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -20,8 +21,7 @@ std::string enumerate(const std::vector<std::string>& names) {
 }
 
 std::string interval_text(const Estimate& ratio) {
-  return ratio.interval.is_known() ? fmt::format("{:.2f} to {:.2f}", ratio.interval.low, ratio.interval.high)
-                                   : std::string("one round");
+  return ratio.interval.is_known() ? interval_words(ratio.interval, 2) : "one round";
 }
 
 // Tie groups are formed around their leaders, so members of different groups may still tie. Empty where a

@@ -15,4 +15,11 @@ std::string not_allowed(std::string_view problem, std::string_view word,
   return text;
 }
 
+std::string interval_words(const stats::Interval& interval, int digits) {
+  constexpr double kShown = 100;
+  return fmt::format("{:.{}f} to {}", interval.low, digits,
+                     interval.high < kShown ? fmt::format("{:.{}f}", interval.high, digits)
+                                            : fmt::format(">{}", kShown));
+}
+
 }  // namespace joust::race
