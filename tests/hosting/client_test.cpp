@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "engines/engine.hpp"
 #include "engines/running.hpp"
 #include "hosting/protocols.hpp"
 #include "joust/server.hpp"
@@ -41,6 +42,50 @@ TEST(Client, VerifiesEveryReply) {
 TEST(Client, AnswersInProcessWithoutAnAddress) {
   Client client(prefix_protocol(), {.engine = "null", .load = {.connections = 3, .messages = 10}});
   EXPECT_EQ(client.run().messages_verified, 30U);
+}
+
+// Two loops where the engine has several: their threads share the run and its records.
+ClientResult open_loop(const Engine& engine, const std::string& address, LoadPlan load) {
+  ClientOptions options{
+      .engine = std::string(engine.name), .load = load, .threads = engine.several_loops ? 2U : 1U};
+  if (!engine.in_process) options.connect = address;
+  return Client(prefix_protocol(), options).run();
+}
+
+TEST(Client, KeepsAScheduleOnEveryEngine) {
+  Server server(prefix_protocol());
+  server.start();
+  for (const Engine* each : engines()) {
+    const Engine& engine = *each;
+    if (!engine.dials || (engine.unavailable != nullptr && !engine.unavailable().empty())) continue;
+    const ClientResult kept =
+        open_loop(engine, server.address(),
+                  {.connections = 8, .duration = std::chrono::milliseconds(200), .rate_per_s = 1000});
+    EXPECT_TRUE(kept.clean()) << engine.name;
+    EXPECT_EQ(kept.messages_sent, 200U) << engine.name;
+    EXPECT_EQ(kept.messages_verified, 200U) << engine.name;
+    EXPECT_GE(kept.latencies.max, kept.uncorrected.max) << engine.name;
+  }
+}
+
+TEST(Client, EndsThoughTheRateIsBeyondEveryEngine) {
+  Server server(prefix_protocol());
+  server.start();
+  for (const Engine* each : engines()) {
+    const Engine& engine = *each;
+    if (!engine.dials || (engine.unavailable != nullptr && !engine.unavailable().empty())) continue;
+    const ClientResult beyond = open_loop(engine, server.address(),
+                                          {.connections = 8,
+                                           .duration = std::chrono::milliseconds(100),
+                                           .rate_per_s = 50e6,
+                                           .arrivals = LoadPlan::Arrivals::poisson,
+                                           .depth = 16,
+                                           .request_timeout = std::chrono::milliseconds(500)});
+    EXPECT_EQ(beyond.messages_sent,
+              beyond.messages_verified + beyond.messages_failed + beyond.messages_in_flight)
+        << engine.name;
+    EXPECT_GT(beyond.messages_verified, 0U) << engine.name;
+  }
 }
 
 TEST(Client, TellsOfWrongReplies) {

@@ -86,6 +86,10 @@ std::string Load::trouble(const LoadResult& result) const {
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
       text = "nothing was measured: interrupted before a reply was verified";
+    else if (result.plan.open_loop() && result.unsent() > 0)
+      text =
+          "nothing was measured: what was due before the timed window was not answered yet; lower the rate "
+          "(-R)";
     else
       text = fmt::format(
           "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
