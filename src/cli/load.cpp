@@ -66,6 +66,8 @@ void Load::prepare_search() {
   if (!parsed) throw UsageError("--search: " + parsed.error());
   if (messages > 0 || plan.turns || events || plan.interval != Duration{})
     throw UsageError("--search tries rates: it excludes -m, -i, --turns and --events");
+  if (plan.open_loop() && plan.rate_per_s < 1)
+    throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
   if (!duration->given()) plan.duration = std::chrono::seconds(1);
   if (!warmup->given()) plan.warmup = std::chrono::milliseconds(200);

@@ -106,7 +106,7 @@ void RequestSession::leave_window(Time now) {
 void RequestSession::cut_off(Time now) {
   if (records(now) && !intended_.empty())
     run_.recorder().in_flight(in_flight_of_window(), now - intended_.oldest());
-  if (owes()) run_.recorder().never_sent(schedule_.due_before(closes_));
+  if (owes()) run_.recorder().never_sent(due_in_window());
   cut_off_ = true;
 }
 
@@ -114,12 +114,15 @@ void RequestSession::cut_off(Time now) {
 void RequestSession::lose_schedule() {
   if (!plan_.open_loop() || plan_.messages) return;
   Recorder& recorder = run_.recorder();
-  if (owes()) return recorder.never_sent(schedule_.due_before(closes_));
+  if (owes()) return recorder.never_sent(due_in_window());
   if (phase_ != Phase::warming && phase_ != Phase::measuring) return;
-  const std::uint64_t before = phase_ == Phase::warming ? schedule_.due_before(*run_.opens()) : 0;
-  const std::uint64_t lost = schedule_.due_before(closes_) - before;
-  recorder.behind_at_end(lost);
-  recorder.never_sent(lost);
+  recorder.never_sent(due_in_window());
+  recorder.behind_at_end(phase_ == Phase::warming ? due_in_window() : schedule_.due_before(closes_));
+}
+
+// How many requests of the schedule, from the next one on, belong to the window.
+std::uint64_t RequestSession::due_in_window() const {
+  return schedule_.due_before(closes_) - schedule_.due_before(*run_.opens());
 }
 
 std::size_t RequestSession::in_flight_of_window() const {

@@ -94,7 +94,6 @@ void RequestSession::send_due(Time now, Writer& request) {
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
   const bool counts = records(now);
-  last_heard_ = now;
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
     if (intended_.empty() && !greets_) {
@@ -115,6 +114,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void RequestSession::check(Bytes message, Time now) {
+  last_heard_ = now;  // not by single bytes: a peer that sends one now and then would never be given up
   const Heard heard = exchange_->hear(replies_, message);
   const bool fits = heard == Heard::reply      ? !intended_.empty()
                     : heard == Heard::greeting ? greets_ && !greeted_

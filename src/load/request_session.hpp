@@ -88,6 +88,7 @@ class RequestSession : public Session {
   void leave_window(Time now);
   void cut_off(Time now);
   void lose_schedule();
+  std::uint64_t due_in_window() const;
   std::size_t in_flight_of_window() const;
   Time oldest_sent() const { return plan_.open_loop() ? sent_.oldest() : intended_.oldest(); }
   void fail(const Failure& failure, Time now);

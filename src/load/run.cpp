@@ -2,6 +2,7 @@
 #include "load/run.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "connection/tally.hpp"
 
@@ -135,9 +136,13 @@ void LoadRun::failed(const Failure& failure) {
 void LoadRun::count(const Failure& failure) {
   const std::lock_guard lock(mutex_);
   ++by_stage_[static_cast<std::size_t>(failure.stage)];
-  std::string text = describe(failure);
-  if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
-    complaints_.push_back(std::move(text));
+  try {
+    std::string text = describe(failure);
+    if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
+      complaints_.push_back(std::move(text));
+  } catch (const std::bad_alloc&) {
+    // The failure is counted without its words. The load must go on: others wait for this connection's count.
+  }
 }
 
 std::uint64_t LoadRun::connections_failed() const {

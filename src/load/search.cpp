@@ -16,8 +16,8 @@ namespace {
 constexpr double kFirstRate = 1000;
 constexpr double kLowestRate = 1, kHighestRate = 1e9;  // that are tried
 constexpr double kCloseEnough = 1.02;
-constexpr int kMajority = 2;                                 // of three tries
-constexpr double kMostUnsent = 0.01;                         // of the requests that were due
+constexpr int kMajority = 2;                                // of three tries
+constexpr double kMostUnsent = 0.01;                        // of the requests that were due
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -51,6 +51,12 @@ void judge(const Criterion& criterion, SearchStep& step) {
   } else {
     step.held = Held::yes;
   }
+}
+
+// A server that is too slow still accepts connections.
+bool is_lost(const LoadResult& load) {
+  return load.connections_ok == 0 && load.errors[static_cast<std::size_t>(Stage::connect)] > 0 &&
+         !load.complaints.empty();
 }
 
 // Whether the load's own lateness takes half of what was allowed.
@@ -149,8 +155,7 @@ SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
     const SearchStep& last = result.steps.back();
-    if (last.load.connections_ok == 0 && !last.load.complaints.empty())
-      result.lost = last.load.complaints.front();
+    if (is_lost(last.load)) result.lost = last.load.complaints.front();
     if (result.interrupted || !result.lost.empty()) break;
     search.tried(last.held);
   }

@@ -53,9 +53,9 @@ std::string answer(const SearchResult& result) {
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
                        rate_text(*result.highest_held));
   else if (result.lowest_failed)
-    text = fmt::format("{} did not hold at {} messages/s, nor at higher rates{}", what,
-                       rate_text(*result.lowest_failed),
-                       unknown != result.steps.end() ? "; lower ones need longer steps (-d)" : "");
+    text = fmt::format(
+        "{} did not hold at {} messages/s, nor at higher rates{}", what, rate_text(*result.lowest_failed),
+        unknown != result.steps.end() && !result.interrupted ? "; lower ones need longer steps (-d)" : "");
   else
     text = fmt::format("whether {} holds was not found out", what);
   if (result.limited_by_load)

@@ -194,6 +194,19 @@ TEST_F(OpenLoop, AFailedConnectionOwesItsShareOfTheSchedule) {
   EXPECT_TRUE(balance(load));
 }
 
+TEST_F(OpenLoop, WhatWasDueInTheWarmUpIsNotOwed) {
+  begin({.duration = milliseconds(100),
+         .warmup = milliseconds(50),
+         .rate_per_s = 100,
+         .request_timeout = milliseconds(60)});
+  pass(first(), milliseconds(200));  // the server has stopped: the connection fails at 60 ms
+  const LoadResult load = result(milliseconds(150));
+  EXPECT_EQ(load.messages.sent, 0U);
+  EXPECT_EQ(load.due(), 10U);
+  EXPECT_GE(load.unsent(), load.messages.never_sent);
+  EXPECT_TRUE(balance(load));
+}
+
 TEST_F(OpenLoop, TheFirstRequestOfABurstCanBeLateToo) {
   run_.emplace(LoadPlan{.duration = seconds(1), .rate_per_s = 100, .phase = LoadPlan::Phase::together});
   client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);

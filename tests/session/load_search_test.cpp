@@ -156,6 +156,7 @@ TEST(RateSearch, AServerThatIsGoneIsNotAnswered) {
     load.connections_ok = 0;
     load.connections_failed = plan.connections;
     load.complaints = {"connect: Connection refused"};
+    load.errors[static_cast<std::size_t>(Stage::connect)] = plan.connections;
     return load;
   };
   const SearchResult found = search_rate(kWanted, kStep, run);

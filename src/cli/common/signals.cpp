@@ -41,7 +41,9 @@ Signals::Signals(Stop& stop, void (*report)(int)) {
   }
 }
 
+// Whoever conducts turns may send one more than there are: while the result is written that must not kill.
 Signals::~Signals() {
+  if (report_to_make != nullptr) before_.back().sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < kWatched.size(); ++i) ::sigaction(kWatched[i], &before_[i], nullptr);
   stop_to_request = nullptr;
   report_to_make = nullptr;
