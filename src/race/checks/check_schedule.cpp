@@ -20,6 +20,7 @@ struct Fidelity {
   double latency_p50_ns = 0;
 
   bool too_little() const {
+    if (achieved.median < kFarBehind) return true;
     return achieved.interval.is_known() && achieved.confidence >= kKeptConfidence &&
            achieved.interval.high < kKept;
   }

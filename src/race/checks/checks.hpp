@@ -11,15 +11,16 @@ namespace joust::race {
 inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
 inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
 inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
-inline constexpr double kKept = 0.99;          // 2: least share of the schedule that is kept
+inline constexpr double kKept = 0.99;         // 2: least share of the schedule that is kept
+inline constexpr double kFarBehind = 0.80;    // 2: less than that needs no interval
 inline constexpr double kKeptConfidence = 0.95;      // 2: with which less than that is known
 inline constexpr double kLatenessWorthAWord = 0.10;  // 2: its p99, relative to the median latency
 inline constexpr double kLateGenerator = 0.10;       // 2: its median, likewise
-inline constexpr double kServed = 0.90;       // 3: least share of connections served
-inline constexpr double kCoarse = 0.10;       // 4, 8, 9: above this, noise hides relevant differences
-inline constexpr double kUnsteady = 0.04;  // 6: between halves; the mean is then off by half of it
+inline constexpr double kServed = 0.90;              // 3: least share of connections served
+inline constexpr double kCoarse = 0.10;              // 4, 8, 9: above this, noise hides relevant differences
+inline constexpr double kUnsteady = 0.04;            // 6: between halves; the mean is then off by half of it
 inline constexpr std::size_t kTrialsThatShowATrend = 3;  // 6: of a contestant
-inline constexpr double kStealWorthAWord = 0.01;  // 7
+inline constexpr double kStealWorthAWord = 0.01;         // 7
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
 CheckResult check_schedule(const RaceResult& race, const CaseResult& one);      // 2, open loops only
