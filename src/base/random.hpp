@@ -16,4 +16,7 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
 // The increment of SplitMix64: 2^64 divided by the golden ratio.
 inline constexpr std::uint64_t kMixStep = 0x9e3779b97f4a7c15U;
 
+// The longest gap that 53 random bits give in a Poisson process, in mean gaps: -log(2^-53).
+inline constexpr int kLongestPoissonGap = 37;
+
 }  // namespace joust

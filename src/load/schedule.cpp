@@ -10,8 +10,7 @@ namespace joust {
 
 Duration longest_gap(const LoadPlan& plan) {
   const bool poisson = plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson;
-  constexpr double kMostPoisson = 37;  // mean intervals: -log(2^-53), see gap_ns()
-  return std::chrono::ceil<Duration>(plan.mean_interval() * (poisson ? kMostPoisson : 1));
+  return std::chrono::ceil<Duration>(plan.mean_interval() * (poisson ? kLongestPoissonGap : 1));
 }
 
 Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)

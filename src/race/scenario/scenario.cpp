@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
 #include "race/scenario/split.hpp"
@@ -61,10 +62,8 @@ Duration LoadPlan::pause() const {
   return std::chrono::round<Duration>(std::chrono::duration<double>(s));
 }
 
-// As longest_gap() in load/schedule.hpp.
 Duration LoadPlan::longest_pause() const {
-  constexpr int kMostPoisson = 37;
-  return open_loop() && arrivals == "poisson" ? kMostPoisson * pause() : pause();
+  return open_loop() && arrivals == "poisson" ? kLongestPoissonGap * pause() : pause();
 }
 
 void LoadPlan::send_at_rate(double per_s) {

@@ -47,8 +47,8 @@ struct LoadPlan {
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
   std::uint64_t seed = 0;  // of Poisson arrivals; set by the race for each round
-  bool turns = false;  // contestants take turns within a generation; set by the race's plan
-  Duration rest{0};    // the longest time between two turns of a contestant; likewise
+  bool turns = false;      // contestants take turns within a generation; set by the race's plan
+  Duration rest{0};        // the longest time between two turns of a contestant; likewise
 
   bool open_loop() const { return rate_per_s || rate_share || !rates.empty(); }
   // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
