@@ -20,12 +20,6 @@ std::string time_text(double seconds) {
   return format_duration(Duration(std::llround(seconds * 1e9)));
 }
 
-// Three digits at least, thousands apart.
-std::string plain_text(double number) {
-  if (number < 1000) return report::short_number(number);
-  return report::grouped(static_cast<std::uint64_t>(std::llround(number)));
-}
-
 std::string latency_line(const char* title, const Histogram& latency) {
   static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
       {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
@@ -52,11 +46,10 @@ std::string throughput_line(const LoadResult& result) {
 
 // "  schedule     5,000 messages/s, 50,000 due, 12 of them not sent at the window's end"
 std::string schedule_line(const LoadResult& result) {
-  const double rate = result.plan.rate_per_s;
-  std::string text = fmt::format(
-      "  schedule     {} messages/s{}: {} due", rate < 1000 ? fmt::format("{}", rate) : plain_text(rate),
-      result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
-      report::grouped(result.due()));
+  std::string text =
+      fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
+                  result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
+                  report::grouped(result.due()));
   if (result.unsent() > 0)
     text += fmt::format(", {} of them not sent in the window", report::grouped(result.unsent()));
   if (result.messages.never_sent > 0)
@@ -116,12 +109,12 @@ struct Quantity {
 constexpr std::array kQuantities{
     Quantity{"bytes", [](double bytes) { return format_bytes(bytes); }},
     Quantity{"seconds", [](double seconds) { return time_text(seconds); }},
-    Quantity{"mb_per_s", [](double rate) { return plain_text(rate) + " MB/s"; }},
+    Quantity{"mb_per_s", [](double rate) { return report::plain_number(rate) + " MB/s"; }},
 };
 
 std::string value_text(const ResultGroup::Figure& figure) {
   if (const auto* count = std::get_if<std::uint64_t>(&figure)) return report::grouped(*count);
-  if (const auto* number = std::get_if<double>(&figure)) return plain_text(*number);
+  if (const auto* number = std::get_if<double>(&figure)) return report::plain_number(*number);
   return std::get<std::string>(figure);
 }
 

@@ -29,11 +29,12 @@ std::string cells(const std::array<std::string, 6>& texts) {
 
 std::string search_line(const SearchStep& step) {
   const LoadResult& load = step.load;
-  return fmt::format("{}  {}\n",
-                     cells({rate_text(step.plan.rate_per_s), rate_text(load.throughput_per_s),
-                            time_text(load.latency, 0.5), time_text(load.latency, 0.99),
-                            time_text(load.latency, 0.999), time_text(load.send_lateness, 0.99)}),
-                     step.held == Held::yes ? "holds" : step.why);
+  return fmt::format(
+      "{}  {}\n",
+      cells({report::plain_number(step.plan.rate_per_s), report::plain_number(load.throughput_per_s),
+             time_text(load.latency, 0.5), time_text(load.latency, 0.99), time_text(load.latency, 0.999),
+             time_text(load.send_lateness, 0.99)}),
+      step.held == Held::yes ? "holds" : step.why);
 }
 
 std::string answer(const SearchResult& result) {
@@ -42,19 +43,21 @@ std::string answer(const SearchResult& result) {
   const auto unknown = std::ranges::find(result.steps, Held::unknown, &SearchStep::held);
   if (!result.lost.empty())
     text = fmt::format("the server was lost at {} messages/s ({}); {}",
-                       rate_text(result.steps.back().plan.rate_per_s), result.lost,
-                       result.highest_held
-                           ? fmt::format("{} held at {} before", what, rate_text(*result.highest_held))
-                           : fmt::format("{} held at no rate before", what));
+                       report::plain_number(result.steps.back().plan.rate_per_s), result.lost,
+                       result.highest_held ? fmt::format("{} held at {} before", what,
+                                                         report::plain_number(*result.highest_held))
+                                           : fmt::format("{} held at no rate before", what));
   else if (result.highest_held && result.lowest_failed)
-    text = fmt::format("{} holds at {} messages/s, and not at {}", what, rate_text(*result.highest_held),
-                       rate_text(*result.lowest_failed));
+    text =
+        fmt::format("{} holds at {} messages/s, and not at {}", what,
+                    report::plain_number(*result.highest_held), report::plain_number(*result.lowest_failed));
   else if (result.highest_held)
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
-                       rate_text(*result.highest_held));
+                       report::plain_number(*result.highest_held));
   else if (result.lowest_failed)
     text = fmt::format(
-        "{} did not hold at {} messages/s, nor at higher rates{}", what, rate_text(*result.lowest_failed),
+        "{} did not hold at {} messages/s, nor at higher rates{}", what,
+        report::plain_number(*result.lowest_failed),
         unknown != result.steps.end() && !result.interrupted ? "; lower ones need longer steps (-d)" : "");
   else
     text = fmt::format("whether {} holds was not found out", what);
@@ -66,11 +69,6 @@ std::string answer(const SearchResult& result) {
 }
 
 }  // namespace
-
-std::string rate_text(double rate_per_s) {
-  return rate_per_s < 1000 ? report::short_number(rate_per_s)
-                           : report::grouped(static_cast<std::uint64_t>(rate_per_s));
-}
 
 std::string search_text(const SearchResult& result) {
   std::string text = cells({"messages/s", "replies/s", "p50", "p99", "p99.9", "late p99"}) + "\n";

@@ -71,6 +71,10 @@ std::string short_number(double value) {
   return size == 0 ? "0" : size < 0.0005 ? "<0.001" : fmt::format("{:.3f}", value);
 }
 
+std::string plain_number(double value) {
+  return value < 1000 ? short_number(value) : grouped(static_cast<std::uint64_t>(std::llround(value)));
+}
+
 void TextTable::row(std::vector<std::string> cells, Paint paint) {
   cells.resize(columns_.size());
   const std::size_t all = cells.size();

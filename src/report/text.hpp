@@ -33,6 +33,8 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t colum
 
 // "0.153", "8.53", "42.1", "1234": three significant digits at least, for figures per message.
 std::string short_number(double value);
+// The same with thousands apart: "0.153", "41,200".
+std::string plain_number(double value);
 
 using joust::grouped;
 

@@ -58,6 +58,7 @@ struct Load {
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void prepare_search();
   std::vector<std::string> remarks(const Engine& chosen) const;
+  Loading loading(const Loaded& whom, Tally& tally) const;
   LoadResult measure(const Loaded& whom);
   LoadResult drive(Loading& loading, const Loaded& whom, Stop& stop);
   int measure_once(const Loaded& whom);

@@ -14,6 +14,7 @@
 #include "report/load_text.hpp"
 #include "report/search_json.hpp"
 #include "report/search_text.hpp"
+#include "report/text.hpp"
 
 namespace joust {
 namespace {
@@ -53,14 +54,18 @@ void Load::watch(LoadRun::Milestone milestone) {
   }
 }
 
+Loading Load::loading(const Loaded& whom, Tally& tally) const {
+  return Loading(whom.engine, whom.protocol, plan, parameters,
+                 protocol.parameters(whom.protocol, Role::serve), tally);
+}
+
 LoadResult Load::measure(const Loaded& whom) {
   // May take long, and can be interrupted: signals still end the program at once.
-  Loading loading(whom.engine, whom.protocol, plan, parameters,
-                  protocol.parameters(whom.protocol, Role::serve), whom.tally);
+  Loading prepared = loading(whom, whom.tally);
   Stop stop;
-  if (plan.turns) turns.emplace(loading.run());
+  if (plan.turns) turns.emplace(prepared.run());
   const Signals signals(stop, TurnTaking::begin);
-  return drive(loading, whom, stop);
+  return drive(prepared, whom, stop);
 }
 
 LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
@@ -137,12 +142,12 @@ int Load::search(const Loaded& whom) {
   const Signals signals(stop);
   const bool shown = ::isatty(STDERR_FILENO) == 1;
   const auto run = [&](const LoadPlan& step) {
-    if (shown) print_to_stderr(fmt::format("\r\033[K{} messages/s ...", rate_text(step.rate_per_s)));
+    if (shown)
+      print_to_stderr(fmt::format("\r\033[K{} messages/s ...", report::plain_number(step.rate_per_s)));
     Tally own;
     plan = step;
-    Loading loading(whom.engine, whom.protocol, plan, parameters,
-                    protocol.parameters(whom.protocol, Role::serve), own);
-    return drive(loading, whom, stop);
+    Loading prepared = loading(whom, own);
+    return drive(prepared, whom, stop);
   };
   const SearchResult result = search_rate(*criterion, plan, run);
   if (shown) print_to_stderr("\r\033[K");
