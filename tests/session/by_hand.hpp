@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "joust/session.hpp"
+#include "load/run.hpp"
+#include "protocols/table.hpp"
 
-// The engine's and the server's part for a session of echo, done by hand.
+// The engine's and the server's part for sessions of echo, done by hand.
 namespace joust::test {
 
 // What the session says now, taken off its hands.
@@ -28,5 +33,21 @@ inline void answer(Session& session, Time at) {
   ASSERT_FALSE(reply.empty()) << "nothing was asked";
   EXPECT_EQ(session.on_bytes(as_bytes(reply), at), reply.size());
 }
+
+// Connections of a load on echo, whose every input a test gives by hand.
+class EchoLoad : public testing::Test {
+ protected:
+  void begin(const LoadPlan& plan, Time at) {
+    run_.emplace(plan);
+    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
+    while (sessions_.size() < plan.connections) sessions_.push_back(client_->open({}));
+    for (const auto& session : sessions_) session->on_open(at);
+  }
+  Session& first() { return *sessions_.front(); }
+
+  std::optional<LoadRun> run_;
+  std::unique_ptr<Service> client_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+};
 
 }  // namespace joust::test

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "load/result.hpp"
-#include "load/run.hpp"
-#include "protocols/table.hpp"
 #include "session/by_hand.hpp"
 
 namespace joust {
@@ -17,17 +15,13 @@ using test::heard;
 
 constexpr Time kOpening = Time(seconds(3000));
 
-// Connections of a load on echo. Deadlines are met; replies are given by hand.
-class OpenLoop : public testing::Test {
+// Deadlines are met; replies are given by hand.
+class OpenLoop : public test::EchoLoad {
  protected:
   void begin(const LoadPlan& plan) {
-    run_.emplace(plan);
-    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
-    while (sessions_.size() < plan.connections) sessions_.push_back(client_->open({}));
-    for (const auto& session : sessions_) session->on_open(kOpening);
+    EchoLoad::begin(plan, kOpening);
     for (const auto& session : sessions_) session->on_deadline(kOpening);
   }
-  Session& first() { return *sessions_.front(); }
 
   // Meets every deadline of the session up to this time.
   static void pass(Session& session, Duration until) {
@@ -50,10 +44,6 @@ class OpenLoop : public testing::Test {
   static bool balance(const LoadResult& load) {
     return load.messages.sent == load.messages.verified + load.messages.failed + load.messages.in_flight;
   }
-
-  std::optional<LoadRun> run_;
-  std::unique_ptr<Service> client_;
-  std::vector<std::unique_ptr<Session>> sessions_;
 };
 
 TEST_F(OpenLoop, ConnectionsAreSpreadOverTheInterval) {
@@ -208,22 +198,16 @@ TEST_F(OpenLoop, WhatWasDueInTheWarmUpIsNotOwed) {
 }
 
 TEST_F(OpenLoop, TheFirstRequestOfABurstCanBeLateToo) {
-  run_.emplace(LoadPlan{.duration = seconds(1), .rate_per_s = 100, .phase = LoadPlan::Phase::together});
-  client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
-  const std::unique_ptr<Session> session = client_->open({});
-  session->on_open(kOpening);
-  EXPECT_EQ(heard(*session), "");
-  session->on_deadline(kOpening + milliseconds(7));
-  EXPECT_NE(heard(*session), "");
+  EchoLoad::begin({.duration = seconds(1), .rate_per_s = 100, .phase = LoadPlan::Phase::together}, kOpening);
+  EXPECT_EQ(heard(first()), "");
+  first().on_deadline(kOpening + milliseconds(7));
+  EXPECT_NE(heard(first()), "");
   EXPECT_EQ(recorder().send_lateness().max(), 7'000'000U);
 }
 
 // The interval of a connection is longer than a turn: each connection still gets its share.
 TEST_F(OpenLoop, TheScheduleGoesOnFromTurnToTurn) {
-  run_.emplace(LoadPlan{.connections = 4, .rate_per_s = 100, .turns = true});
-  client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
-  while (sessions_.size() < 4) sessions_.push_back(client_->open({}));
-  for (const auto& session : sessions_) session->on_open(kOpening);
+  EchoLoad::begin({.connections = 4, .rate_per_s = 100, .turns = true}, kOpening);
   std::vector<int> asked(4);
   Duration at{};
   for (int turn = 0; turn < 16; ++turn, at += seconds(7)) {

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "load/result.hpp"
-#include "load/run.hpp"
-#include "protocols/table.hpp"
 #include "session/by_hand.hpp"
 
 namespace joust {
@@ -17,25 +15,14 @@ using test::heard;
 
 constexpr Time kStart = Time(seconds(1000));
 
-// Connections of a load on echo, whose every input a test gives by hand.
-class LoadWindow : public testing::Test {
+class LoadWindow : public test::EchoLoad {
  protected:
-  void begin(const LoadPlan& plan) {
-    run_.emplace(plan);
-    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
-    while (sessions_.size() < plan.connections) sessions_.push_back(client_->open({}));
-    for (const auto& session : sessions_) session->on_open(kStart);
-  }
-  Session& first() { return *sessions_.front(); }
+  void begin(const LoadPlan& plan) { EchoLoad::begin(plan, kStart); }
 
   static void answer(Session& session, Duration at) { test::answer(session, kStart + at); }
 
   Recorder::Counts counts() const { return run_->recorder().counts(); }
   Duration greatest_latency() const { return Duration(run_->recorder().latencies().max()); }
-
-  std::optional<LoadRun> run_;
-  std::unique_ptr<Service> client_;
-  std::vector<std::unique_ptr<Session>> sessions_;
 };
 
 TEST_F(LoadWindow, WhatALateLoopDelaysCountsFromWhenItWasDue) {
