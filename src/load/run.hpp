@@ -45,7 +45,7 @@ class LoadRun {
   void opened(Time now);
   void not_opened(const Failure& failure, Time now);
   void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
-  void measured(Time now);  // the window's replies have arrived, or the connection ended (messages only)
+  void measured(Time now);  // the connection's part of the window is over, or the connection ended
   void failed(const Failure& failure);  // an open connection
   void stopped(Time now);  // a connection has been told of a stop: the window ends, or does not open any more
   void entered_window();   // a connection has seen that the window is open (duration only)
