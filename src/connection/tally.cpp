@@ -3,25 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
 
 namespace joust {
-namespace {
-
-template <typename Text>
-void keep_once(std::vector<std::string>& list, const Text& text, std::size_t most) noexcept {
-  try {
-    if (list.size() < most && std::ranges::find(list, text) == list.end()) list.emplace_back(text);
-  } catch (const std::bad_alloc&) {
-    // The count matters more than the text.
-  }
-}
-
-}  // namespace
-
 std::string describe(const Failure& failure) {
   std::string text(stage_name(failure.stage));
   // Until there is a connection, the detail is an address; later it describes the failure.
@@ -52,11 +38,9 @@ Failure failure_of(const std::exception& error) noexcept {
 }
 
 void Tally::failed(const Failure& failure) noexcept {
-  by_stage_[static_cast<std::size_t>(failure.stage)].fetch_add(1);
+  books_->by_stage[static_cast<std::size_t>(failure.stage)].fetch_add(1);
   try {
-    const std::string text = describe(failure);
-    const std::lock_guard lock(mutex_);
-    keep_once(complaints_, text, kKept);
+    books_->complaints.keep(describe(failure));
   } catch (const std::bad_alloc&) {
     // The count matters more than the text.
   }
@@ -69,33 +53,8 @@ void Tally::not_opened(const Failure& failure) noexcept {
 
 std::uint64_t Tally::failures() const {
   std::uint64_t sum = 0;
-  for (const auto& count : by_stage_) sum += count.load();
+  for (const auto& count : books_->by_stage) sum += count.load();
   return sum;
-}
-
-void Tally::note(std::string_view text) noexcept {
-  const std::lock_guard lock(mutex_);
-  keep_once(notes_, text, kKept);
-}
-
-void Tally::missing(std::string_view feature) noexcept {
-  const std::lock_guard lock(mutex_);
-  keep_once(missing_, feature, kKept);
-}
-
-std::vector<std::string> Tally::complaints() const {
-  const std::lock_guard lock(mutex_);
-  return complaints_;
-}
-
-std::vector<std::string> Tally::notes() const {
-  const std::lock_guard lock(mutex_);
-  return notes_;
-}
-
-std::vector<std::string> Tally::missing() const {
-  const std::lock_guard lock(mutex_);
-  return missing_;
 }
 
 }  // namespace joust

@@ -4,7 +4,9 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -88,6 +90,13 @@ SocketFacts read_back(int socket) {
       facts.backlog = static_cast<int>(info.tcpi_sacked);
   }
   return facts;
+}
+
+void set_timeout(int socket, int option, Duration time) {
+  time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean no timeout
+  const timeval value{.tv_sec = time / std::chrono::seconds(1),
+                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
+  checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
 }
 
 }  // namespace joust

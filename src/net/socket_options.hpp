@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "joust/time.hpp"
+
 #include "joust/socket_options.hpp"
 
 namespace joust {
@@ -27,5 +29,8 @@ void apply(const SocketOptions& options, int socket);
 std::string congestion_refused(const std::string& name, int family);
 
 SocketFacts read_back(int socket);
+
+// Sets a timeout of a blocking socket: SO_RCVTIMEO or SO_SNDTIMEO, at least 1 us.
+void set_timeout(int socket, int option, Duration time);
 
 }  // namespace joust

@@ -5,23 +5,25 @@
 #include <cstdint>
 
 #include "base/fd.hpp"
+#include "base/shared_memory.hpp"
 
 namespace joust {
 
 // The request to end, as an engine waits for it: a descriptor that becomes readable and stays so. Asked once,
 // an engine drains: it accepts and dials no more, finishes what was begun and ends within its drain limit.
-// Asked again, it ends at once. All methods: any thread; request() also from a signal handler.
+// Asked again, it ends at once. All methods: any thread, and any process that was forked since; request()
+// also from a signal handler.
 class Stop {
  public:
   Stop();
   void request();
-  bool requested() const { return level_.load(std::memory_order_acquire) > 0; }
-  bool at_once() const { return level_.load(std::memory_order_acquire) > 1; }
+  bool requested() const { return level_->load(std::memory_order_acquire) > 0; }
+  bool at_once() const { return level_->load(std::memory_order_acquire) > 1; }
   int fd() const { return event_.get(); }
 
  private:
   Fd event_;
-  std::atomic<int> level_{0};
+  SharedMemory<std::atomic<int>> level_{0};
 };
 
 }  // namespace joust

@@ -26,7 +26,7 @@ void raise_event(int event) {
 Stop::Stop() : event_(make_event()) {}
 
 void Stop::request() {
-  level_.fetch_add(1, std::memory_order_acq_rel);
+  level_->fetch_add(1, std::memory_order_acq_rel);
   raise_event(event_.get());
 }
 

@@ -2,11 +2,17 @@
 #include "connection/tally.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace joust {
 namespace {
@@ -33,6 +39,47 @@ TEST(TallyTest, KeepsWhatIsMissingOnce) {
   tally.missing("multishot receive");
   EXPECT_EQ(tally.missing(), std::vector<std::string>{"multishot receive"});
   EXPECT_TRUE(tally.notes().empty());
+}
+
+TEST(TallyTest, CountsWhatAChildProcessCounts) {
+  Tally tally;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    tally.opened += 2;
+    tally.failed({Stage::verify, 0, "the child's own words"});
+    tally.note("from a child");
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_EQ(tally.opened, 2U);
+  EXPECT_EQ(tally.failures(Stage::verify), 1U);
+  EXPECT_EQ(tally.complaints(), std::vector<std::string>{"verify: the child's own words"});
+  EXPECT_EQ(tally.notes(), std::vector<std::string>{"from a child"});
+}
+
+TEST(RemarksTest, KeepsTheFirstFewDifferentOnesAndTheirBeginning) {
+  Remarks remarks;
+  const std::string endless(1000, 'x');
+  remarks.keep(endless);
+  for (int i = 0; i < 20; ++i) remarks.keep("remark " + std::to_string(i % 10));
+  const std::vector<std::string> all = remarks.all();
+  ASSERT_EQ(all.size(), Remarks::kKept);
+  EXPECT_EQ(all.front(), endless.substr(0, Remarks::kLongest));
+  EXPECT_EQ(all.back(), "remark 6");
+}
+
+TEST(RemarksTest, KeepsATextOnceThoughThreadsKeepItAtTheSameTime) {
+  Remarks remarks;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) remarks.keep(i % 2 == 0 ? "one" : "other");
+      });
+  }
+  std::vector<std::string> all = remarks.all();
+  std::ranges::sort(all);
+  EXPECT_EQ(all, (std::vector<std::string>{"one", "other"}));
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace joust {
+
+// The first few different texts of many, such as the complaints of a run. Plain memory of a fixed size: it
+// may be shared by processes, and keeping a text neither allocates, throws nor waits. Any thread, any
+// process.
+class Remarks {
+ public:
+  static constexpr std::size_t kKept = 8;
+  static constexpr std::size_t kLongest = 240;  // bytes; the rest of a text is cut off
+
+  void keep(std::string_view text);
+  std::vector<std::string> all() const;
+
+ private:
+  enum class State : std::uint8_t { free, written, ready };
+  struct Place {
+    std::atomic<State> state{State::free};
+    std::uint8_t size = 0;
+    std::array<char, kLongest> text{};
+  };
+  std::array<Place, kKept> places_{};
+};
+
+}  // namespace joust
