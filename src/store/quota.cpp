@@ -25,14 +25,14 @@ Quota::Quota(std::uint64_t limit) : limit_(std::min<std::uint64_t>(limit, INT64_
 bool Quota::take(std::uint64_t bytes) {
   if (bytes > INT64_MAX) return false;
   const auto more = static_cast<std::int64_t>(bytes), limit = static_cast<std::int64_t>(limit_);
-  std::int64_t used = used_.load();
+  std::int64_t used = used_->load();
   while (used <= limit - more)
-    if (used_.compare_exchange_weak(used, used + more)) return true;
+    if (used_->compare_exchange_weak(used, used + more)) return true;
   return false;
 }
 
 std::uint64_t Quota::left() const {
-  const std::int64_t left = static_cast<std::int64_t>(limit_) - used_.load();
+  const std::int64_t left = static_cast<std::int64_t>(limit_) - used_->load();
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
 }
 

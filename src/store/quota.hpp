@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/shared_memory.hpp"
 #include "store/file_tree.hpp"
 #include "store/range_set.hpp"
 #include "store/storage.hpp"
@@ -15,21 +16,21 @@ namespace joust {
 // quota.
 inline constexpr std::uint64_t kEntryBytes = 4096;
 
-// The number of bytes that all uploads together may add. Any thread.
+// The number of bytes that all uploads together may add. Any thread, and any process that was forked since.
 class Quota {
  public:
   explicit Quota(std::uint64_t limit);
 
   // False, without effect, if fewer bytes are left.
   bool take(std::uint64_t bytes);
-  void give_back(std::uint64_t bytes) { used_ -= static_cast<std::int64_t>(bytes); }
+  void give_back(std::uint64_t bytes) { *used_ -= static_cast<std::int64_t>(bytes); }
 
   std::uint64_t limit() const { return limit_; }
   std::uint64_t left() const;
 
  private:
   const std::uint64_t limit_;
-  std::atomic<std::int64_t> used_{0};  // negative after large files were replaced by small ones
+  SharedMemory<std::atomic<std::int64_t>> used_{};  // negative after large files were replaced by small ones
 };
 
 // The part of a quota that one upload has taken, growing as its bytes are announced. One thread at a time.

@@ -54,7 +54,7 @@ TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& ru
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {
   OpenFile file{.file = nullptr, .version = version_of(contents.get()), .settled = true};
-  file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &plain_);
+  file.file = std::make_shared<SourceFile>(std::move(contents), file.version.size, rules_.read, &*plain_);
   samples_.insert_or_assign(name, std::move(file));
 }
 
@@ -77,7 +77,7 @@ FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
   // than one step past the last change.
   const std::int64_t last_change_ns = std::max(file.version.modified_ns, file.version.changed_ns);
   file.settled = files_->is_immutable() || last_change_ns + rules_.timestamp_step.count() < wall_clock_ns();
-  file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &plain_);
+  file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &*plain_);
   return file;
 }
 
@@ -124,7 +124,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& requ
     const FileError error = error_of(place.error());
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
-  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &plain_, &worker_});
+  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &*plain_, &worker_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
   return std::shared_ptr<Upload>(*upload);

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/shared_memory.hpp"
 #include "joust/time.hpp"
 #include "store/disk_upload.hpp"
 #include "store/file_tree.hpp"
@@ -42,7 +43,7 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
   void remember(const OpenFile& file, const Digest& digest) override;
 
-  const PlainBytes& plain_bytes() const { return plain_; }
+  const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
 
  private:
@@ -54,7 +55,7 @@ class TreeStorage : public Storage {
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
-  PlainBytes plain_;  // outlives the files, because sessions do not outlive the service
+  SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
   Quota quota_;       // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;

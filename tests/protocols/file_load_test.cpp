@@ -141,6 +141,13 @@ TEST_F(FileLoad, UsesAConnectionForOneRequestOnly) {
   expect_clean(run_load({.connections = 4, .messages = 1}, once, {{"requests-per-connection", "1"}}), 4);
 }
 
+TEST_F(FileLoad, CanHaveARangeForEachConnection) {
+  std::ofstream(path("text")) << content(1000);
+  const test::Options each{{"name", "text"}, {"segments", "0"}, {"output", folder_.file("got")}};
+  for (const std::uint64_t connections : {1, 3, 20})
+    expect_clean(run_load({.connections = connections, .messages = 1}, each), connections);
+}
+
 TEST_F(FileLoad, AnInterruptedUploadIsBrokenOff) {
   LoadRun run(LoadPlan{.messages = 1});
   const auto server = make_server(test::with(Role::serve, {{"root", folder_.file("root")}}));
@@ -201,7 +208,7 @@ TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
   refused({{"name", "../old"}});
   refused({{"sink", "file"}});
   refused({{"output", folder_.file("got")}});  // of two connections: whose?
-  refused({{"segments", "0"}});
+  refused({{"segments", "2M"}});
   refused({{"segments", "many"}});
   refused({{"segments", "4"}, {"requests-per-connection", "1"}});
   refused({{"op", "put"}, {"bytes", "10"}, {"sink", "null"}});

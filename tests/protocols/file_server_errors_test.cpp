@@ -70,7 +70,7 @@ class FaultyStorage : public Storage {
 
 class FileServerErrors : public test::FileServerTest {
  protected:
-  FileServerErrors() { server_ = std::make_unique<ServerState>(faulty_); }
+  FileServerErrors() { server_ = std::make_unique<ServerState>(faulty_, digests_); }
   FaultyStorage faulty_;
 };
 

@@ -60,7 +60,7 @@ class FileServerTest : public joust::test::StorageTest {
     return heard.text();
   }
   ServerState& server() {
-    if (!server_) server_ = std::make_unique<ServerState>(storage());
+    if (!server_) server_ = std::make_unique<ServerState>(storage(), digests_);
     return *server_;
   }
 
@@ -80,6 +80,7 @@ class FileServerTest : public joust::test::StorageTest {
     return wire({request, End{size, std::nullopt}});
   }
 
+  std::atomic<unsigned> digests_{0};
   std::unique_ptr<ServerState> server_;
 };
 

@@ -10,6 +10,8 @@
 namespace joust::file {
 namespace {
 
+constexpr std::uint64_t kMostSegments = 1'000'000;
+
 Operation operation_of(const Parameters& parameters) {
   const std::string& op = parameters.option("op");
   return op == "put" ? Operation::put : op == "info" ? Operation::info : Operation::get;
@@ -26,6 +28,13 @@ std::string name_of(const Parameters& parameters, Operation operation) {
   return file.empty() ? "upload" : base_name(file);
 }
 
+// 0: a range for each connection.
+std::uint64_t segments_of(const Parameters& parameters, const LoadPlan& plan) {
+  const std::uint64_t given = count_of(parameters, "segments");
+  if (given > kMostSegments) throw std::invalid_argument("--segments: 0 to 1M");
+  return given == 0 ? std::min<std::uint64_t>(plan.connections, kMostSegments) : given;
+}
+
 }  // namespace
 
 TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan) {
@@ -35,15 +44,13 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
         "interval between transfers");
   const Operation op = operation_of(parameters);
   TransferOptions options{.operation = op,
-                          .segments = op == Operation::info ? 1 : count_of(parameters, "segments"),
+                          .segments = op == Operation::info ? 1 : segments_of(parameters, plan),
                           .requests_per_connection = count_of(parameters, "requests-per-connection")};
   options.name = name_of(parameters, options.operation);
   if (const auto objection = objection_to(options.name); !objection.empty())
     throw std::invalid_argument("--name: " + std::string(objection));
   if (op == Operation::info && parameters.option("segments") != "1")
     throw std::invalid_argument("--segments is for --op get and --op put: a query transfers nothing");
-  if (options.segments < 1 || options.segments > 1'000'000)
-    throw std::invalid_argument("--segments: 1 to 1M");
   const std::uint64_t at_most = options.requests_per_connection;
   const std::uint64_t carriers = std::min<std::uint64_t>(options.segments, plan.connections);
   if (options.operation != Operation::info && at_most > 0 && plan.messages &&

@@ -76,7 +76,7 @@ std::vector<ProtocolOption> for_the_client() {
        .serves = false},
       {.name = "bytes", .summary = "put as many bytes of generated data", .standard = "", .serves = false},
       {.name = "segments",
-       .summary = "ranges that one transfer is cut into, carried by as many connections",
+       .summary = "ranges that one transfer is cut into, carried by as many connections; 0: one for each",
        .standard = "1",
        .serves = false},
   };

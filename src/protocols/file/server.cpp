@@ -3,10 +3,12 @@
 // The server side of file: a directory, and the shared state of its sessions.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 
+#include "base/shared_memory.hpp"
 #include "base/text.hpp"
 #include "protocols/file/options.hpp"
 #include "protocols/file/protocol.hpp"
@@ -59,14 +61,13 @@ class FileServer : public Service {
       : parameters_(parameters),
         sample_(sample_of(parameters)),
         storage_(files_of(parameters), rules),
-        server_{.storage = storage_,
-                .requests_per_connection = count_of(parameters, "requests-per-connection"),
-                .rates = RateRules::of(bytes_of(parameters, "min-rate"))} {
+        server_(storage_, digests_, count_of(parameters, "requests-per-connection"),
+                RateRules::of(bytes_of(parameters, "min-rate"))) {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
   std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<ServerSession>(server_, opening.peer);
+    return std::make_unique<ServerSession>(*server_, opening.peer);
   }
   std::vector<ResultGroup> results() const override;
 
@@ -74,27 +75,28 @@ class FileServer : public Service {
   const Parameters parameters_;
   std::optional<Sample> sample_;
   TreeStorage storage_;
-  ServerState server_;
+  std::atomic<unsigned> digests_{0};
+  SharedMemory<ServerState> server_;
 };
 
 std::vector<ResultGroup> FileServer::results() const {
   const PlainBytes& plain = storage_.plain_bytes();
   // Bytes that arrive together with the head before them are always written.
   const bool written = file_write(parameters_) == FileWrite::splice
-                           ? plain.written > 0 && plain.written >= server_.bytes_stored
+                           ? plain.written > 0 && plain.written >= server_->bytes_stored
                            : plain.written > 0;
-  return {
-      {"files",
-       {{"queries", server_.queries.load()},
-        {"fragments", server_.fragments.load()},
-        {"uploads", server_.uploads.load()},
-        {"refused", server_.refused.load()},
-        {"abandoned", server_.abandoned.load()},
-        {"too_slow", server_.too_slow.load()},
-        {"bytes_sent", server_.bytes_sent.load()},
-        {"bytes_stored", server_.bytes_stored.load()},
-        {"file_read", way_used(parameters_.option("file-read"), "read", plain.read > server_.bytes_digested)},
-        {"file_write", way_used(parameters_.option("file-write"), "write", written)}}}};
+  return {{"files",
+           {{"queries", server_->queries.load()},
+            {"fragments", server_->fragments.load()},
+            {"uploads", server_->uploads.load()},
+            {"refused", server_->refused.load()},
+            {"abandoned", server_->abandoned.load()},
+            {"too_slow", server_->too_slow.load()},
+            {"bytes_sent", server_->bytes_sent.load()},
+            {"bytes_stored", server_->bytes_stored.load()},
+            {"file_read",
+             way_used(parameters_.option("file-read"), "read", plain.read > server_->bytes_digested)},
+            {"file_write", way_used(parameters_.option("file-write"), "write", written)}}}};
 }
 
 }  // namespace

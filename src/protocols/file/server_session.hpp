@@ -16,13 +16,15 @@
 
 namespace joust::file {
 
-// The state that the sessions of a server share.
+// The state that the sessions of a server share. It may be shared by processes: see SharedMemory.
 struct ServerState {
   Storage& storage;
+  // Being made now, for queries and checks. Not shared by processes: a killed one would keep its turn for
+  // ever.
+  std::atomic<unsigned>& digests;
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
   RateRules rates{};
 
-  std::atomic<unsigned> digests{0};  // being made now, for queries and checks
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
   std::atomic<std::uint64_t> abandoned{0};  // begun and not completed
