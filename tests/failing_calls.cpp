@@ -6,7 +6,9 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -76,8 +78,25 @@ int accept4(int socket, sockaddr* address, socklen_t* size, int flags) {
   return joust::test::pass_on<decltype(accept4)>(Call::accept4, "accept4", socket, address, size, flags);
 }
 
+pid_t fork() {
+  return joust::test::pass_on<decltype(fork)>(Call::fork, "fork");
+}
+
 int ppoll(pollfd* sockets, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   return joust::test::pass_on<decltype(ppoll)>(Call::ppoll, "ppoll", sockets, count, timeout, mask);
+}
+
+int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
+  return joust::test::pass_on<decltype(select)>(Call::select, "select", count, read, write, except, timeout);
+}
+
+int kevent(int queue, const void* changes, int change_count, void* events, int most,
+           const timespec* timeout) {
+  using Wait = int(int, const void*, int, void*, int, const timespec*);
+  static const auto real = reinterpret_cast<Wait*>(::dlsym(RTLD_NEXT, "kevent"));
+  if (most == 0) return real(queue, changes, change_count, events, most, timeout);
+  return joust::test::pass_on<Wait>(Call::kevent, "kevent", queue, changes, change_count, events, most,
+                                    timeout);
 }
 
 // It returns the error instead of setting errno.
@@ -95,8 +114,8 @@ int epoll_wait(int epoll, epoll_event* events, int most, int timeout_ms) {
 }
 
 int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeout, const sigset_t* mask) {
-  return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events,
-                                                      most, timeout, mask);
+  return joust::test::pass_on<decltype(epoll_pwait2)>(Call::epoll_pwait2, "epoll_pwait2", epoll, events, most,
+                                                      timeout, mask);
 }
 
 int pipe2(int* ends, int flags) noexcept {

@@ -11,13 +11,16 @@ namespace joust::test {
 enum class Call : std::uint8_t {
   accept4,
   ppoll,
+  select,
+  kevent,  // that waits
   pthread_create,
   epoll_wait,
   epoll_pwait2,
   pipe2,
+  fork,
   widen_pipe,  // fcntl(F_SETPIPE_SZ); the pipe then has two pages, as beyond fs.pipe-user-pages-soft
 };
-inline constexpr std::size_t kCalls = 7;
+inline constexpr std::size_t kCalls = 10;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

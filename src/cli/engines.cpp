@@ -49,6 +49,7 @@ void print_json() {
                     {"delivery", delivery(*engine)},
                     {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
+                    {"blocks_on_slow_peers", engine->blocks_on_slow_peers},
                     {"knobs", knobs_json(*engine)},
                     {"available", why_not.empty()},
                     {"reason", why_not}});
@@ -59,13 +60,15 @@ void print_json() {
 void print_table() {
   std::vector<std::vector<std::string>> rows{
       {"ENGINE", "ROLES", "DELIVERY", "THREADS", "AVAILABLE", "SUMMARY"}};
+  std::string reasons;
   for (const Engine* engine : engines()) {
     const std::string why_not = reason(*engine);
     rows.push_back({std::string(engine->name), join(roles(*engine)), std::string(delivery(*engine)),
-                    std::string(engine->threads), why_not.empty() ? "yes" : "no: " + why_not,
+                    std::string(engine->threads), why_not.empty() ? "yes" : "no",
                     std::string(engine->summary)});
+    if (!why_not.empty()) reasons += fmt::format("\n{}: {}", engine->name, why_not);
   }
-  print_out(columns(rows));
+  print_out(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class Tally;     // connection/tally.hpp
 
 // Options from the user. The engine's descriptor says which of them apply.
 struct EngineOptions {
-  unsigned threads = 1;  // event loops, for engines that have several
+  unsigned threads = 1;  // event loops or workers, for engines that have several
   Wait wait = Wait::block;
   bool paced = false;  // an open loop: deadlines are met within microseconds, and events stamped one by one
   Settings knobs{};    // checked against the descriptor before run()
@@ -58,11 +58,13 @@ struct Engine {
   bool serves = true;
   bool dials = true;
   bool in_process = false;          // no transport: client and server sessions meet in one process
-  bool separate_processes = false;  // each process serves a part of the connections, with its own service
+  bool separate_processes = false;  // as server: a process for each connection, with its own service
   Delivery::Kind delivery = Delivery::Kind::stream;
-  bool several_loops = false;          // the option `threads` applies
-  std::string_view threads;            // which threads do the work, as text: "one per connection"
-  std::string_view wait_ignored = {};  // why --wait does not apply; empty if it does
+  bool several_loops = false;                  // the option `threads` applies,
+  unsigned least_threads = 1;                  // from this number
+  std::string_view threads;                    // which threads do the work, as text: "one per connection"
+  std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
+  std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
   void (*run)(const Hosting&, Stop&) = nullptr;

@@ -13,24 +13,16 @@
 // kernel repeats the report, so the loop watches only events it can use, and each change of these costs an
 // epoll_ctl. Left out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE, because a socket stays with one loop.
 // loop/ready_loop.cpp handles ready sockets, for poll too.
-#include <poll.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
-#include "base/check.hpp"
+#include "engines/loop/epoll_set.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {
 namespace {
-
-constexpr std::size_t kEventsPerTurn = 512;
-
-// epoll and poll use the same event bits.
-static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLRDHUP == POLLRDHUP && EPOLLHUP == POLLHUP &&
-              EPOLLERR == POLLERR);
 
 class EpollLoop : public ReadyLoop {
  public:
@@ -39,32 +31,26 @@ class EpollLoop : public ReadyLoop {
 
  private:
   std::span<const epoll_event> wait();
-  int wait_for_events(Duration most);
   void dispatch(const epoll_event& event);
   const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);
   void watch(Peer& peer) override;
   bool let_go(Peer& peer) override;
-  void watch_listeners();
-  void control(int operation, int fd, std::uint32_t events, void* tag);
 
   const bool edge_;
-  bool accepting_ = false;  // the listeners are watched
-  bool has_pwait2_ = true;  // Linux 5.11; a seccomp filter may refuse it
-  std::array<epoll_event, kEventsPerTurn> events_{};
-  Fd epoll_{checked(::epoll_create1(EPOLL_CLOEXEC), "epoll_create1()")};
+  EpollSet epoll_;
 };
 
 EpollLoop::EpollLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : ReadyLoop(hosting, stop, group, index), edge_(!hosting.options.is("trigger", "level")) {
-  control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
-  control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  for (Listener* const listener : listeners()) control(EPOLL_CTL_ADD, listener->fd(), 0, listener);
+  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
+  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  epoll_.add(listeners());
 }
 
 void EpollLoop::run() {
   while (!over()) {
     start_dials();
-    watch_listeners();
+    epoll_.watch(listeners(), accepts());
     const std::span<const epoll_event> events = wait();
     for (std::size_t i = 0; i < events.size(); ++i) {
       fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
@@ -75,20 +61,7 @@ void EpollLoop::run() {
 }
 
 std::span<const epoll_event> EpollLoop::wait() {
-  return {events_.data(), woken(wait_for_events(next_wait()), "epoll_pwait2()")};
-}
-
-// epoll_wait has a resolution of 1 ms; rounding up makes it wake up late, never early.
-int EpollLoop::wait_for_events(Duration most) {
-  const timespec timeout = to_timespec(most);
-  if (has_pwait2_) {
-    const int ready = ::epoll_pwait2(epoll_.get(), events_.data(), kEventsPerTurn, &timeout, nullptr);
-    has_pwait2_ = ready >= 0 || (errno != ENOSYS && errno != EPERM);
-    if (has_pwait2_) return ready;
-    hosting().tally.note("epoll_pwait2 is refused here (Linux 5.11 has it): deadlines are up to 1 ms late");
-  }
-  const auto most_ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();
-  return ::epoll_wait(epoll_.get(), events_.data(), kEventsPerTurn, static_cast<int>(most_ms));
+  return epoll_.first(woken(epoll_.wait(next_wait(), hosting().tally), "epoll_pwait2()"));
 }
 
 // Null where there is no such event, or the event is not a peer's.
@@ -102,10 +75,10 @@ const ReadyPeer* EpollLoop::peer_of(std::span<const epoll_event> events, std::si
 void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
-    control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable, and would wake the loop at once
+    // It stays readable, and would wake the loop at once.
+    epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);
     // Removed explicitly, not by close(): see let_go().
-    for (Listener* const listener : listeners()) control(EPOLL_CTL_DEL, listener->fd(), 0, nullptr);
-    accepting_ = false;
+    epoll_.remove(listeners());
     return request_stop();
   }
   if (tag == &inbox()) return admit_dealt();
@@ -122,29 +95,16 @@ void EpollLoop::watch(Peer& peer) {
   unsigned events = edge_ && peer.connection ? EPOLLIN | EPOLLRDHUP | output : interest(peer);
   if (edge_ || events == 0) events |= EPOLLET;
   if (events == peer.armed) return;
-  control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events, &peer);
+  epoll_.control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events,
+                 &peer);
   peer.armed = events;
 }
 
 // close() ends the watch only if no other process has a copy of the socket. A child has one until exec, and
 // the kernel would go on to report the destroyed peer.
 bool EpollLoop::let_go(Peer& peer) {
-  if (peer.armed != Peer::kUnwatched) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr);
+  if (peer.armed != Peer::kUnwatched) epoll_.remove(peer.socket.get());
   return true;
-}
-
-// While accepting is paused, a non-empty accept queue would wake a level-triggered loop again and again.
-// Changing a watch allocates no kernel memory, so a shortage cannot keep the loop from accepting again.
-void EpollLoop::watch_listeners() {
-  if (listeners().empty() || accepting_ == accepts()) return;
-  for (Listener* const listener : listeners())
-    control(EPOLL_CTL_MOD, listener->fd(), accepts() ? EPOLLIN : 0U, listener);
-  accepting_ = accepts();
-}
-
-void EpollLoop::control(int operation, int fd, std::uint32_t events, void* tag) {
-  epoll_event event{.events = events, .data = {.ptr = tag}};
-  checked(::epoll_ctl(epoll_.get(), operation, fd, &event), "epoll_ctl({}, {})", operation, fd);
 }
 
 constexpr std::array<std::string_view, 2> kTriggers{"edge", "level"};

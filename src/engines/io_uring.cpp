@@ -289,7 +289,7 @@ constexpr std::array kKnobs{
 
 extern const Engine kIoUring{
     .name = "io-uring",
-    .summary = "completions instead of readiness: one system call for the operations of many sockets",
+    .summary = "completions instead of readiness: one system call for many operations",
     .several_loops = true,
     .threads = "one per loop (-t)",
     .knobs = kKnobs,

@@ -9,9 +9,16 @@
 #define JOUST_ENGINES(engine) \
   engine(kNull)               \
   engine(kThreads)            \
+  engine(kTwoThreads)         \
+  engine(kProcesses)          \
+  engine(kTwoProcesses)       \
+  engine(kSelectBlocking)     \
+  engine(kSelect)             \
   engine(kPoll)               \
+  engine(kKqueue)             \
   engine(kEpoll)              \
-  engine(kIoUring)
+  engine(kIoUring)            \
+  engine(kEpollPool)
 
 namespace joust {
 

@@ -53,7 +53,6 @@ class TemplateLoop : public LoopCore<TemplatePeer> {
   void receive(TemplatePeer& peer);
   void note_plain_files();
   void flush(TemplatePeer& peer);
-  void resume_unfinished();
   void stop_by_and_by();
   void watch(TemplatePeer& peer);
   bool let_go(TemplatePeer& peer) override;
@@ -82,7 +81,7 @@ void TemplateLoop::run() {
     start_dials(SOCK_NONBLOCK);  // OPTIONAL: role dial. Without it set .dials = false in the descriptor.
     watch_listeners();
     for (const epoll_event& event : wait()) dispatch(event);
-    resume_unfinished();
+    resume(unfinished_);
     fire_deadlines();     // duty 11
     pass_publications();  // duty 9
     if (stopping_) stop_by_and_by();
@@ -180,12 +179,6 @@ void TemplateLoop::flush(TemplatePeer& peer) {
     peer.full = !send_ready(peer.socket.get(), *peer.connection, now());
   }
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());
-}
-
-void TemplateLoop::resume_unfinished() {
-  Queue<TemplatePeer> unfinished;
-  unfinished.take_all(unfinished_);
-  while (TemplatePeer* peer = unfinished.pop()) attend(*peer);
 }
 
 // REQUIRED: the stop. First loop 0 accepts the peers left in the queue; then each loop answers the requests

@@ -14,27 +14,29 @@
 // recv blocks, but send does not: if both peers blocked in send, neither would read, for ever. When a socket
 // is full, ppoll waits for room and for input alike. ppoll also waits when a deadline is nearer than recv's
 // timeout, because ppoll is exact, while SO_RCVTIMEO costs nothing but is rounded to the kernel's ticks.
-// threads/crew.hpp explains how sleeping threads are interrupted, and how a broadcast is sent. The host is in
-// threads/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection for writing.
-// For files, sendfile and splice replace send and recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and
-// may block for up to one tick of the kernel.
+// crew/crew.hpp explains how sleeping threads are interrupted, and threads/peer.hpp how a broadcast is sent.
+// The host is in crew/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection
+// for writing (two_threads.cpp). For files, sendfile and splice replace send and recv: files/file_io.hpp.
+// sendfile has no MSG_DONTWAIT, and may block for up to one tick of the kernel.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
 
+#include "engines/crew/blocking_dial.hpp"
+#include "engines/crew/crew.hpp"
+#include "engines/crew/host.hpp"
 #include "engines/files/file_io.hpp"
+#include "engines/loop/heard.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/threads/blocking_dial.hpp"
-#include "engines/threads/crew.hpp"
-#include "engines/threads/host.hpp"
-#include "net/address.hpp"
+#include "engines/threads/peer.hpp"
+#include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
@@ -46,44 +48,35 @@ constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; th
 // The work of one connection's thread. It lives on that thread's stack.
 class Conversation {
  public:
-  Conversation(const Hosting& hosting, Crew& crew, CrewPeer& peer)
-      : hosting_(hosting),
-        crew_(crew),
+  explicit Conversation(ThreadsPeer& peer)
+      : hosting_(peer.crew().hosting()),
+        crew_(peer.crew()),
         peer_(peer),
-        patience_(hosting.options.wait, hosting.options.paced),
-        pipe_(crew.pipes()) {}
+        patience_(hosting_.options.wait, hosting_.options.paced),
+        pipe_(crew_.pipes()) {}
 
   void hold();
 
  private:
-  struct Heard {
-    Bytes bytes;
-    int error;              // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
-    std::size_t piped = 0;  // bytes spliced into the pipe instead
-  };
-
   bool take_turn();
   bool puts_off_deadlines();
   Duration next_wait();
   Heard listen(Duration wait);
   Heard listen_for_a_reset(Duration wait);
-  void report(const Heard& heard);
-  void take_leave(const Heard& heard);
 
   const Hosting& hosting_;
   Crew& crew_;
-  CrewPeer& peer_;
+  ThreadsPeer& peer_;
   Time now_{};
   Patience patience_;
   Lateness lateness_;
   bool paused_ = false;  // the last wait ended much too late
   bool found_ = false;   // something to read, in this turn
   FilePipe pipe_;
-  std::size_t for_file_ = 0;         // bytes to be spliced
-  bool silent_ = false;              // in this turn the host sends for this thread
-  bool has_hung_up_ = false;         // the peer, and its hang-up has been reported
-  bool took_leave_ = false;          // the session has been told of the stop
-  std::size_t read_since_stop_ = 0;  // bytes
+  std::size_t for_file_ = 0;  // bytes to be spliced
+  bool silent_ = false;       // in this turn the host sends for this thread
+  bool has_hung_up_ = false;  // the peer, and its hang-up has been reported
+  LeaveTaking leave_;
   std::array<std::byte, kMostRead> buffer_;
 };
 
@@ -92,8 +85,6 @@ void Conversation::hold() {
   set_timeout(peer_.socket.get(), SO_SNDTIMEO, kSendTick);
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
-  const PeerAddress from = hosting_.target == nullptr ? peer_of(peer_.socket.get()) : PeerAddress::unknown;
-  peer_.connection.emplace(hosting_.service.open({.peer = from}), hosting_.limits, hosting_.tally, now_);
   while (take_turn()) {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();
@@ -103,19 +94,18 @@ void Conversation::hold() {
     const Time until = now_ + std::min(wait, kTick);
     now_ = Clock::now();
     paused_ = now_ > until + Lateness::kPause;
-    found_ = !heard.bytes.empty() || heard.piped > 0;
-    report(heard);
-    if (stopping && !took_leave_) take_leave(heard);
+    found_ = heard.has_input();
+    if (found_) patience_.found_work(now_);
+    report(heard, *peer_.connection, pipe_, now_);
+    if (stopping && !leave_.is_taken()) leave_.go_on(heard, *peer_.connection, hosting_.limits, now_);
   }
-  peer_.connection.reset();
-  peer_.socket.close();
 }
 
 // False when the connection is over.
 bool Conversation::take_turn() {
   // The nudge is acknowledged first; then everything it may refer to is examined, below.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
-  peer_.catch_up(crew_.publications(), now_);
+  peer_.catch_up(now_);
   if (!puts_off_deadlines()) peer_.connection->on_time(now_);
   silent_ = crew_.will_speak();
   if (!silent_) peer_.flush(now_);
@@ -129,7 +119,7 @@ bool Conversation::puts_off_deadlines() {
 
 // Returns the longest wait, and records for the host the events waited for.
 Duration Conversation::next_wait() {
-  const bool look_only = peer_.nudged || (crew_.draining() && !took_leave_);
+  const bool look_only = peer_.nudged || (crew_.draining() && !leave_.is_taken());
   auto due = peer_.connection->deadline();
   if (due) due = lateness_.sleeps_until(*due);
   const Duration wait = look_only ? Duration::zero() : patience_.next_wait(due, now_);
@@ -140,7 +130,7 @@ Duration Conversation::next_wait() {
 }
 
 // Waits for the recorded events, without the lock, and reads.
-Conversation::Heard Conversation::listen(Duration wait) {
+Heard Conversation::listen(Duration wait) {
   if (peer_.waits_for == 0) return listen_for_a_reset(wait);
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
   // splice has no MSG_DONTWAIT, and would hold its pipe while it waits.
@@ -152,8 +142,7 @@ Conversation::Heard Conversation::listen(Duration wait) {
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
   if (for_file_ > 0)
-    if (const auto n = pipe_.fill(peer_.socket.get(), for_file_))
-      return {{}, *n < 0 ? errno : 0, *n < 0 ? 0 : static_cast<std::size_t>(*n)};
+    if (const auto n = pipe_.fill(peer_.socket.get(), for_file_)) return Heard::spliced(*n);
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -164,7 +153,7 @@ Conversation::Heard Conversation::listen(Duration wait) {
 
 // While nothing is wanted from the peer, only a reset matters. After a reported hang-up the socket is left
 // out, because it would end each further sleep at once.
-Conversation::Heard Conversation::listen_for_a_reset(Duration wait) {
+Heard Conversation::listen_for_a_reset(Duration wait) {
   pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
   if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
@@ -173,34 +162,15 @@ Conversation::Heard Conversation::listen_for_a_reset(Duration wait) {
   return {{}, error != 0 ? error : EAGAIN};
 }
 
-void Conversation::report(const Heard& heard) {
-  if (!heard.bytes.empty()) {
-    patience_.found_work(now_);
-    peer_.connection->received(heard.bytes, now_);
-  } else if (heard.piped > 0) {
-    patience_.found_work(now_);
-    pipe_.empty(*peer_.connection, now_);
-  } else if (heard.error == 0) {
-    peer_.connection->peer_finished(now_);
-  } else if (heard.error != EAGAIN && heard.error != EINTR) {
-    peer_.connection->failed({Stage::receive, heard.error, {}}, now_);
-  }
-}
-
-// The stop: input that has arrived is answered, up to a turn's quota. Then the session is told to finish.
-void Conversation::take_leave(const Heard& heard) {
-  read_since_stop_ += heard.bytes.size() + heard.piped;
-  if (heard.error != EAGAIN && read_since_stop_ < hosting_.limits.read_bytes_per_turn) return;
-  took_leave_ = true;
-  peer_.connection->drain(now_);
-}
-
 void run(const Hosting& hosting, Stop& stop) {
-  const auto hold = [&](Crew& crew, CrewPeer& peer) { Conversation(hosting, crew, peer).hold(); };
-  Host(hosting, stop, hold).run();
+  Host(hosting, stop, [](Crew& crew) { return std::make_unique<ThreadsPeer>(crew); }).run();
 }
 
 }  // namespace
+
+void ThreadsPeer::hold(std::size_t /*thread*/) {
+  Conversation(*this).hold();
+}
 
 extern const Engine kThreads{
     .name = "threads",

@@ -61,10 +61,10 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
   return result;
 }
 
-void check_plan(const LoadPlan& plan, unsigned threads) {
+void check_plan(const LoadPlan& plan, const Engine& engine, unsigned threads) {
   check_between("-c,--connections", plan.connections, 1, 1'000'000);
   check_between("--depth", plan.depth, 1, 100'000);
-  check_between("-t,--threads", threads, 1, 1024);
+  check_threads(engine, threads);
   check_rate(plan);
   if (plan.messages) check_between("-m,--messages", *plan.messages, 1, 1'000'000'000);
 }
@@ -88,7 +88,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
       options(std::move(wanted)),
       engine(checked_engine(options.engine, options.knobs, Role::dial, protocol)),
       engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
-  check_plan(options.load, options.threads);
+  check_plan(options.load, engine, options.threads);
   check_payload(protocol, options.payload);
   check_options(protocol, options.options, engine.in_process, true);
   asking = parameters_of(protocol, options.options, Role::dial);

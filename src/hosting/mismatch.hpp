@@ -8,8 +8,8 @@
 
 namespace joust {
 
-// Why no server and no load can speak the protocol over the engine, for people: "unsupported: ...". Empty
+// Why that side cannot speak the protocol over the engine, for people: "unsupported: ...". Empty
 // where they fit. Ask before anything starts: an engine opens sessions without looking at the protocol.
-std::string_view mismatch(const Engine& engine, const Protocol& protocol);
+std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role);
 
 }  // namespace joust

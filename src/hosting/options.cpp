@@ -55,7 +55,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (role == Role::dial && !engine.dials)
     throw Refusal(fmt::format("engine '{}' cannot dial: {}", name, engine.summary));
   check_knobs(engine, knobs);
-  if (const std::string_view reason = mismatch(engine, protocol); !reason.empty())
+  if (const std::string_view reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(fmt::format("engine '{}' with protocol '{}': {}", name, protocol.name, reason));
   if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
@@ -86,6 +86,10 @@ Parameters parameters_of(const Protocol& protocol, const Settings& given, Role s
   for (auto& [name, value] : parameters.options)
     if (const auto found = given.find(name); found != given.end()) value = found->second;
   return parameters;
+}
+
+void check_threads(const Engine& engine, std::uint64_t threads) {
+  check_between("-t,--threads", threads, engine.least_threads, 1024);
 }
 
 void check_payload(const Protocol& protocol, std::size_t payload) {

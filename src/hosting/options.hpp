@@ -31,6 +31,9 @@ void check_options(const Protocol& protocol, const Settings& given, bool serves,
 // All options the protocol has for a side; those not given have their defaults.
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
 
+// As many threads as the engine may have.
+void check_threads(const Engine& engine, std::uint64_t threads);
+
 void check_payload(const Protocol& protocol, std::size_t payload);
 
 // Throws where `value` is not between both; `option` as the command line names it: "-t,--threads".

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <csignal>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -11,33 +10,13 @@
 #include <thread>
 #include <utility>
 
-#include "base/check.hpp"
+#include "base/signals_blocked.hpp"
 #include "connection/tally.hpp"
 #include "hosting/options.hpp"
 #include "net/listeners.hpp"
 #include "net/stop.hpp"
 
 namespace joust {
-namespace {
-
-// A thread that is made meanwhile takes none of the program's signals.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    checked_number(::pthread_sigmask(SIG_SETMASK, &all, &before_), "pthread_sigmask(SIG_SETMASK)");
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
-
 struct Server::State {
   enum class Phase : std::uint8_t { ready, serving, over };
 
@@ -70,7 +49,7 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
       options(std::move(wanted)),
       engine(checked_engine(options.engine, options.knobs, Role::serve, protocol)),
       engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
-  check_between("-t,--threads", options.threads, 1, 1024);
+  check_threads(engine, options.threads);
   check_between("--max-connections", options.limits.connections, 1, 1'000'000);
   check_options(protocol, options.options, true, false);
   const std::vector<Endpoint> endpoints = checked_listen(options.listen, options.is_public);

@@ -114,10 +114,15 @@ Usage operator+(const Usage& later, const Usage& earlier) {
 }
 
 Usage own_times() {
-  rusage used{};
-  checked(::getrusage(RUSAGE_SELF, &used), "getrusage(RUSAGE_SELF)");
-  return {seconds(used.ru_utime), seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_nvcsw),
-          static_cast<std::uint64_t>(used.ru_nivcsw), 0};
+  Usage times;
+  for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage used{};
+    checked(::getrusage(whose, &used), "getrusage()");
+    times = times + Usage{seconds(used.ru_utime), seconds(used.ru_stime),
+                          static_cast<std::uint64_t>(used.ru_nvcsw),
+                          static_cast<std::uint64_t>(used.ru_nivcsw), 0};
+  }
+  return times;
 }
 
 Usage own_usage() {

@@ -17,11 +17,11 @@
 namespace joust::conformance {
 namespace {
 
-class BroadcastOn : public EngineTest {};
+class BroadcastOn : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE(BroadcastOn, Role::serve);
 
 // Separate, because it takes 2 s and tests mostly the room.
-class EvictionOn : public EngineTest {};
+class EvictionOn : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(EvictionOn, Role::serve);
 
 const Protocol& broadcast() {

@@ -3,6 +3,7 @@
 // However a connection ends, earlier requests are answered, and other connections are not affected.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <sys/socket.h>
 
@@ -151,7 +152,7 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
   EchoService echo(Line{});
   Server server(GetParam(), echo);
   std::deque<Peer> each;  // one for each loop, so that all loops have started
-  for (unsigned i = 0; i < GetParam().options.threads; ++i) {
+  for (unsigned i = 0; i < std::max(1U, GetParam().options.threads); ++i) {
     each.emplace_back(server.endpoint()).send("here\n");
     EXPECT_EQ(each.back().receive(5), "here\n");
   }

@@ -93,6 +93,7 @@ TEST_P(FilePeerOn, LetsOneOfTwoUploadsToOneNameWin) {
 }
 
 TEST_P(FilePeerOn, CarriesTheRangesOfOneUploadOverSeveralConnections) {
+  if (!sessions_are_common(GetParam())) GTEST_SKIP() << "its sessions live in different processes";
   const auto service = serve();
   Server server(GetParam(), *service);
   const auto range = [](ByteRange which, const std::string& text) {

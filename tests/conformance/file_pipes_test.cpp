@@ -32,7 +32,9 @@ class FilePipes : public FileTest {
     return {};
   }
 
+  // With pipes that can be made to fail: a failure planted here reaches no other process.
   bool splices() {
+    if (GetParam().engine->separate_processes) return false;
     const auto service = serve_splicing();
     Server server(GetParam(), *service);
     put(server);
@@ -57,7 +59,7 @@ std::size_t open_pipes() {
   }));
 }
 
-constexpr const char* kNoSplice = "it does not splice";
+constexpr const char* kNoSplice = "it does not splice in this process";
 
 TEST_P(FilePipes, ThatAreTooSmallAreNotUsed) {
   checks(Duty::files);
@@ -88,6 +90,9 @@ TEST_P(FilePipes, ThatCannotBeMadeAreTriedAgain) {
   if (!splices()) GTEST_SKIP() << kNoSplice;
   const auto service = serve_splicing();
   Server server(GetParam(), *service);
+  Peer first(server.endpoint());  // what libkqueue needs a pipe for is made by then
+  first.finish();
+  EXPECT_EQ(first.receive_to_end(), "");
   {
     const test::Failing none(test::Call::pipe2, EMFILE);
     put(server);

@@ -21,7 +21,7 @@ TEST_P(FileOn, SendsAndStoresFilesInRanges) {
     carry(plain_epoll(), server, 3, 4, got);
     EXPECT_TRUE(text_of(folder_.file("got")) == pattern(5'000'000)) << way;
   }
-  carry(plain_epoll(), server, 4, 8,
+  carry(plain_epoll(), server, connections_of_an_upload(GetParam()), 8,
         {{"op", "put"}, {"file", path("large")}, {"name", "sub/put"}, {"segments", "8"}});
   EXPECT_TRUE(text_of(path("sub/put")) == pattern(5'000'000));
 }
@@ -31,7 +31,8 @@ TEST_P(FileOn, TakesEveryWayToReadAndToWrite) {
     const auto service = serve({{"overwrite", "yes"}, {"file-read", read}, {"file-write", write}});
     Server server(GetParam(), *service);
     carry(plain_epoll(), server, 2, 4, {{"name", "large"}, {"sink", "memory"}}, 2);
-    carry(plain_epoll(), server, 2, 4, {{"op", "put"}, {"bytes", "1000000"}, {"segments", "2"}}, 2);
+    carry(plain_epoll(), server, connections_of_an_upload(GetParam()), 4,
+          {{"op", "put"}, {"bytes", "1000000"}, {"segments", "2"}}, 2);
     server.stop();
     EXPECT_EQ(test::figure(*service, "bytes_stored"), 2'000'000U);
   }

@@ -70,6 +70,11 @@ inline const Variant& plain_epoll() {
   return *std::ranges::find(all, "epoll", &Variant::name);
 }
 
+// The ranges of one upload belong together: they need sessions that do.
+inline std::size_t connections_of_an_upload(const Variant& server) {
+  return sessions_are_common(server) ? 2 : 1;
+}
+
 // Runs a load against a server and expects every range to be verified.
 inline void carry(const Variant& client, Server& server, std::size_t connections, std::uint64_t ranges,
                   const Options& options, std::uint64_t messages = 1) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <semaphore>
+#include <atomic>
+
+#include "base/shared_memory.hpp"
 
 namespace joust::conformance {
 
@@ -15,8 +17,10 @@ class Gate {
   void let_go();      // releases one thread: the one held, or the next one
 
  private:
-  std::counting_semaphore<> held_{0};
-  std::counting_semaphore<> let_go_{0};
+  struct Counts {
+    std::atomic<unsigned> held{0}, let_go{0};
+  };
+  SharedMemory<Counts> counts_{};
 };
 
 }  // namespace joust::conformance

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/idleness.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <ctime>
 
-#include "joust/time.hpp"
+#include "measure/process_clock.hpp"
 
 namespace joust::conformance {
 namespace {
 
-constexpr Duration kSpinning = std::chrono::milliseconds(40);  // of CPU time
+constexpr double kSpinning_s = 0.04;  // of CPU time
 
-Duration cpu_time_by(clockid_t clock) {
+double cpu_time_s(clockid_t clock) {
   timespec time{};
   ::clock_gettime(clock, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 }  // namespace
 
 double cpu_share_beside_a_spinner() {
-  const Duration all_before = cpu_time_by(CLOCK_PROCESS_CPUTIME_ID);
-  const Duration own_before = cpu_time_by(CLOCK_THREAD_CPUTIME_ID);
-  Duration own{};
-  while (own < kSpinning) own = cpu_time_by(CLOCK_THREAD_CPUTIME_ID) - own_before;
-  const Duration all = cpu_time_by(CLOCK_PROCESS_CPUTIME_ID) - all_before;
-  return static_cast<double>((all - own).count()) / static_cast<double>(own.count());
+  ProcessClock tree(::getpid());  // of nobody, where there are no descriptors to look for children
+  const double tree_before_s = tree.read_s();
+  const double process_before_s = cpu_time_s(CLOCK_PROCESS_CPUTIME_ID);
+  const double own_before_s = cpu_time_s(CLOCK_THREAD_CPUTIME_ID);
+  double own_s = 0;
+  while (own_s < kSpinning_s) own_s = cpu_time_s(CLOCK_THREAD_CPUTIME_ID) - own_before_s;
+  const double process_s = cpu_time_s(CLOCK_PROCESS_CPUTIME_ID) - process_before_s;
+  return (std::max(process_s, tree.read_s() - tree_before_s) - own_s) / own_s;
 }
 
 bool sleeps(const Variant& variant) {

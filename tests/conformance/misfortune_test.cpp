@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/shared_memory.hpp"
 #include "conformance/running.hpp"
 #include "session/handler_session.hpp"
 
@@ -34,10 +35,10 @@ class FragileService : public HandlerService {
  public:
   FragileService() : HandlerService(Line{}, [] { return std::make_unique<FragileHandler>(); }) {}
   std::unique_ptr<Session> open(const Opening& opening) override {
-    if (refusing) throw std::bad_alloc();
+    if (*refusing) throw std::bad_alloc();
     return HandlerService::open(opening);
   }
-  std::atomic<bool> refusing{false};
+  SharedMemory<std::atomic<bool>> refusing{false};
 };
 
 TEST_P(Misfortune, OfASessionThatThrowsIsItsOwn) {
@@ -68,9 +69,9 @@ TEST_P(Misfortune, OfASessionThatCannotBeMadeIsItsOwn) {
   Server server(GetParam(), fragile);
   Peer before(server.endpoint());
   expect_to_be_served(before);
-  fragile.refusing = true;
+  *fragile.refusing = true;
   for (int i = 0; i < 5; ++i) EXPECT_NE(Peer(server.endpoint()).next(), Next::data);
-  fragile.refusing = false;
+  *fragile.refusing = false;
   expect_to_be_served(before);
   Peer later(server.endpoint());
   expect_to_be_served(later);

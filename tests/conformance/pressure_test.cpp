@@ -17,6 +17,9 @@ namespace {
 class Pressure : public EngineTest {};
 JOUST_EVERY_ENGINE(Pressure, Role::serve);
 
+class PressureOfAll : public CommonSessionsTest {};
+JOUST_EVERY_ENGINE(PressureOfAll, Role::serve);
+
 constexpr std::size_t kMebi = 1 << 20;
 
 // Sends until the connection is closed; returns the number of bytes sent.
@@ -35,7 +38,7 @@ std::size_t push(Peer& peer, std::size_t most) {
 
 // A session that wants nothing is not read for: at most one read is held for it, and the rest stays with the
 // peer.
-TEST_P(Pressure, WhatIsNotWantedStaysAtThePeer) {
+TEST_P(PressureOfAll, WhatIsNotWantedStaysAtThePeer) {
   checks(Duty::back_pressure);
   ScriptedService service;
   Server server(GetParam(), service, {.socket = {.receive_buffer = 64 << 10}});

@@ -17,7 +17,7 @@
 namespace joust::conformance {
 namespace {
 
-class Publishing : public EngineTest {};
+class Publishing : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE(Publishing, Role::serve);
 
 TEST_P(Publishing, AllHearWhenTheLastHasCome) {

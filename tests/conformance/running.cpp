@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/running.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
+#include <string_view>
 
+#include "base/check.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::conformance {
@@ -47,7 +56,41 @@ Run::Run(const Variant& variant, const Limits& limits, const Task& task)
                .target = task.target,
                .dials = task.dials,
                .answering = task.answering} {
-  done_ = std::async(std::launch::async, [this, run = variant.engine->run] { run(hosting_, stop_); });
+  if (variant.engine->separate_processes && hosting_.serves())
+    run_in_a_process(variant.engine->run);
+  else
+    done_ = std::async(std::launch::async, [this, run = variant.engine->run] { run(hosting_, stop_); });
+}
+
+void Run::run_in_a_process(void (*run)(const Hosting&, Stop&)) {
+  const pid_t process = checked(::fork(), "fork()");
+  if (process == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      run(hosting_, stop_);
+      if (::waitpid(-1, nullptr, WNOHANG) == 0 || errno != ECHILD)
+        throw std::runtime_error("children are left");
+    } catch (const std::exception& error) {
+      if (const auto* system = dynamic_cast<const std::system_error*>(&error))
+        ending_->error = system->code().value();
+      std::string_view(error.what()).copy(ending_->words.data(), ending_->words.size() - 1);
+    }
+    ::_exit(0);
+  }
+  // The listeners are the engine's alone from now on: its stop ends them.
+  const Fd nothing(checked(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open(/dev/null)"));
+  for (const Listener* listener : hosting_.listeners)
+    checked(::dup3(nothing.get(), listener->fd(), O_CLOEXEC), "dup3(/dev/null)");
+  done_ = std::async(std::launch::async, [this, process] { await_process(process); });
+}
+
+void Run::await_process(pid_t process) {
+  int status = 0;
+  checked(retry_interrupted([&] { return ::waitpid(process, &status, 0); }), "waitpid()");
+  const std::string words = ending_->words.data();
+  if (ending_->error != 0) throw std::system_error(ending_->error, std::generic_category(), words);
+  if (!words.empty()) throw std::runtime_error(words);
+  if (status != 0) throw std::runtime_error(fmt::format("the engine's process ended with status {}", status));
 }
 
 Run::~Run() {

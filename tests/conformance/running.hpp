@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
+#include <array>
 #include <future>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/shared_memory.hpp"
 #include "conformance/peer.hpp"
 #include "conformance/variants.hpp"
 #include "connection/tally.hpp"
@@ -30,6 +34,10 @@ struct Task {
 
 // An engine's run on its own thread. A run that hangs ends the whole program with a message, because later
 // results could not be trusted.
+//
+// A server that forks runs in a process of its own, without the test's threads and sockets: a child of the
+// engine would otherwise keep the test's end of each connection open. Its services are copies there, so a
+// test sees what peers see, and what is in SharedMemory: the tally, the stop, the log of a ScriptedService.
 class Run {
  public:
   Run(const Variant& variant, const Limits& limits, const Task& task);
@@ -43,11 +51,21 @@ class Run {
   void wait();  // for the return of run(); throws its exception
 
  private:
+  // The last words of a run in a process of its own.
+  struct Ending {
+    int error;  // of a std::system_error
+    std::array<char, 256> words;
+  };
+
+  void run_in_a_process(void (*run)(const Hosting&, Stop&));
+  void await_process(pid_t process);
+
   std::string name_;
   EngineOptions options_;
   Limits limits_;
   Tally tally_;
   Stop stop_;
+  SharedMemory<Ending> ending_{};
   Hosting hosting_;
   std::future<void> done_;
 };

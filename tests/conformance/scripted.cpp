@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <ranges>
 #include <stdexcept>
@@ -121,7 +122,7 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told) {
 }
 
 std::unique_ptr<Session> ScriptedService::open(const Opening& /*opening*/) {
-  return std::make_unique<ScriptedSession>(*this, sessions_++);
+  return std::make_unique<ScriptedSession>(*this, state_->sessions++);
 }
 
 Peer ScriptedService::join(const Server& server) {
@@ -137,23 +138,25 @@ void ScriptedService::let_go() {
 }
 
 void ScriptedService::want_again() {
-  all_want_ = true;
+  state_->all_want = true;
   publications_.announce();
 }
 
 void ScriptedService::publish() {
-  ++published_;
+  ++state_->published;
   publications_.announce();
 }
 
 void ScriptedService::tell(What what, unsigned session, std::size_t size) {
-  const std::lock_guard lock(mutex_);
-  log_.push_back({what, session, size, ::gettid()});
+  const std::size_t place = state_->begun++;
+  if (place >= kLongestLog) std::abort();
+  state_->log[place] = {what, session, size, ::gettid()};
+  std::size_t before = place;
+  while (!state_->told.compare_exchange_weak(before, place + 1)) before = place;
 }
 
 std::vector<Told> ScriptedService::log() const {
-  const std::lock_guard lock(mutex_);
-  return log_;
+  return {state_->log.begin(), state_->log.begin() + static_cast<std::ptrdiff_t>(state_->told.load())};
 }
 
 std::vector<Told> ScriptedService::told_since() const {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/shared_memory.hpp"
 #include "conformance/gate.hpp"
 #include "conformance/running.hpp"
 #include "joust/service.hpp"
@@ -35,6 +36,8 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told);
 //   s  sends kSegments small segments
 //   k  does not finish at a stop, but when its peer does
 //   p  publishes a letter: every session, this one too, sends "p"
+//
+// Sessions in other processes have the log in common too; publications do not reach them.
 class ScriptedService : public Service {
  public:
   static constexpr unsigned kSegments = 5'000;      // of 16 bytes
@@ -45,18 +48,18 @@ class ScriptedService : public Service {
 
   // A new peer whose session is open.
   Peer join(const Server& server);
-  unsigned sessions() const { return sessions_; }  // so far; the last one has the number below this
+  unsigned sessions() const { return state_->sessions; }  // so far; the last one has the number below this
 
   Gate& gate() { return gate_; }
-  void hold_next_opened() { hold_next_opened_ = true; }  // in its on_open
-  bool holds_this() { return hold_next_opened_.exchange(false); }
+  void hold_next_opened() { state_->hold_next_opened = true; }  // in its on_open
+  bool holds_this() { return state_->hold_next_opened.exchange(false); }
   // Releases the held thread. told_before() counts from here.
   void let_go();
   // Publishes; all sessions want bytes again.
   void want_again();
-  bool all_want() const { return all_want_; }
+  bool all_want() const { return state_->all_want; }
   void publish();
-  unsigned published() const { return published_; }  // letters
+  unsigned published() const { return state_->published; }  // letters
 
   void tell(Told::What what, unsigned session, std::size_t size = 0);
   std::vector<Told> log() const;
@@ -74,14 +77,21 @@ class ScriptedService : public Service {
  private:
   static void await(const std::function<bool()>& told);
 
-  std::atomic<unsigned> sessions_{0};
-  std::atomic<bool> hold_next_opened_{false};
-  std::atomic<bool> all_want_{false};
-  std::atomic<unsigned> published_{0};
+  static constexpr std::size_t kLongestLog = 1 << 18;  // calls; pages that are not used take no memory
+
+  struct State {
+    std::atomic<unsigned> sessions{0};
+    std::atomic<bool> hold_next_opened{false};
+    std::atomic<bool> all_want{false};
+    std::atomic<unsigned> published{0};
+    std::atomic<std::size_t> begun{0};  // calls; each takes a place,
+    std::atomic<std::size_t> told{0};   // and those before this one are written
+    std::array<Told, kLongestLog> log;
+  };
+
+  SharedMemory<State> state_;
   Gate gate_;
   Publications publications_;
-  mutable std::mutex mutex_;
-  std::vector<Told> log_;
 };
 
 }  // namespace joust::conformance

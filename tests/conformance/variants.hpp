@@ -43,8 +43,19 @@ class EngineTest : public testing::TestWithParam<Variant> {
   void checks(Duty duty);
 
  private:
-  Resources before_;
+  std::optional<Resources> before_;  // none where the engine is unavailable
   std::optional<testing::ScopedTrace> duty_;
+};
+
+// False where an engine serves each session in a process of its own: publications do not reach them.
+inline bool sessions_are_common(const Variant& variant) {
+  return !variant.engine->separate_processes;
+}
+
+// Tests of sessions that affect one another: engines without such sessions are left out.
+class CommonSessionsTest : public EngineTest {
+ protected:
+  void SetUp() override;
 };
 
 }  // namespace joust::conformance

@@ -21,6 +21,8 @@ class FailingWaits {
  public:
   explicit FailingWaits(int error, std::uint64_t times = test::Failing::kAlways)
       : calls_{{{test::Call::ppoll, error, times},
+                {test::Call::select, error, times},
+                {test::Call::kevent, error, times},
                 {test::Call::epoll_wait, error, times},
                 {test::Call::epoll_pwait2, error, times}}} {}
   std::uint64_t failed() const {
@@ -30,7 +32,7 @@ class FailingWaits {
   }
 
  private:
-  std::array<test::Failing, 3> calls_;
+  std::array<test::Failing, 5> calls_;
 };
 
 void expect_served(Peer& peer) {

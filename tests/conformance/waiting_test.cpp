@@ -24,8 +24,10 @@ TEST_P(Waiting, SleepsWhileNobodySpeaks) {
   Server server(GetParam(), service);
   std::vector<Peer> peers;
   for (int i = 0; i < 3; ++i) peers.push_back(service.join(server));
-  service.publish();
-  for (Peer& peer : peers) EXPECT_EQ(peer.receive(1), "p");
+  if (sessions_are_common(GetParam())) {
+    service.publish();
+    for (Peer& peer : peers) EXPECT_EQ(peer.receive(1), "p");
+  }
   EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
 }
 
@@ -38,6 +40,7 @@ TEST_P(Waiting, SleepsWhileWhatArrivesIsNotWanted) {
   service.await_bytes(2, 0);
   for (int i = 0; i < 3; ++i) peer.send("e");
   EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
+  if (!sessions_are_common(GetParam())) return;
   service.want_again();
   EXPECT_EQ(peer.receive(3), "eee");
 }
@@ -80,6 +83,7 @@ TEST_P(Waiting, SleepsBesideAPeerThatHasHungUp) {
     peer.send("..");
   }
   EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
+  if (!sessions_are_common(GetParam())) return;
   service.want_again();
   service.await(What::finished, 0);
   EXPECT_EQ(service.bytes_of(0), 4U) << "what came before the end";
@@ -87,7 +91,7 @@ TEST_P(Waiting, SleepsBesideAPeerThatHasHungUp) {
 
 // The number of times the thread has gone to sleep.
 unsigned long sleeps_of(int thread) {
-  std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
+  std::ifstream status("/proc/" + std::to_string(thread) + "/status");
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("voluntary_ctxt_switches:")) return std::stoul(line.substr(line.find('\t')));
   throw std::runtime_error("no count of context switches");

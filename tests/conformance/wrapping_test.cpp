@@ -12,7 +12,7 @@
 namespace joust::conformance {
 namespace {
 
-class Wrapped : public EngineTest {};
+class Wrapped : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(Wrapped, Role::serve);
 
 class WrappedDialling : public EngineTest {};

@@ -68,6 +68,7 @@ std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange
 std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
   std::vector<conformance::Variant> all;
   for (const Engine* engine : hostile::engines_over_sockets(exchange.role)) {
+    if (engine->separate_processes) continue;  // a fault planted here does not reach its processes
     conformance::Variant plain{engine, {}, std::string(engine->name)};
     for (const Knob& knob : engine->knobs) plain.options.knobs.emplace(knob.name, knob.choices.front());
     all.push_back(plain);
@@ -78,9 +79,12 @@ std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
         other.options.knobs[std::string(knob.name)] = choice;
       }
     if (!engine->several_loops) continue;
-    all.push_back(plain);
-    all.back().name += "-threads-3";
-    all.back().options.threads = 3;
+    for (const unsigned threads : {3U, 0U}) {
+      if (threads < engine->least_threads) continue;
+      all.push_back(plain);
+      all.back().name += fmt::format("-threads-{}", threads);
+      all.back().options.threads = threads;
+    }
   }
   return all;
 }

@@ -57,8 +57,14 @@ std::string name_of(const testing::TestParamInfo<const Engine*>& tested) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, OneFault, testing::ValuesIn(hostile::engines_over_sockets(Role::serve)),
-                         name_of);
+// Those of variants_for().
+std::vector<const Engine*> engines_of_one_process() {
+  std::vector<const Engine*> all = hostile::engines_over_sockets(Role::serve);
+  std::erase_if(all, [](const Engine* engine) { return engine->separate_processes; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, OneFault, testing::ValuesIn(engines_of_one_process()), name_of);
 
 }  // namespace
 }  // namespace joust::faults

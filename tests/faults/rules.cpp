@@ -15,6 +15,7 @@ using std::string_view_literals::operator""sv;
 
 // Without these an engine cannot begin.
 constexpr std::array kMayEnd{"epoll_create1"sv,
+                             "kqueue"sv,
                              "eventfd"sv,
                              "std::thread"sv,
                              "io_uring_queue_init_params"sv,
@@ -24,8 +25,8 @@ constexpr std::array kMayEnd{"epoll_create1"sv,
                              "operator new"sv};
 
 bool costs_nothing(const Call& call, int error) {
-  // Here "again" means that the machine has none left: of ports, or of threads.
-  constexpr std::array kRefuse{"connect"sv, "uring connect"sv, "pthread_create"sv};
+  // Here "again" means that the machine has none left: of ports, of threads, or of memory.
+  constexpr std::array kRefuse{"connect"sv, "uring connect"sv, "pthread_create"sv, "mmap"sv};
   const bool refuses = std::ranges::find(kRefuse, call.name()) != kRefuse.end();
   // A seccomp profile forbids them so, and there is another way.
   const bool forbidden = error == EPERM && (call.name() == "sendfile" || call.name().starts_with("splice"));
@@ -37,7 +38,7 @@ bool costs_nothing(const Call& call, int error) {
 std::string_view message_name(std::string_view name) {
   if (name == "io_uring_queue_init_params") return "io_uring_setup";
   if (name == "operator new") return "bad_alloc";
-  if (name == "std::thread") return "starting loop";
+  if (name == "std::thread") return "starting ";  // "loop 2 of 4", "worker 1 of 3"
   return name;
 }
 
@@ -49,7 +50,8 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 
 std::string impossible(const conformance::Variant& variant, const Call& call, int error) {
   constexpr std::array kEmptied{"recv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
-  const bool edge = variant.engine->name == "epoll" && !variant.options.is("trigger", "level");
+  const std::string_view engine = variant.engine->name;
+  const bool edge = (engine == "epoll" && !variant.options.is("trigger", "level")) || engine == "kqueue";
   if (edge && error == EAGAIN && contains(kEmptied, call.name()))
     return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
   if (edge && error == kShort && call.name() == "recv")

@@ -172,7 +172,8 @@ int main(int count, char** arguments) {
     fmt::print(stderr, "no engine '{}' here that serves over sockets\n", soak.engine);
     return kUsage;
   }
-  const std::vector<std::string> known = protocols();
+  const Engine* engine = soak.engine.empty() ? find_engine("threads") : engine_of(soak.engine, Role::serve);
+  const std::vector<std::string> known = protocols(*engine, soak.role == "dial" ? Role::dial : Role::serve);
   if (!soak.protocol.empty() && std::ranges::find(known, soak.protocol) == known.end()) {
     fmt::print(stderr, "no protocol '{}'; there are: {}\n", soak.protocol, join(known));
     return kUsage;

@@ -22,6 +22,8 @@ Call poll_call{"poll", {EINTR, ENOMEM, EAGAIN}};
 Call ppoll_call{"ppoll", {EINTR, ENOMEM, EAGAIN}};
 Call select_call{"select", {EINTR, ENOMEM}};
 Call pselect_call{"pselect", {EINTR, ENOMEM}};
+Call kqueue_call{"kqueue", {EMFILE, ENFILE, ENOMEM}};
+Call kevent_call{"kevent", {EINTR, ENOMEM}};
 Call eventfd_call{"eventfd", {EMFILE, ENFILE, ENODEV, ENOMEM}};
 
 }  // namespace
@@ -73,6 +75,21 @@ int __wrap_pselect(int count, fd_set* read, fd_set* write, fd_set* except, const
                    const sigset_t* mask) {
   return call_or_fail(pselect_call, __real_pselect, count, read, write, except, time, mask);
 }
+
+#ifdef JOUST_HAVE_KQUEUE
+int __real_kqueue();
+int __wrap_kqueue() {
+  return call_or_fail(kqueue_call, __real_kqueue);
+}
+
+// Calls that only hand over changes pass.
+int __real_kevent(int, const void*, int, void*, int, const timespec*);
+int __wrap_kevent(int queue, const void* changes, int change_count, void* events, int most,
+                  const timespec* time) {
+  if (most == 0) return __real_kevent(queue, changes, change_count, events, most, time);
+  return call_or_fail(kevent_call, __real_kevent, queue, changes, change_count, events, most, time);
+}
+#endif
 
 int __real_eventfd(unsigned, int);
 int __wrap_eventfd(unsigned value, int flags) {

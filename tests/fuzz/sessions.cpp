@@ -135,7 +135,8 @@ class FileServer {
 
  private:
   MemoryStorage storage_;
-  file::ServerState server_{.storage = storage_};
+  std::atomic<unsigned> digests_{0};
+  file::ServerState server_{.storage = storage_, .digests = digests_};
   Listener listener_{std::make_unique<file::ServerSession>(server_)};
 };
 

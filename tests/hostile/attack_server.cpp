@@ -123,7 +123,7 @@ void Attack::check_books() {
          fmt::format("{} failures of {} connections", tally.failures(), tally.opened + tally.unopened));
   // A member that is behind the room by more than it keeps is put out, and who is idle for too long.
   if (evicted() == 0 && !setting_.idle_is_short())
-    for (std::string& text : cut_off_.all()) findings_.add(std::move(text));
+    for (const std::string& text : cut_off_.all()) findings_.add(text);
   if (findings_.all().empty()) return;
   for (const std::string& complaint : tally.complaints()) findings_.add("the engine says: " + complaint);
 }

@@ -24,7 +24,7 @@ std::ostream& operator<<(std::ostream& out, const Case& one) {
 std::vector<Case> cases(Role role) {
   std::vector<Case> all;
   for (const Engine* engine : engines_over_sockets(role))
-    for (const std::string& protocol : protocols()) all.push_back({role, engine, protocol});
+    for (const std::string& protocol : protocols(*engine, role)) all.push_back({role, engine, protocol});
   return all;
 }
 

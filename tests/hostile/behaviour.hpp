@@ -31,7 +31,7 @@ class Behaviour {
 // for a test.
 struct Appetite {
   std::uint64_t behaviours = ~std::uint64_t{0};  // a bit for each that comes up in this run
-  bool answers = false;  // as the server of echo, half of the time
+  bool answers = false;                          // as the server of echo, half of the time
   std::uint64_t flood_bytes = 1 << 20;
   Duration pause = std::chrono::milliseconds(20);  // the longest
 };

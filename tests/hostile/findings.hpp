@@ -1,30 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/shared_memory.hpp"
+#include "connection/remarks.hpp"
 
 namespace joust::hostile {
 
 // The faults that a run has shown, in words. Any thread.
 class Findings {
  public:
-  void add(std::string text) {
-    const std::lock_guard lock(mutex_);
-    if (found_.size() < kMost) found_.push_back(std::move(text));
-  }
-  std::vector<std::string> all() const {
-    const std::lock_guard lock(mutex_);
-    return found_;
-  }
+  void add(const std::string& text) { found_->keep(text); }
+  std::vector<std::string> all() const { return found_->all(); }  // the first ones tell the cause
 
  private:
-  static constexpr std::size_t kMost = 20;  // the first ones tell the cause
-
-  mutable std::mutex mutex_;
-  std::vector<std::string> found_;
+  SharedMemory<Remarks> found_;  // sessions may live in other processes
 };
 
 }  // namespace joust::hostile

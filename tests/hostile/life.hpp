@@ -44,7 +44,7 @@ class Life {
   Means means_;
   Wire wire_;
   Phase phase_ = Phase::connecting;
-  int waited_ = 0;  // for the connect, or for the other side's end
+  int waited_ = 0;      // for the connect, or for the other side's end
   std::uint64_t left_;  // behaviours
   std::unique_ptr<Behaviour> behaviour_;
 };

@@ -14,8 +14,8 @@ class Messages {
  public:
   virtual ~Messages() = default;
 
-  virtual std::string opening() { return {}; }  // what a connection begins with
-  virtual std::string valid() = 0;              // one message, of any size
+  virtual std::string opening() { return {}; }     // what a connection begins with
+  virtual std::string valid() = 0;                 // one message, of any size
   virtual std::string small() { return valid(); }  // one of those of which many fit into a packet
   virtual std::string invalid() = 0;               // breaks the protocol somewhere
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "engines/template.hpp"
+#include "hosting/mismatch.hpp"
 #include "protocols/table.hpp"
 
 namespace joust::hostile {
@@ -26,7 +27,8 @@ conformance::Variant knobs_of(const Engine& engine, Chance chance) {
   const unsigned threads = chance.pick({1U, 1U, 2U, 3U});
   const auto [wait, wait_name] = chance.pick<std::pair<Wait, std::string_view>>(
       {{Wait::block, "block"}, {Wait::block, "block"}, {Wait::adaptive, "adaptive"}, {Wait::spin, "spin"}});
-  if (engine.several_loops) note("threads", std::to_string(variant.options.threads = threads));
+  const bool alone = engine.least_threads == 0 && threads == 3;  // without a worker
+  if (engine.several_loops) note("threads", std::to_string(variant.options.threads = alone ? 0 : threads));
   if (engine.wait_ignored.empty()) {
     variant.options.wait = wait;
     note("wait", wait_name);
@@ -107,9 +109,10 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
   return all;
 }
 
-std::vector<std::string> protocols() {
+std::vector<std::string> protocols(const Engine& engine, Role role) {
   std::vector<std::string> names;
-  for (const Protocol& protocol : builtin_protocols()) names.push_back(protocol.name);
+  for (const Protocol& protocol : builtin_protocols())
+    if (mismatch(engine, protocol, role).empty()) names.push_back(protocol.name);
   return names;
 }
 
@@ -120,7 +123,7 @@ Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
   setting.seed = seed;
   setting.role = role;
   setting.variant = knobs_of(*engine, Chance(seed, kKnobs));
-  setting.protocol = protocol ? *protocol : Chance(seed, kProtocol).any_of(protocols());
+  setting.protocol = protocol ? *protocol : Chance(seed, kProtocol).any_of(protocols(*engine, role));
   const std::vector<Protocol> all = builtin_protocols();
   setting.parameters = standard_parameters(*std::ranges::find(all, setting.protocol, &Protocol::name), role);
   if (role == Role::serve)

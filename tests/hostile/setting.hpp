@@ -45,7 +45,8 @@ struct Setting {
 // this sanitizer cannot run are left out.
 std::vector<const Engine*> engines_over_sockets(Role role);
 
-std::vector<std::string> protocols();
+// Those that this side of the engine can speak.
+std::vector<std::string> protocols(const Engine& engine, Role role);
 
 // Null and nothing leave the choice to the seed.
 Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,

@@ -43,14 +43,14 @@ class StrictSession : public Session, public SessionFiles {
  public:
   StrictSession(std::unique_ptr<Session> inner, StrictService& service)
       : inner_(std::move(inner)), service_(service) {
-    ++service.opened_;
-    ++service.alive_;
+    ++service.counts_->opened;
+    ++service.counts_->alive;
   }
   ~StrictSession() override {
     const Touch touch(*this, "the destructor");
     inner_.reset();
-    service_.consumed_ += consumed_;
-    --service_.alive_;
+    service_.counts_->consumed += consumed_;
+    --service_.counts_->alive;
   }
   StrictSession(const StrictSession&) = delete;
   StrictSession& operator=(const StrictSession&) = delete;
@@ -194,7 +194,7 @@ std::unique_ptr<Session> StrictService::open(const Opening& opening) {
 }
 
 void StrictService::not_opened(const Failure& failure, Time now) {
-  ++refused_;
+  ++counts_->refused;
   inner_.not_opened(failure, now);
 }
 

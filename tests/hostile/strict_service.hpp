@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/shared_memory.hpp"
 #include "hostile/findings.hpp"
 #include "joust/service.hpp"
 
@@ -22,17 +23,22 @@ class StrictService : public Service {
   Publications* publications() override { return inner_.publications(); }
   std::vector<ResultGroup> results() const override { return inner_.results(); }
 
-  std::uint64_t opened() const { return opened_; }
-  std::uint64_t alive() const { return alive_; }            // sessions that have not been destroyed
-  std::uint64_t refused() const { return refused_; }        // calls of not_opened()
-  std::uint64_t consumed() const { return consumed_; }      // bytes of output, of sessions that have ended
+  std::uint64_t opened() const { return counts_->opened; }
+  std::uint64_t alive() const { return counts_->alive; }      // sessions that have not been destroyed
+  std::uint64_t refused() const { return counts_->refused; }  // calls of not_opened()
+  std::uint64_t consumed() const {
+    return counts_->consumed;
+  }  // bytes of output, of sessions that have ended
 
  private:
   friend class StrictSession;
 
   Service& inner_;
   Findings& findings_;
-  std::atomic<std::uint64_t> opened_{0}, alive_{0}, refused_{0}, consumed_{0};
+  struct Counts {
+    std::atomic<std::uint64_t> opened{0}, alive{0}, refused{0}, consumed{0};
+  };
+  SharedMemory<Counts> counts_;  // sessions may live in other processes
 };
 
 }  // namespace joust::hostile

@@ -30,21 +30,22 @@ Protocol protocol(bool over_stream, bool over_message, bool stands_alone) {
 
 TEST(Mismatch, IsNoneWhereTheEngineCarriesWhatTheProtocolNeeds) {
   for (const Engine* engine : {&kStream, &kMessages, &kProcesses})
-    EXPECT_EQ(mismatch(*engine, protocol(true, true, true)), "");
-  EXPECT_EQ(mismatch(kStream, protocol(true, false, false)), "");
-  EXPECT_EQ(mismatch(kMessages, protocol(false, true, false)), "");
+    EXPECT_EQ(mismatch(*engine, protocol(true, true, true), Role::serve), "");
+  EXPECT_EQ(mismatch(kStream, protocol(true, false, false), Role::serve), "");
+  EXPECT_EQ(mismatch(kMessages, protocol(false, true, false), Role::serve), "");
 }
 
 TEST(Mismatch, IsADeliveryTheProtocolCannotUse) {
-  EXPECT_EQ(mismatch(kStream, protocol(false, true, true)),
+  EXPECT_EQ(mismatch(kStream, protocol(false, true, true), Role::serve),
             "unsupported: the engine carries a stream, and the protocol needs whole messages");
-  EXPECT_EQ(mismatch(kMessages, protocol(true, false, true)),
+  EXPECT_EQ(mismatch(kMessages, protocol(true, false, true), Role::serve),
             "unsupported: the engine carries messages, and the protocol needs a stream");
 }
 
 TEST(Mismatch, IsProcessesBetweenSessionsThatNeedEachOther) {
-  EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false)),
+  EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false), Role::serve),
             "unsupported: sessions live in different processes");
+  EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false), Role::dial), "") << "a load is one process";
 }
 
 }  // namespace

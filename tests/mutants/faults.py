@@ -33,7 +33,7 @@ FAULTS = [
           ("accepting_ = accepts;", "accepting_ = true;")),
     fault(4, "reads from a fast peer without end", "Fairness.AFlooderIsReadFromUpToItsQuota",
           ("if (connection.bytes_received() >= quota) return unfinished_.push(peer);", "")),
-    fault(5, "reads what the session does not want", "Pressure.WhatIsNotWantedStaysAtThePeer",
+    fault(5, "reads what the session does not want", "PressureOfAll.WhatIsNotWantedStaysAtThePeer",
           ("peer.readable && connection.wants_input()", "peer.readable"),
           ("peer.connection->wants_input() ? EPOLLIN : 0U", "EPOLLIN")),
     fault(6, "does not send what the last read was answered with", "Stream.OneMebibyteThenSilence",

@@ -28,7 +28,8 @@ LAYERS = {
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 SIBLINGS = {
-    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/"},
+    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/crew/", "engines/forking/",
+                "engines/pool/"},
     "protocols": set(),
     "cli": {"cli/common/"},
 }

@@ -42,21 +42,30 @@ class NonBlocking {
 }  // namespace
 
 std::optional<bool> send_file(int socket, StreamConnection& connection, const FileRange& source, Time now) {
+  const ssize_t n = retry_interrupted([&] { return call_sendfile(socket, source); });
+  return report_sendfile(connection, source, n, errno, now);
+}
+
+ssize_t call_sendfile(int socket, const FileRange& source) {
   auto offset = static_cast<off_t>(source.offset);
   const std::size_t most = std::min<std::uint64_t>(source.size, kMostSent);
-  const ssize_t n =
-      retry_interrupted([&] { return ::sendfile(socket, source.file->descriptor(), &offset, most); });
-  if (n > 0) {
-    connection.sent(static_cast<std::size_t>(n), now);
+  return ::sendfile(socket, source.file->descriptor(), &offset, most);
+}
+
+std::optional<bool> report_sendfile(StreamConnection& connection, const FileRange& source, ssize_t result,
+                                    int error, Time now) {
+  if (result > 0) {
+    connection.sent(static_cast<std::size_t>(result), now);
     return true;  // a short count does not mean a full socket: the file may have shrunk
   }
-  const int error = n < 0 ? errno : 0;
-  if (would_block(error)) return false;
+  if (result == 0) error = 0;
+  if (would_block(error) || error == EINTR) return false;
   if (cannot(error)) return std::nullopt;
-  if (error == 0 || error == EIO)
-    connection.source_failed(error, now);
-  else
+  if (error != 0 && error != EIO) {
     connection.failed({Stage::send, error, {}}, now);
+  } else if (const auto next = connection.source(); next && next->file == source.file) {
+    connection.source_failed(error, now);
+  }
   return true;
 }
 

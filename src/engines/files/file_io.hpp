@@ -22,7 +22,14 @@ namespace joust {
 // this file. The calling thread needs a SigpipeBlock.
 std::optional<bool> send_file(int socket, StreamConnection& connection, const FileRange& source, Time now);
 
-// The same for a blocking socket, without waiting. Takes two more system calls.
+// The two steps of send_file(), for threads that do not hold the connection's lock while they send: the call,
+// which returns and fails as sendfile() does, and the report of its result. In between, the session may have
+// withdrawn the range.
+ssize_t call_sendfile(int socket, const FileRange& source);
+std::optional<bool> report_sendfile(StreamConnection& connection, const FileRange& source, ssize_t result,
+                                    int error, Time now);
+
+// The same as send_file() for a blocking socket, without waiting. Takes two more system calls.
 std::optional<bool> send_file_at_once(int socket, StreamConnection& connection, const FileRange& source,
                                       Time now);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -53,6 +54,9 @@ struct LoopPeer : Timed, Place {
 // removes itself from its queue.
 //
 // An exception of serve() or of the session ends only that connection, and is counted.
+//
+// Connections are touched only by tell(), attend() and fail(), so that a pool, whose workers hold the
+// connections, needs to override tell() only.
 template <typename Peer>
 class LoopCore {
  public:
@@ -74,6 +78,9 @@ class LoopCore {
   // sweep() is about to destroy the peer. False delays that to the next sweep(), because the kernel still has
   // operations in flight for the peer. After true, the last one of peers() takes its place there.
   virtual bool let_go(Peer& /*peer*/) { return true; }
+  // The loop's news for one peer, which has no dial in progress and is not leaving.
+  enum class News : std::uint8_t { established, deadline, published, stop };
+  virtual void tell(Peer& peer, News news);
 
   const Hosting& hosting() const { return hosting_; }
   Stop& stop() { return stop_; }
@@ -90,6 +97,10 @@ class LoopCore {
     found_ = true;
     found_since_accepting_ += ready;
   }
+  // Evaluates the result of a waiting call and takes the turn's time stamp. Returns the number of ready
+  // descriptors: 0 after a signal, and 0 after a pause at a shortage of kernel memory. Throws
+  // std::system_error, with the name of the call, for any other error.
+  std::size_t woken(int result, const char* call);
   Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
 
   // All peers: connecting, open or leaving. admit() and start_dials() append.
@@ -102,6 +113,10 @@ class LoopCore {
     if (later != nullptr) prefetch(later, sizeof(Peer));
     if (soon != nullptr && soon->connection) soon->connection->prefetch_session();
   }
+  void set_deadline(Peer& peer, Time due) { timers_.arm(peer, std::max(due, now_ + kNextTurn)); }
+  // Attends to the peers of earlier turns that an engine has put off; those put off again come in the next
+  // turn.
+  void resume(Queue<Peer>& unfinished);
   void leave(Peer& peer);
   void sweep();
   // Calls step(), which may throw for reasons that concern only that peer.
@@ -130,6 +145,7 @@ class LoopCore {
   // The steps of a turn, in this order
   void fire_deadlines();
   void pass_publications();
+  std::uint64_t passed_publications() const { return seen_; }
   bool is_gathering() const;
   void end_accepting(int flags);
   bool may_drain() const { return !hosting_.serves() || group_.dealing_ended(); }

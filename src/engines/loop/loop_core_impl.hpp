@@ -37,16 +37,23 @@ Peer& LoopCore<Peer>::add(Fd socket) {
   return *peers_.back();
 }
 
-// The connection is established: makes its session.
+// The connection is established: makes its session. Any thread.
 template <typename Peer>
-void LoopCore<Peer>::open(Peer& peer) {
+void open_session(const Hosting& hosting, Peer& peer, Time now) {
   Opening opening;
-  if (hosting_.target != nullptr)
-    hosting_.target->note_facts(peer.socket.get());
+  if (hosting.target != nullptr)
+    hosting.target->note_facts(peer.socket.get());
   else
     opening.peer = peer_of(peer.socket.get());
-  peer.connection.emplace(hosting_.service.open(opening), hosting_.limits, hosting_.tally, now_);
+  peer.connection.emplace(hosting.service.open(opening), hosting.limits, hosting.tally, now);
+}
+
+template <typename Peer>
+void LoopCore<Peer>::open(Peer& peer) {
+  open_session(hosting_, peer, now_);
   if (drain_by_) peer.connection->drain(now_);  // a connection opened after the stop is drained at once
+  serve(peer);
+  settle(peer);
 }
 
 template <typename Peer>
@@ -63,7 +70,17 @@ void LoopCore<Peer>::attend(Peer& peer) {
 template <typename Peer>
 void LoopCore<Peer>::settle(Peer& peer) {
   if (peer.connection->ended()) return leave(peer);
-  if (const auto due = peer.connection->deadline()) timers_.arm(peer, std::max(*due, now_ + kNextTurn));
+  if (const auto due = peer.connection->deadline()) set_deadline(peer, *due);
+}
+
+template <typename Peer>
+void LoopCore<Peer>::resume(Queue<Peer>& unfinished) {
+  Queue<Peer> earlier;
+  earlier.take_all(unfinished);
+  while (Peer* peer = earlier.pop()) {
+    found_work();
+    attend(*peer);
+  }
 }
 
 template <typename Peer>
@@ -118,11 +135,7 @@ template <typename Peer>
 void LoopCore<Peer>::admit(Fd socket) {
   try {
     Peer& peer = add(std::move(socket));
-    guarded(peer, [&] {
-      open(peer);
-      serve(peer);
-      settle(peer);
-    });
+    guarded(peer, [&] { tell(peer, News::established); });
   } catch (const std::exception& error) {
     refuse(error);
   }
@@ -232,7 +245,7 @@ Fd LoopCore<Peer>::socket_for(Dial dial, int flags) {
 // connect limit, as TCP does by itself.
 template <typename Peer>
 void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
-  if (peer.leaving || peer.connection) return;
+  if (peer.leaving || !peer.dial.in_progress) return;
   guarded(peer, [&] {
     if (is_full_backlog(error, endpoint_of(peer).family())) {
       peer.dial.again = true;
@@ -243,9 +256,7 @@ void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
       return dials_.failed(peer.dial, error, now_);
     }
     dials_.succeeded(peer.dial);
-    open(peer);
-    serve(peer);
-    settle(peer);
+    tell(peer, News::established);
   });
 }
 

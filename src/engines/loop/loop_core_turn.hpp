@@ -19,6 +19,14 @@ std::optional<Time> LoopCore<Peer>::due() const {
 }
 
 template <typename Peer>
+std::size_t LoopCore<Peer>::woken(int result, const char* call) {
+  if (result < 0) wait_failed(hosting_, call);
+  read_clock();
+  if (result > 0) found_work(static_cast<std::size_t>(result));
+  return result > 0 ? static_cast<std::size_t>(result) : 0;
+}
+
+template <typename Peer>
 void LoopCore<Peer>::fire_deadlines() {
   if (lateness_.puts_off(timers_.next().value_or(Time::max()), found_, now_)) return;
   // Up to this turn's time, though stamp() moves on: sending must not keep the loop from reading.
@@ -32,11 +40,7 @@ void LoopCore<Peer>::fire_deadlines() {
 
 template <typename Peer>
 void LoopCore<Peer>::on_due(Peer& peer) {
-  if (peer.connection) {
-    stamp();
-    peer.connection->on_time(now_);
-    return attend(peer);
-  }
+  if (!peer.dial.in_progress) return tell(peer, News::deadline);
   if (now_ >= peer.dial.give_up) return finish_dial(peer, ETIMEDOUT);
   timers_.arm(peer, peer.dial.give_up);
   if (std::exchange(peer.dial.again, false)) connect(peer);
@@ -52,11 +56,25 @@ void LoopCore<Peer>::pass_publications() {
   seen_ = count;
   telling_ = true;
   for (const auto& peer : peers_) {
-    if (!peer->connection) continue;
-    guarded(*peer, [&] { peer->connection->refresh(now_); });
-    attend(*peer);
+    if (peer->dial.in_progress || peer->leaving) continue;
+    guarded(*peer, [&] { tell(*peer, News::published); });
   }
   telling_ = false;
+}
+
+template <typename Peer>
+void LoopCore<Peer>::tell(Peer& peer, News news) {
+  if (news == News::established) return open(peer);
+  if (news == News::published) peer.connection->refresh(now_);
+  if (news == News::deadline) {
+    stamp();
+    peer.connection->on_time(now_);
+  }
+  // Requests that have arrived are answered before the session is told of the stop.
+  attend(peer);
+  if (news != News::stop || peer.leaving) return;
+  peer.connection->drain(now_);
+  attend(peer);
 }
 
 // All peers will be asked for output soon: until then no part of it is sent.
@@ -79,19 +97,15 @@ void LoopCore<Peer>::end_accepting(int flags) {
   group_.end_dealing();
 }
 
-// Requests that have arrived are answered before sessions are told of the stop.
 template <typename Peer>
 void LoopCore<Peer>::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
   dials_.abandon();
   for (const auto& peer : peers_) {
-    attend(*peer);
-    if (!peer->live()) {
+    if (peer->dial.in_progress)
       leave(*peer);
-      continue;
-    }
-    guarded(*peer, [&] { peer->connection->drain(now_); });
-    attend(*peer);
+    else if (!peer->leaving)
+      guarded(*peer, [&] { tell(*peer, News::stop); });
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <exception>
 #include <latch>
 #include <system_error>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "base/sigpipe.hpp"
+#include "connection/tally.hpp"
 
 namespace joust {
 namespace {
@@ -51,6 +53,14 @@ void LoopGroup::end_dealing() {
 
 void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+void wait_failed(const Hosting& hosting, const char* call) {
+  const int error = errno;
+  if (error == EINTR) return;
+  if (error != ENOMEM && error != EAGAIN) throw std::system_error(error, std::generic_category(), call);
+  hosting.tally.note("waits failed for want of kernel memory");
+  pause_for_shortage();
 }
 
 void run_loops(std::size_t loops, Stop& stop,

@@ -56,6 +56,10 @@ class LoopGroup {
 // otherwise spin.
 void pause_for_shortage();
 
+// Call after a waiting call has failed, with errno set: returns if the call may be repeated, after a pause at
+// a shortage of kernel memory. Throws std::system_error, with the name of the call, for any other error.
+void wait_failed(const Hosting& hosting, const char* call);
+
 // Runs `loop(index, begin)` on `loops` threads, including the calling one, and waits for all. A loop calls
 // begin() once it has its resources; begin() waits for the other loops, so no peer is served if a loop cannot
 // begin. When one throws, the others are stopped and the first exception is thrown here.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/time.h>
+
 #include <algorithm>
 #include <ctime>
 #include <optional>
@@ -40,6 +42,14 @@ class Patience {
 inline timespec to_timespec(Duration time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+// Rounded up: the loop wakes up late, never early.
+inline timeval to_timeval(Duration time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  const auto rest = std::chrono::ceil<std::chrono::microseconds>(time - seconds);
+  return {.tv_sec = seconds.count() + rest / std::chrono::seconds(1),
+          .tv_usec = static_cast<suseconds_t>((rest % std::chrono::seconds(1)).count())};
 }
 
 }  // namespace joust

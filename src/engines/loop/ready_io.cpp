@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/ready_io.hpp"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -13,6 +14,7 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kMostPieces = 16;
+constexpr unsigned kSendsPerTurn = 16;
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
@@ -48,6 +50,10 @@ bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte
 bool send_ready(int socket, StreamConnection& connection, Time now) {
   if (const auto source = connection.source())
     if (const auto done = send_file(socket, connection, *source, now)) return *done;
+  return send_copied(socket, connection, now);
+}
+
+bool send_copied(int socket, StreamConnection& connection, Time now) {
   std::array<iovec, kMostPieces> pieces;
   const std::size_t count = connection.output(pieces, now);
   if (count == 0) return true;  // reading a file has failed, and there is no other output
@@ -61,6 +67,12 @@ bool send_ready(int socket, StreamConnection& connection, Time now) {
   return true;  // a short count does not mean a full socket: a mapped file may have shrunk
 }
 
+void send_a_turn(int socket, StreamConnection& connection, Time now) {
+  for (unsigned sends = 0; sends < kSendsPerTurn && connection.has_output(); ++sends)
+    if (!send_ready(socket, connection, now)) break;
+  if (connection.wants_shutdown()) end_stream(socket, connection, now);
+}
+
 void end_stream(int socket, StreamConnection& connection, Time now) {
   // ENOTCONN: the peer has reset the connection; the next read reports that.
   ::shutdown(socket, SHUT_WR);
@@ -72,6 +84,12 @@ int connect_result(int socket) {
   socklen_t size = sizeof error;
   checked(::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size), "getsockopt(SO_ERROR)");
   return error;
+}
+
+std::size_t unread_bytes(int socket) {
+  int bytes = 0;
+  checked(::ioctl(socket, FIONREAD, &bytes), "ioctl(FIONREAD)");
+  return static_cast<std::size_t>(bytes);
 }
 
 }  // namespace joust

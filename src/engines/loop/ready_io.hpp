@@ -21,10 +21,20 @@ bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte
 // when the socket is full: it took nothing. A short send is not a sign of that.
 bool send_ready(int socket, StreamConnection& connection, Time now);
 
+// The same without sendfile(), which blocks on a blocking socket.
+bool send_copied(int socket, StreamConnection& connection, Time now);
+
+// The output of one turn of a thread or process that serves one connection: sends what the socket takes, but
+// not without end, so that a fast reader does not keep it from reading. Ends the stream after the last byte.
+void send_a_turn(int socket, StreamConnection& connection, Time now);
+
 // shutdown(SHUT_WR): the peer reads our end of stream; reading goes on.
 void end_stream(int socket, StreamConnection& connection, Time now);
 
 // The result of a connect in progress: 0, or the errno.
 int connect_result(int socket);
+
+// How many bytes a recv() would find.
+std::size_t unread_bytes(int socket);
 
 }  // namespace joust

@@ -4,25 +4,12 @@
 #include <poll.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <memory>
 
-#include "engines/files/file_io.hpp"
 #include "engines/loop/loop_core.hpp"
+#include "engines/loop/ready_exchange.hpp"
 
 namespace joust {
-
-// A peer of a loop with a readiness interface. A ready flag is kept until recv or send clears it, so that
-// edge-triggered engines lose no event.
-struct ReadyPeer : LoopPeer {
-  using LoopPeer::LoopPeer;
-  static constexpr unsigned kUnwatched = ~0U;
-
-  bool readable = false;        // no recv has come up short since the kernel's report
-  bool writable = true;         // no send has found the socket full
-  bool end_is_near = false;     // the peer's end of stream or an error is still to be read
-  unsigned armed = kUnwatched;  // for the engine: the events watched
-};
 
 // The steps that follow when a socket is ready, shared by select, poll, epoll and kqueue. The engine waits in
 // its own way and reports the events here; ready peers are read from and written to within their quota. A
@@ -32,12 +19,14 @@ struct ReadyPeer : LoopPeer {
 //       ready(peer, events), ready_listener(listener), admit_dealt() (the inbox), request_stop() (the stop)
 //     finish_turn();
 //
-// Events are those of poll(2): POLLIN, POLLOUT, POLLRDHUP, POLLHUP, POLLERR.
+// Events are those of poll(2): POLLIN, POLLOUT, kReadHangUp, POLLHUP, POLLERR.
 class ReadyLoop : public LoopCore<ReadyPeer> {
  public:
   using Peer = ReadyPeer;
 
   ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+  ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
+            std::unique_ptr<ReadyExchange> exchange);
 
  protected:
   // The engine's part: watch the events of interest(), if these have changed. A peer is watched from its
@@ -53,12 +42,10 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
 
   void start_dials();
   Duration next_wait() const;
-  // Evaluates the result of a waiting call and takes the turn's time stamp. Returns the number of ready
-  // descriptors: 0 after a signal, and 0 after a pause at a shortage of kernel memory. Throws
-  // std::system_error, with the name of the call, for any other error.
-  std::size_t woken(int result, const char* call);
 
   void ready(Peer& peer, unsigned events);
+  // See ReadyExchange; attend() is to follow.
+  void look_for_reset(Peer& peer);
   void ready_listener(const Listener& listener);
   void request_stop() { stopping_ = true; }
   void finish_turn();
@@ -66,15 +53,10 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
  private:
   void connect(Peer& peer) override;
   void serve(Peer& peer) override;
-  bool receive(Peer& peer);
-  void flush(Peer& peer);
-  void put_off(Peer& peer);
-  void resume_unfinished();
   void stop_by_and_by();
 
   bool stopping_ = false;
-  std::vector<std::byte> buffer_;
-  FilePipe pipe_;
+  const std::unique_ptr<ReadyExchange> exchange_;
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
 };
 

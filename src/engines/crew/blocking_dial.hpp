@@ -3,12 +3,9 @@
 
 #include "base/fd.hpp"
 #include "engines/engine.hpp"
-#include "engines/threads/crew.hpp"
+#include "engines/crew/crew.hpp"
 
 namespace joust {
-
-// Sets a timeout of a blocking socket: SO_RCVTIMEO or SO_SNDTIMEO.
-void set_timeout(int socket, int option, Duration time);
 
 // A socket connected to the first of the target's endpoints that accepts. An empty one if none does, which is
 // counted, or if the crew is told to end meanwhile.

@@ -40,9 +40,15 @@ TEST_P(Threads, EchoesEveryByteToEveryPeer) {
 
 INSTANTIATE_TEST_SUITE_P(Waits, Threads, testing::Values(Wait::block, Wait::spin, Wait::adaptive));
 
-TEST(ThreadsEngine, ServesAllItsAddresses) {
+// Engines whose connections have threads of their own.
+class CrewEngine : public testing::TestWithParam<const char*> {
+ protected:
+  static const Engine& engine() { return *find_engine(GetParam()); }
+};
+
+TEST_P(CrewEngine, ServesAllItsAddresses) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service, {}, {},
+  RunningServer server(engine(), service, {}, {},
                        std::vector{resolve("127.0.0.1:0")->front(), resolve("127.0.0.2:0")->front()});
   const std::vector<std::string> addresses = server.addresses();
   std::vector<Fd> peers;
@@ -57,9 +63,9 @@ TEST(ThreadsEngine, ServesAllItsAddresses) {
     EXPECT_THROW(connect_to(address), std::system_error) << "a stop closes all";
 }
 
-TEST(ThreadsEngine, AnswersMoreThanTheSocketsHold) {
+TEST_P(CrewEngine, AnswersMoreThanTheSocketsHold) {
   HandlerService service = echo_service(Length4{});
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
   std::string frames;
   for (unsigned i = 0; i < 30; ++i) frames += std::string("\0\x0f\xff\xff", 4) + pattern(0x0fffff, i);
@@ -69,18 +75,18 @@ TEST(ThreadsEngine, AnswersMoreThanTheSocketsHold) {
   EXPECT_TRUE(echoed == frames);
 }
 
-TEST(ThreadsEngine, AnswersThePeerThatHasEndedItsDirection) {
+TEST_P(CrewEngine, AnswersThePeerThatHasEndedItsDirection) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
   send_all(peer, "last words");
   ::shutdown(peer.get(), SHUT_WR);
   EXPECT_EQ(receive(peer, 100), "last words");
 }
 
-TEST(ThreadsEngine, JoinsThreadsAsTheyEnd) {
+TEST_P(CrewEngine, JoinsThreadsAsTheyEnd) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   {
     const Fd peer = connect_to(server.address());
     send_all(peer, "x");
@@ -97,15 +103,15 @@ TEST(ThreadsEngine, JoinsThreadsAsTheyEnd) {
   EXPECT_LT(live_threads(), threads_before + 100);
 }
 
-TEST(ThreadsEngine, StopsInMidTrafficAndLeavesNothingBehind) {
+TEST_P(CrewEngine, StopsInMidTrafficAndLeavesNothingBehind) {
   HandlerService service = echo_service();
   {
-    RunningServer first(*find_engine("threads"), service);
+    RunningServer first(engine(), service);
   }
   const std::size_t descriptors = open_descriptors();
   const std::size_t live = live_threads();
   for (int i = 0; i < 200; ++i) {
-    RunningServer server(*find_engine("threads"), service);
+    RunningServer server(engine(), service);
     std::vector<Fd> peers;
     for (int k = 0; k < 8; ++k) peers.push_back(connect_to(server.address()));
     for (const Fd& peer : peers) send_all(peer, pattern(20'000, 1));
@@ -127,10 +133,10 @@ TEST(ThreadsEngine, StopsInMidTrafficAndLeavesNothingBehind) {
   EXPECT_EQ(live_threads(), live);
 }
 
-TEST(ThreadsEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
+TEST_P(CrewEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
   for (int i = 0; i < 100; ++i) {
     HandlerService service = echo_service();
-    RunningServer server(*find_engine("threads"), service);
+    RunningServer server(engine(), service);
     std::vector<Fd> peers;
     for (int k = 0; k < 10; ++k) peers.push_back(connect_to(server.address()));
     for (const Fd& peer : peers) send_all(peer, "asked in time");
@@ -139,11 +145,11 @@ TEST(ThreadsEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
   }
 }
 
-TEST(ThreadsEngine, AStopDoesNotWaitForIdlePeers) {
+TEST_P(CrewEngine, AStopDoesNotWaitForIdlePeers) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
-  RunningServer server(*find_engine("threads"), service, limits);
+  RunningServer server(engine(), service, limits);
   std::vector<Fd> peers;
   for (int k = 0; k < 20; ++k) peers.push_back(connect_to(server.address()));
   for (const Fd& peer : peers) send_all(peer, "x");
@@ -155,11 +161,11 @@ TEST(ThreadsEngine, AStopDoesNotWaitForIdlePeers) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
-TEST(ThreadsEngine, ASecondStopEndsAPeerThatDoesNotRead) {
+TEST_P(CrewEngine, ASecondStopEndsAPeerThatDoesNotRead) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
-  RunningServer server(*find_engine("threads"), service, limits);
+  RunningServer server(engine(), service, limits);
   const Fd peer = connect_to(server.address());
   const std::string much = pattern(64 << 10, 1);
   while (::send(peer.get(), much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL) > 0) {
@@ -169,12 +175,12 @@ TEST(ThreadsEngine, ASecondStopEndsAPeerThatDoesNotRead) {
   SUCCEED();
 }
 
-TEST(ThreadsEngine, WhatOneSaysEverybodyHears) {
+TEST_P(CrewEngine, WhatOneSaysEverybodyHears) {
   constexpr std::size_t kMembers = 40;
   constexpr std::size_t kMessages = 50;
   constexpr std::size_t kTotal = kMembers * kMessages * 32;
   Room room(kTotal);
-  RunningServer server(*find_engine("threads"), room);
+  RunningServer server(engine(), room);
   std::vector<Fd> members;
   for (std::size_t i = 0; i < kMembers; ++i) members.push_back(connect_to(server.address()));
   std::vector<std::string> heard(kMembers);
@@ -189,11 +195,11 @@ TEST(ThreadsEngine, WhatOneSaysEverybodyHears) {
   for (const std::string& text : heard) EXPECT_TRUE(text == heard.front() && text.size() == kTotal);
 }
 
-TEST(ThreadsEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
+TEST_P(CrewEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
   constexpr std::size_t kPiece = 64 << 10;
   constexpr std::size_t kPieces = 400;
   Room room(kPiece * kPieces);
-  RunningServer server(*find_engine("threads"), room);
+  RunningServer server(engine(), room);
   const Fd laggard = connect_to(server.address());
   const Fd listener = connect_to(server.address());
   const Fd speaker = connect_to(server.address());
@@ -208,9 +214,9 @@ TEST(ThreadsEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
   EXPECT_TRUE(receive(laggard, said.size()) == said);
 }
 
-TEST(ThreadsEngine, WaitsForDescriptorsWithoutLosingAnybody) {
+TEST_P(CrewEngine, WaitsForDescriptorsWithoutLosingAnybody) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   rlimit old{};
   checked(::getrlimit(RLIMIT_NOFILE, &old), "getrlimit()");
   std::vector<Fd> peers;
@@ -232,26 +238,26 @@ TEST(ThreadsEngine, WaitsForDescriptorsWithoutLosingAnybody) {
   checked(::setrlimit(RLIMIT_NOFILE, &old), "setrlimit()");
 }
 
-TEST(ThreadsEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
+TEST_P(CrewEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
   HandlerService echo = echo_service();
-  RunningServer server(*find_engine("threads"), echo);
+  RunningServer server(engine(), echo);
   Metronome service(50, 10);
   Dialling client(service, server.address(), 50);
-  find_engine("threads")->run(client.hosting, client.stop);
+  engine().run(client.hosting, client.stop);
   EXPECT_EQ(service.beats_heard, 500);
   EXPECT_EQ(client.tally.failures(), 0U);
 }
 
-TEST(ThreadsEngine, CountsEveryRefusedConnectionOnce) {
+TEST_P(CrewEngine, CountsEveryRefusedConnectionOnce) {
   const std::string address = Listener(resolve("127.0.0.1:0")->front(), {}).address();
   Metronome service(30, 1);
   Dialling client(service, address, 30);
-  find_engine("threads")->run(client.hosting, client.stop);
+  engine().run(client.hosting, client.stop);
   EXPECT_EQ(service.refused, 30);
   EXPECT_EQ(client.tally.failures(Stage::connect), 30U);
 }
 
-TEST(ThreadsEngine, AStopEndsConnectsNobodyAnswers) {
+TEST_P(CrewEngine, AStopEndsConnectsNobodyAnswers) {
   // A listener whose queue is full: further connects are left without an answer.
   SocketOptions one;
   one.backlog = 0;
@@ -263,20 +269,22 @@ TEST(ThreadsEngine, AStopEndsConnectsNobodyAnswers) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     client.stop.request();
   });
-  find_engine("threads")->run(client.hosting, client.stop);
+  engine().run(client.hosting, client.stop);
   stopper.join();
   EXPECT_EQ(client.tally.failures(), 0U);
 }
 
-TEST(ThreadsEngine, ServesAUnixSocket) {
+TEST_P(CrewEngine, ServesAUnixSocket) {
   HandlerService service = echo_service();
   const TemporaryFolder folder;
   const std::string path = folder.file("socket");
-  RunningServer server(*find_engine("threads"), service, {}, {}, "unix:" + path);
+  RunningServer server(engine(), service, {}, {}, "unix:" + path);
   const Fd peer = connect_to(server.address());
   send_all(peer, "hello");
   EXPECT_EQ(receive(peer, 5), "hello");
 }
+
+INSTANTIATE_TEST_SUITE_P(Engines, CrewEngine, testing::Values("threads", "two-threads"));
 
 }  // namespace
 }  // namespace joust::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The threads engine when the machine runs short of something.
+// Engines whose connections have threads of their own, when the machine runs short of something.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,9 +14,14 @@
 namespace joust::test {
 namespace {
 
-TEST(ThreadsShortage, PeersWaitInTheQueueForAThread) {
+class CrewShortage : public testing::TestWithParam<const char*> {
+ protected:
+  static const Engine& engine() { return *find_engine(GetParam()); }
+};
+
+TEST_P(CrewShortage, PeersWaitInTheQueueForAThread) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   std::vector<Fd> peers;
   {
     const Failing none(Call::pthread_create, EAGAIN);
@@ -34,14 +39,14 @@ TEST(ThreadsShortage, PeersWaitInTheQueueForAThread) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
-TEST(ThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
+TEST_P(CrewShortage, ADialWithoutAThreadIsCountedOnce) {
   HandlerService echo = echo_service();
   RunningServer server(*find_engine("epoll"), echo);  // needs no threads
   Metronome service(20, 1);
   Dialling client(service, server.address(), 20);
   {
     const Failing none(Call::pthread_create, EAGAIN, 5, 3);
-    find_engine("threads")->run(client.hosting, client.stop);
+    engine().run(client.hosting, client.stop);
     EXPECT_EQ(none.failed(), 5U);
   }
   EXPECT_EQ(service.refused, 5);
@@ -51,9 +56,9 @@ TEST(ThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
 }
 
 // A host that cannot wait does not take that for peers, does not spin, and goes on as soon as it can.
-TEST(ThreadsShortage, AHostThatCannotWaitTriesAgain) {
+TEST_P(CrewShortage, AHostThatCannotWaitTriesAgain) {
   HandlerService service = echo_service();
-  RunningServer server(*find_engine("threads"), service);
+  RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
   send_all(peer, "accepted");
   EXPECT_EQ(receive(peer, 8), "accepted");
@@ -88,6 +93,8 @@ TEST(ThreadsShortage, ConnectionsThatCannotWaitTryAgain) {
   EXPECT_EQ(service.beats_heard, 100);
   EXPECT_EQ(client.tally.failures(), 0U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Engines, CrewShortage, testing::Values("threads", "two-threads"));
 
 }  // namespace
 }  // namespace joust::test

@@ -5,13 +5,12 @@
 
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "engines/engine.hpp"
-#include "engines/threads/crew.hpp"
+#include "engines/crew/crew.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 
@@ -20,15 +19,14 @@ namespace joust {
 // The thread that runs the engine: it accepts or dials, and manages the threads of the connections.
 class Host {
  public:
-  // `hold` serves a peer with a connected socket on the peer's own thread until the connection is over.
-  Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold);
+  Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make);
   ~Host();
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   void run();
 
  private:
-  void live(CrewPeer& peer);
+  void dial(CrewPeer& peer);
   bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
   void wait();
   void accept_from_ready();
@@ -39,7 +37,6 @@ class Host {
 
   const Hosting& hosting_;
   Stop& stop_;
-  const std::function<void(Crew&, CrewPeer&)> hold_;
   std::span<Listener* const> listeners_;    // until the stop
   std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
   std::size_t undialled_;                   // connections
@@ -47,7 +44,7 @@ class Host {
   Time now_ = Clock::now();
   std::optional<Time> accept_again_;  // while accepting is paused
   std::optional<Time> drain_by_;
-  Crew crew_{hosting_, [this](CrewPeer& peer) { live(peer); }};
+  Crew crew_;
 };
 
 }  // namespace joust

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/threads/host.hpp"
+#include "engines/crew/host.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/sigpipe.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/patience.hpp"
-#include "engines/threads/blocking_dial.hpp"
+#include "engines/crew/blocking_dial.hpp"
 
 namespace joust {
 namespace {
@@ -33,12 +33,12 @@ class Dialling {
 
 }  // namespace
 
-Host::Host(const Hosting& hosting, Stop& stop, std::function<void(Crew&, CrewPeer&)> hold)
+Host::Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make)
     : hosting_(hosting),
       stop_(stop),
-      hold_(std::move(hold)),
       listeners_(hosting.listeners),
-      undialled_(hosting.dials) {
+      undialled_(hosting.dials),
+      crew_(hosting, std::move(make), [this](CrewPeer& peer) { dial(peer); }) {
   events_.reserve(kBeforeListeners + listeners_.size());
 }
 
@@ -47,13 +47,10 @@ Host::~Host() {
   for (Listener* const listener : listeners_) listener->close();
 }
 
-// The work of a peer's thread.
-void Host::live(CrewPeer& peer) {
-  if (!peer.socket.is_open()) {
-    const Dialling dial(connecting_, crew_);
-    peer.socket = dial_blocking(hosting_, crew_);
-  }
-  if (peer.socket.is_open()) hold_(crew_, peer);
+// Called by a peer's thread.
+void Host::dial(CrewPeer& peer) {
+  const Dialling under_way(connecting_, crew_);
+  peer.socket = dial_blocking(hosting_, crew_);
 }
 
 void Host::run() {
@@ -87,7 +84,7 @@ void Host::accept_from_ready() {
     if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
 }
 
-// A peer is accepted only when a thread waits for it. While no thread can be made, peers wait in the queue,
+// A peer is accepted only when threads wait for it. While none can be made, peers wait in the queue,
 // as they do when descriptors run out.
 void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
@@ -113,7 +110,7 @@ void Host::start_dials() {
   }
 }
 
-// Starts a thread for a connection that cannot wait for one. False, and counted, if there is none.
+// Starts threads for a connection that cannot wait for them. False, and counted, if there is none.
 bool Host::take_on(Fd socket) {
   const auto shortage = crew_.prepare();
   if (!shortage) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "engines/threads/blocking_dial.hpp"
+#include "engines/crew/blocking_dial.hpp"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "connection/tally.hpp"
+#include "net/socket_options.hpp"
 #include "net/target.hpp"
 
 namespace joust {
@@ -36,13 +36,6 @@ int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, con
 }
 
 }  // namespace
-
-void set_timeout(int socket, int option, Duration time) {
-  time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean no timeout
-  const timeval value{.tv_sec = time / std::chrono::seconds(1),
-                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
-  checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
-}
 
 Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
   const Target& target = *hosting.target;

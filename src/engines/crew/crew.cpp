@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "engines/crew/crew.hpp"
+
+#include <poll.h>
+#include <sched.h>
+
+#include <exception>
+#include <utility>
+
+#include "engines/loop/loops.hpp"
+#include "net/address.hpp"
+
+namespace joust {
+namespace {
+
+constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
+
+}  // namespace
+
+CrewPeer::CrewPeer(Crew& crew, std::size_t threads)
+    : crew_(crew), count_(threads), threads_(std::make_unique<SmallThread[]>(threads)) {}
+
+void CrewPeer::catch_up(Time now) {
+  const Publications* const publications = crew_.publications();
+  if (publications == nullptr || publications->count() == seen_) return;
+  seen_ = publications->count();
+  connection->refresh(now);
+}
+
+// Returns the stage that has followed.
+CrewPeer::Stage CrewPeer::await_beyond(Stage stage) {
+  std::unique_lock lock(mutex);
+  entered_.wait(lock, [&] { return stage_ > stage; });
+  return stage_;
+}
+
+void CrewPeer::enter(Stage stage) {
+  const std::lock_guard lock(mutex);
+  stage_ = stage;
+  entered_.notify_all();
+}
+
+Crew::Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)> connect)
+    : hosting_(hosting),
+      make_(std::move(make)),
+      connect_(std::move(connect)),
+      publications_(hosting.service.publications()) {
+  if (publications_ != nullptr) publications_->subscribe(waker_);
+}
+
+Crew::~Crew() {
+  end_at_once();
+  while (!peers_.empty()) {
+    pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, 1) < 0) pause_for_shortage();
+    now_ = Clock::now();
+    waker_.clear();
+    join_ended();
+    repeat_nudges();
+  }
+  if (publications_ != nullptr) publications_->unsubscribe(waker_);
+}
+
+std::optional<Failure> Crew::prepare() noexcept {
+  try {
+    if (!spare_.empty()) return std::nullopt;
+    CrewPeer& peer = *spare_.emplace_back(make_(*this));
+    peer.self_ = spare_.begin();
+    for (std::size_t i = 0; i < peer.count_; ++i) {
+      peer.threads_[i].start([this, &peer, i] { run_thread(peer, i); });
+      ++peer.present_;
+    }
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    dismiss_spare();
+    return failure_of(error);
+  }
+}
+
+// Those threads of it that have been started end.
+void Crew::dismiss_spare() {
+  if (spare_.empty()) return;
+  if (!spare_.front() || spare_.front()->present_ == 0) return spare_.clear();
+  spare_.front()->enter(CrewPeer::Stage::over);
+  peers_.splice(peers_.end(), spare_);
+}
+
+void Crew::start(Fd socket) {
+  CrewPeer& peer = *spare_.front();
+  peers_.splice(peers_.end(), spare_);
+  peer.socket = std::move(socket);
+  peer.enter(CrewPeer::Stage::begun);
+}
+
+// The first thread opens the connection; then all of them hold it.
+void Crew::run_thread(CrewPeer& peer, std::size_t thread) noexcept {
+  using enum CrewPeer::Stage;
+  try {
+    const bool is_open =
+        thread == 0 ? peer.await_beyond(spare) == begun && open(peer) : peer.await_beyond(begun) == opened;
+    if (is_open) peer.hold(thread);
+  } catch (const std::exception& error) {
+    const std::lock_guard lock(peer.mutex);
+    break_off(peer, failure_of(error));
+  }
+  leave(peer);
+}
+
+// False if a dial has failed.
+bool Crew::open(CrewPeer& peer) {
+  if (!peer.socket.is_open()) connect_(peer);
+  if (!peer.socket.is_open()) return false;
+  const PeerAddress from = hosting_.target == nullptr ? peer_of(peer.socket.get()) : PeerAddress::unknown;
+  {
+    const std::lock_guard lock(peer.mutex);
+    auto session = hosting_.service.open({.peer = from});
+    peer.connection.emplace(std::move(session), hosting_.limits, hosting_.tally, Clock::now());
+  }
+  peer.enter(CrewPeer::Stage::opened);
+  return true;
+}
+
+// The last owner to leave closes the connection.
+void Crew::leave(CrewPeer& peer) noexcept {
+  {
+    const std::lock_guard lock(peer.mutex);
+    if (--peer.present_ > 0) {
+      peer.stage_ = CrewPeer::Stage::over;
+      peer.entered_.notify_all();
+      return peer.release_others();
+    }
+    peer.connection.reset();
+    peer.socket.close();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    peer.ended_before_ = std::exchange(ended_last_, &peer);
+  }
+  waker_.wake();
+}
+
+void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
+  try {
+    if (peer.connection) return peer.connection->failed(failure, Clock::now());
+    hosting_.not_opened(failure, Clock::now());
+  } catch (const std::exception&) {
+    // The session threw again. The connection ends all the same, and has been counted.
+  }
+}
+
+// A signal counts as an event: it may be a nudge.
+void Crew::wait_failed() const {
+  joust::wait_failed(hosting_, "ppoll()");
+}
+
+bool Crew::will_speak() const {
+  return publications_ != nullptr && publications_->count() != told_;
+}
+
+std::optional<Time> Crew::due() const {
+  return gathering_.under_way() ? std::optional(now_) : nudge_again_;
+}
+
+void Crew::attend(Time now) {
+  now_ = now;
+  waker_.clear();
+  join_ended();
+  pass_publications();
+  repeat_nudges();
+}
+
+void Crew::join_ended() {
+  CrewPeer* ended = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::exchange(ended_last_, nullptr);
+  }
+  while (ended != nullptr) {
+    const auto self = ended->self_;
+    ended = ended->ended_before_;
+    peers_.erase(self);  // joins its threads
+  }
+}
+
+void Crew::pass_publications() {
+  if (!will_speak()) return;
+  const std::uint64_t count = publications_->count();
+  if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) {
+    ::sched_yield();  // lets threads run that have something to publish
+    return;
+  }
+  told_ = count;
+  for (const auto& peer : peers_)
+    if (!peer->pass_publications(now_)) nudge(*peer);
+}
+
+void Crew::nudge(CrewPeer& peer) {
+  peer.nudged = true;
+  peer.rouse();
+  if (!nudge_again_) nudge_again_ = now_ + kRepeatNudge;
+}
+
+void Crew::nudge_all() {
+  for (const auto& peer : peers_) nudge(*peer);
+}
+
+void Crew::repeat_nudges() {
+  if (!nudge_again_ || now_ < *nudge_again_) return;
+  nudge_again_.reset();
+  for (const auto& peer : peers_)
+    if (peer->nudged) nudge(*peer);
+}
+
+void Crew::drain() {
+  draining_ = true;
+  dismiss_spare();
+  nudge_all();
+}
+
+void Crew::end_at_once() {
+  if (!ending_.exchange(true)) drain();
+}
+
+}  // namespace joust

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "engines/crew/crew_peer.hpp"
+#include "engines/engine.hpp"
+#include "engines/files/pipe_pool.hpp"
+#include "engines/loop/gathering.hpp"
+#include "net/waker.hpp"
+
+namespace joust {
+
+// All peers of a run and their threads, for engines whose connections have threads of their own.
+//
+// Only a signal ends a blocking call without ending the stream, and a signal is lost on a thread that is just
+// about to sleep. So a nudge is repeated until an owner has acknowledged it.
+class Crew {
+ public:
+  using MakePeer = std::function<std::unique_ptr<CrewPeer>(Crew&)>;
+  // `connect` fills the socket of a peer that was started without one, on the peer's first thread; if it
+  // leaves it empty, the peer ends.
+  Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)> connect);
+  ~Crew();  // ends all at once if they still run
+
+  // Called by the host:
+  // Has threads wait for the next connection, if none do. Returns the failure if there can be none.
+  std::optional<Failure> prepare() noexcept;
+  void start(Fd socket);                              // passes the socket to these threads
+  std::size_t size() const { return peers_.size(); }  // without the waiting one
+  int fd() const { return waker_.fd(); }              // readable when attend() has work,
+  std::optional<Time> due() const;                    // which it also has at this time
+  void attend(Time now);  // joins ended threads, passes on publications, repeats nudges
+  void drain();           // tells all owners to finish
+  void end_at_once();     // ends all, finished or not
+
+  // Called by any thread:
+  const Hosting& hosting() const { return hosting_; }
+  Publications* publications() const { return publications_; }
+  bool will_speak() const;  // the host is about to tell all of a publication: no part of it need be sent
+  PipePool& pipes() { return pipes_; }
+  bool draining() const { return draining_; }
+  bool ending() const { return ending_; }
+  void wake_host() { waker_.wake(); }
+  void wait_failed() const;  // ppoll() has failed: returns when it may be retried; throws permanent errors
+  // Ends a peer by a failure that concerns only that peer. With the peer's lock held; its owners then leave.
+  void break_off(CrewPeer& peer, const Failure& failure) noexcept;
+
+ private:
+  void run_thread(CrewPeer& peer, std::size_t thread) noexcept;
+  bool open(CrewPeer& peer);
+  void leave(CrewPeer& peer) noexcept;
+  void dismiss_spare();
+  void join_ended();
+  void pass_publications();
+  void nudge(CrewPeer& peer);
+  void nudge_all();
+  void repeat_nudges();
+
+  const Hosting& hosting_;
+  const MakePeer make_;
+  const std::function<void(CrewPeer&)> connect_;
+  Publications* const publications_;
+  PipePool pipes_{hosting_.tally};
+  Waker waker_;
+  std::atomic<bool> draining_{false};
+  std::atomic<bool> ending_{false};
+
+  std::mutex mutex_;
+  CrewPeer* ended_last_ = nullptr;  // protected by the mutex; an intrusive list
+
+  Time now_ = Clock::now();
+  std::optional<Time> nudge_again_;     // while some are not acknowledged
+  std::atomic<std::uint64_t> told_{0};  // the publication count passed on last
+  Gathering gathering_;
+  std::list<std::unique_ptr<CrewPeer>> spare_;  // at most one: its threads wait for a connection
+  std::list<std::unique_ptr<CrewPeer>> peers_;
+};
+
+}  // namespace joust

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "base/fd.hpp"
+#include "base/small_thread.hpp"
+#include "connection/stream_connection.hpp"
+
+namespace joust {
+
+class Crew;
+
+// A connection and its own threads, the owners. An engine derives its type of peer. The host (the thread that
+// runs the engine) uses the peer too, so members that are not atomic are protected by the mutex. No thread
+// sleeps with the lock held, except in sendfile(), for one tick of the kernel.
+class CrewPeer {
+ public:
+  CrewPeer(Crew& crew, std::size_t threads);
+  virtual ~CrewPeer() = default;
+  CrewPeer(const CrewPeer&) = delete;
+  CrewPeer& operator=(const CrewPeer&) = delete;
+
+  // The engine's part.
+  // Serves the connection, which is open, until it is over. Each owner calls it. An exception ends only this
+  // connection, and is counted.
+  virtual void hold(std::size_t thread) = 0;
+  // Called by the host when something has been published, and not to wait for long. False if the owners
+  // have to be nudged.
+  virtual bool pass_publications(Time now) noexcept = 0;
+  // Ends the sleep of the owners. The host repeats that while `nudged` is set, because a signal is lost on a
+  // thread that is just about to sleep.
+  virtual void rouse() = 0;
+  // One owner has left: hold() must return on the others. Called with the lock held.
+  virtual void release_others() noexcept {}
+
+  Crew& crew() const { return crew_; }
+  // Calls refresh() if the count differs from `seen`. With the lock held.
+  void catch_up(Time now);
+
+  std::mutex mutex;
+  Fd socket;                                   // used only by the first owner until the connection is open
+  std::optional<StreamConnection> connection;  // while it is open
+  std::atomic<bool> nudged{false};             // by the host, and not acknowledged yet
+
+ protected:
+  void interrupt(std::size_t thread) { threads_[thread].interrupt(); }
+
+ private:
+  friend class Crew;
+  enum class Stage : std::uint8_t { spare, begun, opened, over };
+
+  Stage await_beyond(Stage stage);
+  void enter(Stage stage);
+
+  Crew& crew_;
+  std::uint64_t seen_ = 0;  // the publication count that the session knows
+  Stage stage_ = Stage::spare;
+  std::condition_variable entered_;
+  std::size_t present_ = 0;  // owners that have not left
+
+  std::list<std::unique_ptr<CrewPeer>>::iterator self_;
+  CrewPeer* ended_before_ = nullptr;
+  const std::size_t count_;  // of threads_
+  std::unique_ptr<SmallThread[]> threads_;
+};
+
+}  // namespace joust

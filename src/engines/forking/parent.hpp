@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/shared_memory.hpp"
+#include "engines/engine.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+
+namespace joust {
+
+// The process that accepts, forks a child for each connection, and reaps: for engines that serve each
+// connection in processes of its own.
+//
+// It holds a pidfd of each child, which becomes readable at the child's end: no handler of SIGCHLD is needed,
+// which would belong to the whole program. While no process can be made, the connection that has been
+// accepted waits, and later peers wait in the accept queue. The kernel kills the children of a parent that
+// dies (PR_SET_PDEATHSIG).
+class ParentProcess {
+ public:
+  // `serve` is the work of a child, with a connected, blocking socket. It returns when the connection is
+  // over, and soon when `ending` is set: then all end now, finished or not. A signal (kInterruptChild) ends
+  // its system calls when the stop is requested and when `ending` is set; as the child may just be about to
+  // sleep, the signal is repeated. Exceptions of `serve` mean that there is no session.
+  using Serve = std::function<void(Fd socket, const std::atomic<bool>& ending)>;
+  ParentProcess(const Hosting& hosting, Stop& stop, Serve serve);
+  ~ParentProcess();
+  ParentProcess(const ParentProcess&) = delete;
+  ParentProcess& operator=(const ParentProcess&) = delete;
+  void run();
+
+ private:
+  struct Child {
+    pid_t pid;
+    Fd process;  // a pidfd
+  };
+
+  bool over() const { return drain_by_ && children_.empty() && !waiting_.is_open(); }
+  void wait();
+  void reap_ended();
+  void reap(const Child& child);
+  void accept_from_ready();
+  void accept_peers(const Listener& listener);
+  bool start_child();
+  bool pause_accepting();  // false
+  void give_up_waiting();
+  [[noreturn]] void become_child(pid_t parent);
+  void begin_drain();
+  void end_children();
+  void interrupt_children();
+  void kill_children();
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  const Serve serve_;
+  std::span<Listener* const> listeners_;  // until the stop
+  std::vector<Child> children_;
+  std::vector<pollfd> events_;  // the stop, the listeners, the children
+  Fd waiting_;                  // accepted, and there is no process for it yet
+  Time now_ = Clock::now();
+  std::optional<Time> accept_again_;  // while accepting is paused
+  std::optional<Time> drain_by_;
+  SharedMemory<std::atomic<bool>> ending_{false};  // for the children: all end now, finished or not
+  std::optional<Time> kill_at_;                    // those that do not
+  Time interrupt_again_{};
+  Duration interrupt_after_{};
+};
+
+}  // namespace joust

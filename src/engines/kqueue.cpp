@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// kqueue: what epoll is to Linux, for macOS and BSD: one thread, thousands of sockets, events for ready ones.
+//
+//     kevent(changes, events) --> for each event:  recv --> session --> send
+//          ^                                                             |
+//          +---- deadlines <---- publications <---- the unfinished <-----+
+//
+// Good at: the same as epoll, and changes of interest need no system call of their own: they are handed over
+// by the call that waits. Each direction is watched by a filter of its own. Input is watched with EV_CLEAR
+// (edge-triggered: each change to ready is reported once), from the first to the last; output only while the
+// socket is full, once (EV_ONESHOT). Bad at: the same as epoll. Three traps:
+//
+//   - EV_EOF comes as soon as the peer has ended, with bytes still unread, and libkqueue also sets it when
+//     there is nothing left to read. So it is a hint: the end is only believed from a recv that returns 0.
+//     (For a datagram socket, a recv of 0 would be no end either, but an empty datagram.)
+//   - EV_EOF has the socket's error in `fflags`. libkqueue has then cleared it in the socket, and recv would
+//     report an orderly end; ReadyPeer::error keeps it.
+//   - A refused change comes back as an event, with EV_ERROR. That needs room among the events.
+//
+// On Linux the engine runs on libkqueue, where pkg-config finds that. Left out on purpose: level-triggered
+// filters and EVFILT_TIMER, because the deadlines of all peers need only the one of the next wait.
+#include <string>
+
+#include "engines/engine.hpp"
+
+#ifdef JOUST_HAVE_KQUEUE
+
+#include <sys/event.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/check.hpp"
+#include "engines/loop/ready_loop.hpp"
+
+namespace joust {
+namespace {
+
+using Event = struct kevent;  // the system call has the same name
+
+constexpr std::size_t kEventsPerTurn = 512;
+constexpr std::size_t kChangesPerTurn = 256;  // more follow at once, without waiting
+
+class KqueueLoop : public ReadyLoop {
+ public:
+  KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+  void run();
+
+ private:
+  // What is watched, in ReadyPeer::armed.
+  static constexpr unsigned kInput = 1, kOutput = 2;
+
+  std::span<const Event> wait();
+  const Peer* peer_of(std::span<const Event> events, std::size_t i);
+  bool is_peer(const void* tag);
+  void dispatch(const Event& event);
+  void dispatch(Peer& peer, const Event& event);
+  void refused(const Event& change);
+  void watch(Peer& peer) override;
+  bool let_go(Peer& peer) override;
+  void watch_listeners();
+  void change(int fd, int filter, unsigned flags, void* tag);
+  void forget(int fd, int filter);
+
+  bool accepting_ = true;  // the listeners are watched
+  std::vector<Event> changes_;
+  std::array<Event, kEventsPerTurn> events_{};
+  Fd queue_{checked(::kqueue(), "kqueue()")};
+};
+
+KqueueLoop::KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : ReadyLoop(hosting, stop, group, index) {
+  change(stop.fd(), EVFILT_READ, EV_ADD, &stop);
+  change(inbox().waker().fd(), EVFILT_READ, EV_ADD, &inbox());
+  for (Listener* const listener : listeners()) change(listener->fd(), EVFILT_READ, EV_ADD, listener);
+  const int count = static_cast<int>(changes_.size());
+  checked(::kevent(queue_.get(), changes_.data(), count, nullptr, 0, nullptr), "kevent(EV_ADD)");
+  changes_.clear();
+}
+
+void KqueueLoop::run() {
+  while (!over()) {
+    start_dials();
+    watch_listeners();
+    const std::span<const Event> events = wait();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
+      dispatch(events[i]);
+    }
+    finish_turn();
+  }
+}
+
+// Hands over the changes, and waits. Changes of a call that has failed are handed over again: some kernels
+// have made them, and making them twice has no effect.
+std::span<const Event> KqueueLoop::wait() {
+  const std::size_t count = std::min(changes_.size(), kChangesPerTurn);
+  const timespec timeout = to_timespec(count < changes_.size() ? Duration::zero() : next_wait());
+  const int result = ::kevent(queue_.get(), changes_.data(), static_cast<int>(count), events_.data(),
+                              kEventsPerTurn, &timeout);
+  const std::size_t ready = woken(result, "kevent()");
+  if (result >= 0) changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(count));
+  return {events_.data(), ready};
+}
+
+bool KqueueLoop::is_peer(const void* tag) {
+  const auto same = [tag](const Listener* listener) { return tag == listener; };
+  return tag != nullptr && tag != &stop() && tag != &inbox() &&
+         std::ranges::none_of(hosting().listeners, same);
+}
+
+// Null where there is no such event, or the event is not a peer's.
+const ReadyPeer* KqueueLoop::peer_of(std::span<const Event> events, std::size_t i) {
+  const void* const tag = i < events.size() ? events[i].udata : nullptr;
+  return is_peer(tag) ? static_cast<const Peer*>(tag) : nullptr;
+}
+
+void KqueueLoop::dispatch(const Event& event) {
+  void* const tag = event.udata;
+  if ((event.flags & EV_ERROR) != 0) return refused(event);
+  if (is_peer(tag)) return dispatch(*static_cast<Peer*>(tag), event);
+  if (tag == &inbox()) return admit_dealt();
+  for (const Listener* listener : listeners())
+    if (tag == listener) return ready_listener(*listener);
+  if (tag != &stop() || !awaits_stop()) return;
+  forget(stop().fd(), EVFILT_READ);  // it stays readable, and would wake the loop at once
+  for (const Listener* listener : listeners()) forget(listener->fd(), EVFILT_READ);
+  request_stop();
+}
+
+void KqueueLoop::dispatch(Peer& peer, const Event& event) {
+  unsigned events = event.filter == EVFILT_READ ? POLLIN : POLLOUT;
+  if (event.filter == EVFILT_WRITE) peer.armed &= ~kOutput;  // EV_ONESHOT
+  if ((event.flags & EV_EOF) != 0 && event.filter == EVFILT_READ) events |= kReadHangUp;
+  if ((event.flags & EV_EOF) != 0 && event.fflags != 0) {
+    peer.error = static_cast<int>(event.fflags);
+    events |= POLLERR;
+  }
+  ready(peer, events);
+}
+
+// `data` is the error. A listener may have been closed meanwhile; a peer that cannot be watched fails alone.
+void KqueueLoop::refused(const Event& change) {
+  const int error = static_cast<int>(change.data);
+  if (error == 0 || (!is_peer(change.udata) && !awaits_stop())) return;
+  if (!is_peer(change.udata)) throw std::system_error(error, std::generic_category(), "kevent()");
+  Peer& peer = *static_cast<Peer*>(change.udata);
+  peer.error = error;
+  ready(peer, POLLERR);
+}
+
+void KqueueLoop::watch(Peer& peer) {
+  const bool output = !peer.connection || !peer.writable;  // without a connection: connecting
+  const unsigned wanted = (peer.connection ? kInput : 0) | (output ? kOutput : 0);
+  const unsigned armed = peer.armed == Peer::kUnwatched ? 0 : peer.armed;
+  const int fd = peer.socket.get();
+  if ((wanted & ~armed & kInput) != 0) change(fd, EVFILT_READ, EV_ADD | EV_CLEAR, &peer);
+  if ((wanted & ~armed & kOutput) != 0) change(fd, EVFILT_WRITE, EV_ADD | EV_CLEAR | EV_ONESHOT, &peer);
+  peer.armed = armed | wanted;
+}
+
+// close() ends the watches of a socket, but libkqueue does not learn of it.
+bool KqueueLoop::let_go(Peer& peer) {
+  std::erase_if(changes_, [&](const Event& change) { return change.udata == &peer; });
+#ifdef __linux__
+  forget(peer.socket.get(), EVFILT_READ);
+  forget(peer.socket.get(), EVFILT_WRITE);
+#endif
+  return true;
+}
+
+// While accepting is paused, a non-empty accept queue would wake the loop again and again.
+void KqueueLoop::watch_listeners() {
+  if (listeners().empty() || accepting_ == accepts()) return;
+  accepting_ = accepts();
+  for (Listener* const listener : listeners())
+    change(listener->fd(), EVFILT_READ, accepting_ ? EV_ENABLE : EV_DISABLE, listener);
+}
+
+void KqueueLoop::change(int fd, int filter, unsigned flags, void* tag) {
+  EV_SET(&changes_.emplace_back(), static_cast<unsigned>(fd), static_cast<short>(filter),
+         static_cast<unsigned short>(flags), 0, 0, tag);
+}
+
+// At once, because the descriptor is about to be closed. Fails where it is not watched.
+void KqueueLoop::forget(int fd, int filter) {
+  Event end;
+  EV_SET(&end, static_cast<unsigned>(fd), static_cast<short>(filter), EV_DELETE, 0, 0, nullptr);
+  ::kevent(queue_.get(), &end, 1, nullptr, 0, nullptr);
+}
+
+// A kqueue of the process's own, so that what libkqueue keeps for the process (a thread and descriptors) is
+// there before the first run, and stays.
+std::string unavailable() {
+  static const Fd first(::kqueue());
+  static const int error = first.is_open() ? 0 : errno;
+  return error == 0 ? "" : "kqueue() fails: " + std::generic_category().message(error);
+}
+
+constexpr auto run = run_loops<KqueueLoop>;
+
+}  // namespace
+}  // namespace joust
+
+#else
+
+namespace joust {
+namespace {
+
+std::string unavailable() {
+  return "kqueue is the interface of macOS and BSD; libkqueue was not found when this was built";
+}
+
+constexpr auto run = nullptr;
+
+}  // namespace
+}  // namespace joust
+
+#endif
+
+namespace joust {
+
+extern const Engine kKqueue{
+    .name = "kqueue",
+    .summary = "readiness events of macOS and BSD, for many sockets on one thread",
+    .several_loops = true,
+    .threads = "one per loop (-t)",
+    .unavailable = unavailable,
+    .run = run,
+};
+
+}  // namespace joust

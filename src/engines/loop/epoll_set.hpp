@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+#include <sys/epoll.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/fd.hpp"
+#include "connection/tally.hpp"
+#include "joust/time.hpp"
+#include "net/listener.hpp"
+
+namespace joust {
+
+// epoll and poll use the same event bits.
+static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLRDHUP == POLLRDHUP && EPOLLHUP == POLLHUP &&
+              EPOLLERR == POLLERR);
+
+// An epoll instance, its watch on the listeners, and the events of one turn.
+class EpollSet {
+ public:
+  EpollSet();
+
+  // epoll_ctl(); throws std::system_error.
+  void control(int operation, int fd, std::uint32_t events, void* tag);
+  // The same for EPOLL_CTL_DEL, of a peer that leaves: it cannot fail in a way that matters then.
+  void remove(int fd);
+
+  // Adds listeners, which are not watched yet.
+  void add(std::span<Listener* const> listeners);
+  // While accepting is paused, a non-empty accept queue would wake a level-triggered loop again and again.
+  // Changing a watch allocates no kernel memory, so a shortage cannot keep the loop from accepting again.
+  void watch(std::span<Listener* const> listeners, bool accepts);
+  void remove(std::span<Listener* const> listeners);
+
+  // epoll_pwait2(), or where that is refused, epoll_wait(). Returns the result of the call.
+  int wait(Duration most, Tally& tally);
+  std::span<const epoll_event> first(std::size_t count) const { return {events_.data(), count}; }
+
+ private:
+  Fd epoll_;
+  bool accepting_ = false;  // the listeners are watched
+  bool has_pwait2_ = true;  // Linux 5.11; a seccomp filter may refuse it
+  std::array<epoll_event, 512> events_{};
+};
+
+}  // namespace joust

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+#include "connection/stream_connection.hpp"
+#include "engines/files/file_io.hpp"
+#include "joust/limits.hpp"
+
+namespace joust {
+
+// The result of one read, for engines in which a thread or process serves one connection with blocking calls.
+struct Heard {
+  Bytes bytes{};
+  int error = 0;          // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
+  std::size_t piped = 0;  // bytes spliced into the pipe instead
+
+  // The result of FilePipe::fill(), with its errno.
+  static Heard spliced(ssize_t n);
+  bool has_input() const { return !bytes.empty() || piped > 0; }
+};
+
+// Passes the result to the connection; spliced bytes are in the pipe.
+void report(const Heard& heard, StreamConnection& connection, FilePipe& pipe, Time now);
+
+// The stop of such a connection: input that has arrived is answered, up to a turn's quota. Then the session
+// is told to finish.
+class LeaveTaking {
+ public:
+  bool is_taken() const { return taken_; }
+  // Call after each report while the stop is requested and the leave is not taken.
+  void go_on(const Heard& heard, StreamConnection& connection, const Limits& limits, Time now);
+
+ private:
+  bool taken_ = false;
+  std::size_t read_ = 0;  // bytes since the stop
+};
+
+}  // namespace joust

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "engines/loop/ready_exchange.hpp"
+
+namespace joust {
+namespace {
+
+// The number of sends is limited too, because a reader may be as fast as a file is read.
+constexpr unsigned kSendsPerTurn = 16;
+constexpr unsigned kEnd = kReadHangUp | POLLHUP | POLLERR;
+
+}  // namespace
+
+void ReadyExchange::note_events(ReadyPeer& peer, unsigned events, Time now) {
+  if ((events & kEnd) != 0) peer.end_is_near = true;
+  if ((events & (POLLIN | kEnd)) != 0) peer.readable = true;
+  if ((events & (POLLOUT | POLLHUP | POLLERR)) != 0) peer.writable = true;
+  // While input is wanted, bytes that arrived before a reset are read first, and recv reports the reset.
+  if ((events & POLLERR) != 0 && !peer.connection->wants_input()) look_for_reset(peer, now);
+}
+
+void ReadyExchange::look_for_reset(ReadyPeer& peer, Time now) {
+  if (const int error = error_of(peer); error != 0) peer.connection->failed({Stage::receive, error, {}}, now);
+}
+
+// False when the socket is drained. Bytes for a file may be spliced.
+bool ReadyExchange::receive(ReadyPeer& peer, Time now) {
+  if (peer.error != 0 && unread_bytes(peer.socket.get()) == 0) {
+    peer.connection->failed({Stage::receive, peer.error, {}}, now);
+    return false;
+  }
+  if (const std::size_t most = pipe_.wanted(*peer.connection); most > 0)
+    return pipe_.receive_ready(peer.socket.get(), *peer.connection, most, now);
+  const bool more = receive(peer, buffer_, now);
+  // A hint of libkqueue may be wrong, and would cost a second recv for every message.
+  if (!more && peer.error == 0 && peer.connection->wants_input()) peer.end_is_near = false;
+  return more;
+}
+
+bool ReadyExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) {
+  return receive_ready(peer.socket.get(), *peer.connection, buffer, peer.end_is_near, now);
+}
+
+bool ReadyExchange::send(ReadyPeer& peer, Time now) {
+  return send_ready(peer.socket.get(), *peer.connection, now);
+}
+
+// True when the quota is used up.
+bool ReadyExchange::flush(ReadyPeer& peer, Time now) {
+  unsigned sends = 0;
+  while (peer.writable && peer.connection->has_output()) {
+    if (++sends > kSendsPerTurn) return true;
+    peer.writable = send(peer, now);
+  }
+  if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now);
+  return false;
+}
+
+}  // namespace joust

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engines/engine.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/loop_core.hpp"
+#include "engines/loop/ready_io.hpp"
+
+namespace joust {
+
+// The peer has ended its direction of the stream. The poll of macOS does not report that, its kqueue does.
+#ifdef POLLRDHUP
+inline constexpr unsigned kReadHangUp = POLLRDHUP;
+#else
+inline constexpr unsigned kReadHangUp = 0x2000;
+#endif
+
+// A peer of an engine with a readiness interface. A ready flag is kept until recv or send clears it, so that
+// edge-triggered engines lose no event.
+struct ReadyPeer : LoopPeer {
+  using LoopPeer::LoopPeer;
+  static constexpr unsigned kUnwatched = ~0U;
+
+  bool readable = false;        // no recv has come up short since the kernel's report
+  bool writable = true;         // no send has found the socket full
+  bool end_is_near = false;     // the peer's end of stream or an error is still to be read
+  unsigned armed = kUnwatched;  // for the engine: the events watched
+  int error = 0;                // of the socket, if the kernel has told it with an event
+};
+
+// Reads from and writes to ready peers, for one thread, in turns of limited length. The sockets are
+// non-blocking; an engine with blocking ones derives its own exchange.
+class ReadyExchange {
+ public:
+  explicit ReadyExchange(const Hosting& hosting)
+      : limits_(hosting.limits), buffer_(limits_.read_bytes), pipe_(hosting.tally) {}
+  virtual ~ReadyExchange() = default;
+  ReadyExchange(const ReadyExchange&) = delete;
+  ReadyExchange& operator=(const ReadyExchange&) = delete;
+
+  // Of accept4() and socket().
+  virtual int socket_flags() const { return SOCK_NONBLOCK; }
+  // Whether recv may be called although the kernel has reported nothing since the last one.
+  virtual bool may_receive_again(const ReadyPeer& /*peer*/) const { return true; }
+
+  // The kernel has reported these events of poll(2).
+  static void note_events(ReadyPeer& peer, unsigned events, Time now);
+
+  // 0, or the error of the socket: reported with an event, or asked for now.
+  static int error_of(const ReadyPeer& peer) {
+    return peer.error != 0 ? peer.error : connect_result(peer.socket.get());
+  }
+
+  // Ends the connection if the socket has an error. For a peer from which nothing is wanted: neither recv nor
+  // send would be called, and report its reset.
+  static void look_for_reset(ReadyPeer& peer, Time now);
+
+  // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up:
+  // then the result is true, and there may be more to do. The input of one turn is answered by one send, and
+  // a peer that sends without end does not delay the others. Nothing is sent while `is_gathering()`.
+  template <typename IsGathering>
+  bool serve(ReadyPeer& peer, Time now, IsGathering&& is_gathering) {
+    StreamConnection& connection = *peer.connection;
+    const std::uint64_t quota = connection.bytes_received() + limits_.read_bytes_per_turn;
+    const auto may_receive = [&] { return peer.readable && connection.wants_input(); };
+    bool unfinished = false;
+    if (!may_receive() && !is_gathering()) unfinished = flush(peer, now);
+    while (may_receive()) {
+      if (connection.bytes_received() >= quota) return true;
+      peer.readable = receive(peer, now) && may_receive_again(peer);
+      if (!is_gathering()) unfinished |= flush(peer, now);
+    }
+    return unfinished;
+  }
+
+ protected:
+  // One call each, as receive_ready() and send_ready() describe them.
+  virtual bool receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now);
+  virtual bool send(ReadyPeer& peer, Time now);
+
+ private:
+  bool receive(ReadyPeer& peer, Time now);
+  bool flush(ReadyPeer& peer, Time now);
+
+  const Limits& limits_;
+  std::vector<std::byte> buffer_;
+  FilePipe pipe_;
+};
+
+}  // namespace joust

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "engines/pool/ready_pool.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "engines/loop/ready_io.hpp"
+#include "engines/pool/pool_core_impl.hpp"
+
+namespace joust {
+
+template class LoopCore<ReadyPoolPeer>;
+template class PoolCore<ReadyPoolPeer>;
+
+ReadyPool::ReadyPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : PoolCore(hosting, stop, group, index) {
+  const std::size_t holders = std::max(1U, hosting.options.threads);
+  while (exchanges_.size() < holders) exchanges_.emplace_back(hosting);
+}
+
+// The main thread.
+
+void ReadyPool::start_dials() {
+  LoopCore::start_dials(SOCK_NONBLOCK);
+}
+
+void ReadyPool::connect(Peer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
+  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
+  watch_once(peer, POLLOUT);
+}
+
+void ReadyPool::ready(Peer& peer, unsigned events) {
+  if (peer.leaving) return;
+  if (peer.dial.in_progress)
+    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
+  hand(peer, events * Holding::kEvents);
+}
+
+void ReadyPool::ready_listener(const Listener& listener) {
+  if (accepts()) accept_peers(listener, SOCK_NONBLOCK);
+}
+
+void ReadyPool::stop_by_and_by() {
+  end_accepting(SOCK_NONBLOCK);
+  begin_drain();
+}
+
+// A peer's holder.
+
+void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) {
+  const unsigned events = notes / Holding::kEvents;
+  ReadyExchange::note_events(peer, events, now);
+  if ((events & (POLLHUP | POLLERR)) != 0) peer.has_hung_up = true;
+  if ((notes & Holding::kStop) != 0) peer.readable = true;  // to read what has arrived
+  if (peer.connection->ended()) return;
+  const bool telling = (notes & Holding::kPublished) != 0;
+  const auto is_gathering = [&] { return !telling && awaits_publications(); };
+  peer.unfinished = exchanges_[worker].serve(peer, now, is_gathering);
+}
+
+// What is left after the quota comes with the next report: the kernel compares with the state, not with its
+// changes. A peer without an interest is still watched for a reset, unless its hang-up has been reported,
+// because that would be reported again at once.
+void ReadyPool::rest(Peer& peer) {
+  const unsigned events = (peer.connection->wants_input() ? POLLIN | POLLRDHUP : 0U) |
+                          (peer.unfinished || !peer.writable ? POLLOUT : 0U);
+  if (events != 0 || !peer.has_hung_up) watch_once(peer, events);
+}
+
+}  // namespace joust

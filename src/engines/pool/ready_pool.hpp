@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+
+#include <cstddef>
+#include <deque>
+
+#include "engines/loop/ready_exchange.hpp"
+#include "engines/pool/pool_core.hpp"
+
+namespace joust {
+
+struct ReadyPoolPeer : ReadyPeer, PoolPeer {
+  using ReadyPeer::ReadyPeer;
+
+  bool unfinished = false;  // the turn's quota was used up: there may be more to read or to send
+  bool has_hung_up = false;
+};
+
+// The steps that follow when a socket is ready, shared by the pools with a readiness interface. A turn of
+// the main thread is:
+//
+//     start_dials(); wait, then for what the kernel reports:
+//       ready(peer, events), ready_listener(listener), admit_dealt() (the inbox), request_stop() (the stop)
+//     finish_turn();
+//
+// Events are those of poll(2), as in ReadyLoop.
+class ReadyPool : public PoolCore<ReadyPoolPeer> {
+ public:
+  using Peer = ReadyPoolPeer;
+
+  ReadyPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+
+ protected:
+  // The engine's part, called by any thread, but for one peer by one at a time: from the next time that one
+  // of these events (or a hang-up) is there, the main thread gets one report of it, and then none.
+  virtual void watch_once(Peer& peer, unsigned events) = 0;
+
+  // True if the listeners are to be watched: there is room for more connections.
+  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
+
+  void start_dials();
+  void ready(Peer& peer, unsigned events);
+  void ready_listener(const Listener& listener);
+
+ private:
+  void connect(Peer& peer) override;
+  void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) override;
+  void rest(Peer& peer) override;
+  void stop_by_and_by() override;
+
+  std::deque<ReadyExchange> exchanges_;  // one for each worker
+};
+
+}  // namespace joust

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "engines/loop/patience.hpp"
+#include "engines/loop/queue.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// The peers that wait for a worker. The main thread hands over those of a whole turn with one lock, and wakes
+// only workers that sleep. A worker takes one at a time: in a batch of its own, peers would wait for a slow
+// one while another worker is idle.
+template <typename Peer>
+class TaskQueue {
+ public:
+  explicit TaskQueue(Wait wait) : wait_(wait) {}
+
+  // Main thread: empties `batch`.
+  void put(Queue<Peer>& batch) {
+    std::size_t sleepers = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      while (Peer* peer = batch.pop()) {
+        queue_.push(*peer);
+        ++size_;
+      }
+      sleepers = std::min(size_, asleep_);
+    }
+    for (; sleepers > 0; --sleepers) filled_.notify_one();
+  }
+
+  // A worker: the next peer; null at the end.
+  Peer* take() {
+    std::optional<Time> idle_since;
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      if (size_ == 0 && !ended_ && !spins(idle_since)) await_work(lock);
+      if (ended_) return nullptr;
+      if (Peer* const peer = queue_.pop()) {
+        const bool emptied = --size_ == 0 && std::exchange(main_waits_, false);
+        lock.unlock();
+        if (emptied) emptied_.notify_one();
+        return peer;
+      }
+      lock.unlock();
+      ::sched_yield();  // there may be more spinning threads than cores
+    }
+  }
+
+  // Main thread: waits until all peers are taken. What becomes ready meanwhile comes in one batch, instead of
+  // one wake-up for each peer. Not longer than `most`, because all workers may be busy for long.
+  void wait_until_taken(Duration most) {
+    std::unique_lock lock(mutex_);
+    if (size_ == 0) return;
+    main_waits_ = true;
+    emptied_.wait_for(lock, most, [this] { return !main_waits_; });
+    main_waits_ = false;
+  }
+
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    filled_.notify_all();
+  }
+
+ private:
+  bool spins(std::optional<Time>& idle_since) const {
+    if (wait_ == Wait::block) return false;
+    const Time now = Clock::now();
+    if (!idle_since) idle_since = now;
+    Patience patience(wait_);
+    patience.found_work(*idle_since);
+    return patience.next_wait({}, now) == Duration::zero();
+  }
+  void await_work(std::unique_lock<std::mutex>& lock) {
+    ++asleep_;
+    filled_.wait(lock, [this] { return size_ > 0 || ended_; });
+    --asleep_;
+  }
+
+  const Wait wait_;
+  std::mutex mutex_;
+  std::condition_variable filled_, emptied_;
+  Queue<Peer> queue_;
+  std::size_t size_ = 0;
+  std::size_t asleep_ = 0;  // workers
+  bool main_waits_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace joust

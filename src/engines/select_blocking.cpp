@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+//
+// select-blocking: one thread asks select which sockets are ready, and then calls blocking recv and send.
+//
+//     fill the sets --> select --> for each ready socket:  recv --> session --> send
+//          ^                                                                     |
+//          +----- deadlines <----- publications <----- the unfinished <----------+
+//
+// Good at: being simple. No socket is non-blocking, and one call sends a reply, however large it is. Bad at:
+// peers that are slow. It shows what the other engines use MSG_DONTWAIT and O_NONBLOCK for:
+//
+//   - A send blocks while its peer does not read, and with it the thread and all other peers. So a send has a
+//     time limit, SO_SNDTIMEO. When that has passed, the rest is sent after select has reported room. The
+//     connection does not fail, because a slow peer is no broken one; the idle limit and the least rates of
+//     sessions end those that are too slow. But each peer that does not read may delay all others by the time
+//     limit whenever it has read a little.
+//   - recv may block on a socket that select has reported, for example if a checksum turns out to be wrong.
+//     So recv has a time limit too, SO_RCVTIMEO. It is called once for each report, and again only for bytes
+//     that are known to be there.
+//   - connect blocks until the peer answers, or for the time limit of sends. Then it goes on in the kernel,
+//     and select reports its end as room to send.
+//
+// The sets are filled anew for each wait, as in most programs that use select; the engine `select` keeps
+// them. Left out on purpose: several loops, because they would share the delays, not avoid them.
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <span>
+
+#include "base/check.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/socket_set.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+namespace {
+
+constexpr Duration kLongestCall = std::chrono::milliseconds(20);
+constexpr Duration kLookEvery = std::chrono::milliseconds(100);  // for resets of peers that are in no set
+constexpr std::size_t kMostPieces = 16;
+
+// By the time limit, or by a signal. The call is not repeated at once: signals could extend the time limit.
+bool has_been_cut_short(int error) {
+  return error == EAGAIN || error == EINTR;
+}
+
+// Before the first call that could block.
+void limit_calls(ReadyPeer& peer) {
+  if (peer.armed != ReadyPeer::kUnwatched) return;
+  set_timeout(peer.socket.get(), SO_RCVTIMEO, kLongestCall);
+  set_timeout(peer.socket.get(), SO_SNDTIMEO, kLongestCall);
+  peer.armed = 0;
+}
+
+// The calls that this engine is named after.
+class BlockingExchange : public ReadyExchange {
+ public:
+  using ReadyExchange::ReadyExchange;
+  int socket_flags() const override { return 0; }
+  bool may_receive_again(const ReadyPeer& peer) const override;
+
+ private:
+  bool receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) override;
+  bool send(ReadyPeer& peer, Time now) override;
+  static ssize_t send_pieces(int socket, std::span<iovec> pieces);
+};
+
+// Only for bytes that are known to be there.
+bool BlockingExchange::may_receive_again(const ReadyPeer& peer) const {
+  int bytes = 0;
+  return ::ioctl(peer.socket.get(), FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+// True if the buffer is full: there may be more.
+bool BlockingExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) {
+  limit_calls(peer);
+  StreamConnection& connection = *peer.connection;
+  const ssize_t n = ::recv(peer.socket.get(), buffer.data(), buffer.size(), 0);
+  if (n > 0)
+    connection.received(buffer.first(static_cast<std::size_t>(n)), now);
+  else if (n == 0)
+    connection.peer_finished(now);
+  else if (!has_been_cut_short(errno))
+    connection.failed({Stage::receive, errno, {}}, now);
+  return n == static_cast<ssize_t>(buffer.size());
+}
+
+// False if not all has been sent: the rest has to wait until select reports room.
+bool BlockingExchange::send(ReadyPeer& peer, Time now) {
+  limit_calls(peer);
+  const int socket = peer.socket.get();
+  StreamConnection& connection = *peer.connection;
+  if (const auto source = connection.source()) {
+    const ssize_t n = call_sendfile(socket, *source);
+    if (report_sendfile(connection, *source, n, errno, now)) return false;  // one call for each report
+  }
+  std::array<iovec, kMostPieces> pieces;
+  const std::size_t count = connection.output(pieces, now);
+  std::size_t wanted = 0;
+  for (const iovec& piece : std::span(pieces).first(count)) wanted += piece.iov_len;
+  if (wanted == 0) return true;  // reading a file has failed, and there is no other output
+  const ssize_t n = send_pieces(socket, std::span(pieces).first(count));
+  if (n >= 0)
+    connection.sent(static_cast<std::size_t>(n), now);
+  else if (!has_been_cut_short(errno))
+    connection.send_failed(errno, now);
+  return n == static_cast<ssize_t>(wanted);
+}
+
+ssize_t BlockingExchange::send_pieces(int socket, std::span<iovec> pieces) {
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+class SelectBlockingLoop : public ReadyLoop {
+ public:
+  SelectBlockingLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+      : ReadyLoop(hosting, stop, group, index, std::make_unique<BlockingExchange>(hosting)) {}
+  void run();
+
+ private:
+  std::size_t wait();
+  void fill_sets();
+  void ask(int fd, unsigned events);
+  void dispatch();
+  void look_for_resets();
+  void connect(Peer& peer) override;
+  void watch(Peer& /*peer*/) override {}  // the sets are filled before each wait
+
+  SocketSet readable_, writable_;  // the question to select(), and its answer
+  int highest_ = -1;               // descriptor in them
+  std::size_t asked_for_ = 0;      // so many of peers(), the first ones
+  bool any_unasked_ = false;       // some of these have no interest, and are in no set
+  Time look_at_{};
+};
+
+void SelectBlockingLoop::run() {
+  while (!over()) {
+    start_dials();
+    if (wait() > 0) dispatch();
+    look_for_resets();
+    finish_turn();
+  }
+}
+
+std::size_t SelectBlockingLoop::wait() {
+  fill_sets();
+  timeval timeout = to_timeval(any_unasked_ ? std::min(next_wait(), kLookEvery) : next_wait());
+  return woken(::select(highest_ + 1, readable_.raw(), writable_.raw(), nullptr, &timeout), "select()");
+}
+
+void SelectBlockingLoop::fill_sets() {
+  readable_.clear();
+  writable_.clear();
+  highest_ = -1;
+  any_unasked_ = false;
+  asked_for_ = peers().size();
+  ask(inbox().waker().fd(), POLLIN);
+  ask(stop().fd(), awaits_stop() ? POLLIN : 0U);
+  for (const Listener* listener : listeners()) ask(listener->fd(), accepts() ? POLLIN : 0U);
+  for (const auto& peer : peers()) {
+    // While a connect has to be called again, its socket would seem to be ready.
+    const unsigned events = peer->dial.again ? 0U : interest(*peer);
+    ask(peer->socket.get(), events);
+    if (peer->connection && events == 0) any_unasked_ = true;
+  }
+}
+
+// Without events, only makes room: dispatch() looks for all.
+void SelectBlockingLoop::ask(int fd, unsigned events) {
+  readable_.reach(fd);
+  writable_.reach(fd);
+  readable_.set(fd, (events & POLLIN) != 0);
+  writable_.set(fd, (events & POLLOUT) != 0);
+  highest_ = std::max(highest_, fd);
+}
+
+// Peers first: this result does not cover peers accepted meanwhile, and no peer leaves before sweep().
+void SelectBlockingLoop::dispatch() {
+  for (std::size_t i = 0; i < asked_for_; ++i) {
+    Peer& peer = *peers()[i];
+    const int fd = peer.socket.get();
+    const unsigned events = (readable_.contains(fd) ? POLLIN : 0U) | (writable_.contains(fd) ? POLLOUT : 0U);
+    if (events != 0) ready(peer, events);
+  }
+  for (const Listener* listener : listeners())
+    if (readable_.contains(listener->fd())) ready_listener(*listener);
+  if (readable_.contains(inbox().waker().fd())) admit_dealt();
+  if (readable_.contains(stop().fd())) request_stop();
+}
+
+// select has no event for a reset: a socket with one is readable, as it is with bytes that nobody wants now.
+void SelectBlockingLoop::look_for_resets() {
+  if (!any_unasked_ || now() < look_at_) return;
+  look_at_ = now() + kLookEvery;
+  for (std::size_t i = 0; i < asked_for_; ++i) {
+    Peer& peer = *peers()[i];
+    if (peer.leaving || interest(peer) != 0) continue;
+    look_for_reset(peer);
+    attend(peer);
+  }
+}
+
+// A connect that a signal has interrupted goes on when it is called again.
+void SelectBlockingLoop::connect(Peer& peer) {
+  limit_calls(peer);
+  const Endpoint& to = endpoint_of(peer);
+  const int result = retry_interrupted([&] { return ::connect(peer.socket.get(), to.raw(), to.size); });
+  if (result == 0) return finish_dial(peer, 0);
+  if (errno != EINPROGRESS && errno != EALREADY) finish_dial(peer, errno);
+}
+
+}  // namespace
+
+extern const Engine kSelectBlocking{
+    .name = "select-blocking",
+    .summary = "select, then blocking recv and send: simple, and a slow peer delays the others",
+    .threads = "one",
+    .blocks_on_slow_peers = "a send blocks for up to 20 ms while its peer does not read",
+    .run = run_loops<SelectBlockingLoop>,
+};
+
+}  // namespace joust

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+//
+// two-processes: every connection has a process that reads and a process that writes. Bytes pass from the
+// reader to the writer through a ring in shared memory; the session lives in the writer.
+//
+//     reader  recv --> ring
+//                       |
+//     writer  ppoll --> ring --> session --> send
+//               ^                             |
+//               +-----------------------------+
+//
+// Good at: reading goes on while the other process computes or sends, without threads, and each process makes
+// simple, blocking calls. Bad at: nearly all else. A message needs two processes to run, one after the
+// other, and is copied once more. So on one core it is slower than any engine with one process.
+//
+// As a client, all writers are one process, because the records of a load are in one process: it has a reader
+// for each connection. As a server, forking/parent.cpp forks the writer of each connection, and this forks
+// its reader. The death of a reader fails its connection; that of a writer takes its reader along
+// (PR_SET_PDEATHSIG). Of what a session does not want, the ring holds as much as fits. Left out on purpose:
+// splice, because the bytes of a file come through the ring too.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/sigpipe.hpp"
+#include "engines/forking/parent.hpp"
+#include "engines/forking/process.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/two_processes/peer.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+namespace {
+
+constexpr unsigned kSendsPerTurn = 16;
+constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
+constexpr Duration kLook = std::chrono::milliseconds(1);      // after a stop, for input on its way
+constexpr Duration kMostLooking = std::chrono::milliseconds(100);
+constexpr std::size_t kFixed = 2;  // the first entries of ppoll: the stop, the inbox
+
+// The writer of one connection of a server, or of all connections of a client.
+class WritingProcess : public LoopCore<RingPeer> {
+ public:
+  using Peer = RingPeer;
+  WritingProcess(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+      : LoopCore(hosting, stop, group, index), is_client_(hosting.target != nullptr) {}
+  void run() { run_until(std::atomic<bool>(false)); }
+  // Serves one connection.
+  void serve_socket(Fd socket, const std::atomic<bool>& ending);
+
+ private:
+  // What an entry of ppoll after the first ones watches.
+  enum class Source : std::uint8_t { ring, socket, process };
+  struct Awaited {
+    Peer* peer;
+    Source source;
+  };
+
+  void run_until(const std::atomic<bool>& ending);
+  Duration next_wait();
+  void wait();
+  void add_entries(Peer& peer);
+  void dispatch();
+  void take_events(Peer& peer, Source source, short events);
+  void note_socket(Peer& peer, short events);
+  void connect(Peer& peer) override;
+  void serve(Peer& peer) override;
+  bool receive(Peer& peer);
+  bool flush(Peer& peer);
+  bool let_go(Peer& peer) override;
+  void stop_by_and_by();
+  bool input_is_on_its_way() const;
+
+  const bool is_client_;
+  std::vector<pollfd> entries_;
+  std::vector<Awaited> awaited_;  // of the entries after the first ones
+  Queue<Peer> unfinished_;        // more to take or to send than the turn's quota allows
+  std::optional<Time> look_until_;
+  unsigned quiet_looks_ = 0;
+};
+
+void WritingProcess::serve_socket(Fd socket, const std::atomic<bool>& ending) {
+  admit(std::move(socket));
+  sweep();  // if there is no session
+  run_until(ending);
+}
+
+void WritingProcess::run_until(const std::atomic<bool>& ending) {
+  while (!over() && !ending) {
+    start_dials(SOCK_NONBLOCK);
+    wait();
+    dispatch();
+    resume(unfinished_);
+    fire_deadlines();
+    pass_publications();
+    if (stop().requested()) stop_by_and_by();
+    sweep();
+  }
+}
+
+Duration WritingProcess::next_wait() {
+  if (!unfinished_.empty()) return Duration::zero();
+  for (const auto& peer : peers())
+    if (peer->live() && peer->connection->wants_input() && !peer->reader->may_sleep())
+      return Duration::zero();
+  return look_until_ && !draining() ? std::min(kLook, LoopCore::next_wait()) : LoopCore::next_wait();
+}
+
+void WritingProcess::wait() {
+  const timespec timeout = to_timespec(next_wait());
+  entries_.clear();
+  awaited_.clear();
+  entries_.push_back({.fd = stop().requested() ? -1 : stop().fd(), .events = POLLIN, .revents = 0});
+  entries_.push_back({.fd = inbox().waker().fd(), .events = POLLIN, .revents = 0});
+  for (const auto& peer : peers()) add_entries(*peer);
+  woken(::ppoll(entries_.data(), entries_.size(), &timeout, nullptr), "ppoll()");
+}
+
+// While nothing is wanted from the peer, its reader may be asleep before a full ring: a reset shows only at
+// the socket. After a reported hang-up the socket is left out, because it would end each further sleep at
+// once. (ppoll refuses more entries than a process may have descriptors, so there are none without use.)
+void WritingProcess::add_entries(Peer& peer) {
+  const auto add = [&](Source source, int fd, int events) {
+    entries_.push_back({.fd = fd, .events = static_cast<short>(events), .revents = 0});
+    awaited_.push_back({&peer, source});
+  };
+  if (!peer.connection) {
+    if (peer.connecting) add(Source::socket, peer.socket.get(), POLLOUT);
+    return;
+  }
+  const bool wants = peer.connection->wants_input();
+  if (wants) add(Source::ring, peer.reader->fd(), POLLIN);
+  if (!peer.writable || (!wants && !peer.has_hung_up))
+    add(Source::socket, peer.socket.get(), peer.writable ? 0 : POLLOUT);
+  if (peer.reader->process_fd() >= 0) add(Source::process, peer.reader->process_fd(), POLLIN);
+}
+
+// No peer leaves meanwhile.
+void WritingProcess::dispatch() {
+  if (entries_[1].revents != 0) admit_dealt();
+  for (std::size_t i = 0; i < awaited_.size(); ++i) {
+    const Awaited& awaited = awaited_[i];
+    const short events = entries_[kFixed + i].revents;
+    if (awaited.peer->leaving || (events == 0 && !awaited.peer->has_news())) continue;
+    guarded(*awaited.peer, [&] { take_events(*awaited.peer, awaited.source, events); });
+  }
+}
+
+void WritingProcess::take_events(Peer& peer, Source source, short events) {
+  if (!peer.connection) return finish_dial(peer, connect_result(peer.socket.get()));
+  if (events != 0 && source == Source::ring) peer.reader->woken();
+  if (events != 0 && source == Source::socket) note_socket(peer, events);
+  if (events != 0 && source == Source::process)
+    if (const int signal = peer.reader->reap(); signal != 0)
+      peer.connection->failed({Stage::local, 0, fmt::format("the reading process failed ({})", signal)},
+                              now());
+  // The reader has met a reset. Otherwise that is reported after the bytes before it.
+  if (const int error = peer.reader->ending(); error > 0 && !peer.connection->wants_input())
+    peer.connection->failed({Stage::receive, error, {}}, now());
+  attend(peer);
+}
+
+void WritingProcess::note_socket(Peer& peer, short events) {
+  peer.writable = true;
+  if ((events & ~POLLOUT) != 0) peer.has_hung_up = true;
+  if ((events & POLLERR) == 0 || peer.connection->wants_input()) return;
+  if (const int error = connect_result(peer.socket.get()); error != 0)
+    peer.connection->failed({Stage::receive, error, {}}, now());
+}
+
+void WritingProcess::connect(Peer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
+  peer.connecting = result < 0 && errno == EINPROGRESS;
+  if (!peer.connecting) finish_dial(peer, result == 0 ? 0 : errno);
+}
+
+// The input of one turn is answered by one send, and a peer that sends without end does not delay the others.
+void WritingProcess::serve(Peer& peer) {
+  if (!peer.reader) {
+    checked(::fcntl(peer.socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");  // the reader blocks
+    set_timeout(peer.socket.get(), SO_SNDTIMEO, kSendTick);
+    peer.reader = std::make_unique<Reader>(peer.socket.get());
+  }
+  const bool has_more = receive(peer);
+  if (is_gathering()) return;
+  if ((flush(peer) || has_more) && !peer.leaving) unfinished_.push(peer);
+}
+
+// Passes what is in the ring to the session. True when the quota is used up.
+bool WritingProcess::receive(Peer& peer) {
+  StreamConnection& connection = *peer.connection;
+  const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
+  if (connection.store()) hosting().tally.note("splice is not used: the bytes of a file come through a ring");
+  while (connection.wants_input()) {
+    if (connection.bytes_received() >= quota) return true;
+    const int ending = peer.reader->ending();  // before the content: bytes are put before the end
+    const Bytes content = peer.reader->content();
+    if (!content.empty()) {
+      const Bytes chunk = content.first(std::min(content.size(), hosting().limits.read_bytes));
+      connection.received(chunk, now());
+      peer.reader->take(chunk.size());
+    } else if (ending == 0) {
+      connection.peer_finished(now());
+    } else if (ending != Ring::kOpen) {
+      connection.failed({Stage::receive, ending, {}}, now());
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+// True when the quota is used up. The socket is blocking, for its reader, and sendfile may wait in it for a
+// tick of the kernel: a client's writer has others to serve.
+bool WritingProcess::flush(Peer& peer) {
+  unsigned sends = 0;
+  while (peer.writable && peer.connection->has_output()) {
+    if (++sends > kSendsPerTurn) return true;
+    peer.writable = is_client_ ? send_copied(peer.socket.get(), *peer.connection, now())
+                               : send_ready(peer.socket.get(), *peer.connection, now());
+  }
+  if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());
+  return false;
+}
+
+bool WritingProcess::let_go(Peer& peer) {
+  peer.reader.reset();  // its copy of the socket would keep the connection open
+  return true;
+}
+
+// Input that had arrived at the stop may still be on its way through a reader, which cannot be asked: the
+// loop looks until it has found nothing twice.
+void WritingProcess::stop_by_and_by() {
+  if (draining()) return;
+  if (!look_until_) look_until_ = now() + kMostLooking;
+  quiet_looks_ = input_is_on_its_way() ? 0 : quiet_looks_ + 1;
+  if (quiet_looks_ > 2 || now() >= *look_until_) begin_drain();
+}
+
+bool WritingProcess::input_is_on_its_way() const {
+  return std::ranges::any_of(peers(), [](const auto& peer) {
+    return peer->live() && peer->connection->wants_input() &&
+           (peer->reader->has_news() || unread_bytes(peer->socket.get()) > 0);
+  });
+}
+
+void run(const Hosting& hosting, Stop& stop) {
+  const SigpipeBlock block;  // for send_file()
+  EngineOptions options = hosting.options;
+  options.wait = Wait::block;
+  if (!hosting.serves())
+    return run_loops<WritingProcess>({.service = hosting.service,
+                                      .options = options,
+                                      .limits = hosting.limits,
+                                      .tally = hosting.tally,
+                                      .target = hosting.target,
+                                      .dials = hosting.dials},
+                                     stop);
+  const auto serve = [&](Fd socket, const std::atomic<bool>& ending) {
+    const Hosting child{
+        .service = hosting.service, .options = options, .limits = hosting.limits, .tally = hosting.tally};
+    LoopGroup alone(1);
+    WritingProcess(child, stop, alone, 0).serve_socket(std::move(socket), ending);
+  };
+  ParentProcess(hosting, stop, serve).run();
+}
+
+}  // namespace
+
+extern const Engine kTwoProcesses{
+    .name = "two-processes",
+    .summary = "a reading and a writing process for every connection, a ring between them",
+    .separate_processes = true,
+    .threads = "2 processes per connection",
+    .wait_ignored = "its readers sleep in recv, and a spinning writer would keep them from running",
+    .knobs = {},
+    .unavailable = no_process_descriptors,
+    .run = run,
+};
+
+}  // namespace joust

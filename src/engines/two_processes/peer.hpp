@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "engines/loop/loop_core.hpp"
+#include "engines/two_processes/reader.hpp"
+
+namespace joust {
+
+// A peer of the writing process.
+struct RingPeer : LoopPeer {
+  using LoopPeer::LoopPeer;
+  std::unique_ptr<Reader> reader;  // none while connecting
+  bool writable = true;            // no send has found the socket full
+  bool has_hung_up = false;
+  bool connecting = false;  // connect() goes on; its end shows at the socket
+
+  bool has_news() const { return connection && reader->has_news() && connection->wants_input(); }
+};
+
+}  // namespace joust

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+//
+// two-threads: every connection has a reader, which blocks in recv, and a writer, which blocks in send.
+//
+//     reader   recv --> session --> is there output? --> wake the writer
+//                ^                                             |
+//                +---------------------------------------------+
+//     writer   sleep --> session --> send --> may the reader go on? --> wake the reader
+//                ^                                                             |
+//                +-------------------------------------------------------------+
+//
+// Good at: full duplex. While one thread copies bytes into the kernel, the other copies bytes out of it, and
+// a full socket delays no reading, without a call that waits for both. Bad at: small requests one at a time.
+// Each costs a switch from the reader to the writer, and each connection takes two stacks.
+//
+// One thread at a time uses the session, under the connection's lock. Neither holds the lock while it blocks:
+// output keeps its address until it is reported as sent, whatever the reader does meanwhile. Each thread
+// sleeps on a flag of its own: the writer while there is nothing to send, until the next deadline, because
+// deadlines are its work; the reader while the session wants nothing. recv has no timeout; a signal ends it
+// for a stop (crew/crew.hpp), and shutdown(SHUT_RDWR) at the end. send has one, so that deadlines are met
+// while the peer does not read.
+//
+// A publication wakes the writers of all connections, as this model wants it. `threads` shows the faster way:
+// there the host sends for all. Left out on purpose: --wait spin. Two spinning threads for one connection
+// would take each other's core.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "engines/crew/host.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/heard.hpp"
+#include "engines/loop/lateness.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/two_threads/peer.hpp"
+#include "engines/two_threads/sending.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kMostReceived = 64 << 10;                     // on the stack
+constexpr Duration kLookForReset = std::chrono::milliseconds(100);  // while the reader sleeps
+// The longest blocking send, and the longest one when a deadline is nearer: one tick of the kernel.
+constexpr Duration kLongestSend = std::chrono::milliseconds(100);
+constexpr Duration kShortestSend = std::chrono::microseconds(1);
+
+// Lives on the stack of its thread.
+class ReaderThread {
+ public:
+  explicit ReaderThread(Duplex& peer) : peer_(peer), pipe_(peer.crew().pipes()) {}
+  void run();
+
+ private:
+  enum class Next : std::uint8_t { receive, sleep, leave };
+  Next take_turn(const Heard& heard);
+  bool writer_has_work() const;
+  Heard receive();
+  Heard receive_bytes(int flags);
+  Heard receive_for_file();
+  Heard sleep();
+
+  Duplex& peer_;
+  Time now_{};
+  FilePipe pipe_;
+  std::size_t for_file_ = 0;  // bytes to be spliced
+  bool looks_only_ = false;   // for the stop: does not block
+  LeaveTaking leave_;
+  std::array<std::byte, kMostReceived> buffer_;
+};
+
+void ReaderThread::run() {
+  Heard heard{{}, EAGAIN};
+  for (Next next; (next = take_turn(heard)) != Next::leave;)
+    heard = next == Next::receive ? receive() : sleep();
+}
+
+// Passes the input to the session, and wakes the writer if that has given it work.
+ReaderThread::Next ReaderThread::take_turn(const Heard& heard) {
+  std::unique_lock lock(peer_.mutex);
+  StreamConnection& connection = *peer_.connection;
+  now_ = Clock::now();  // with the lock, because a session's time never goes back
+  peer_.found = peer_.found || heard.error == 0;
+  report(heard, connection, pipe_, now_);
+  if (looks_only_ && !leave_.is_taken()) leave_.go_on(heard, connection, peer_.crew().hosting().limits, now_);
+  const bool over = connection.ended() || peer_.crew().ending();
+  // The nudge is acknowledged before what it refers to is examined.
+  if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
+  looks_only_ = peer_.crew().draining() && !leave_.is_taken();
+  const bool wants_input = connection.wants_input();
+  for_file_ = wants_input ? pipe_.wanted(connection) : 0;
+  peer_.reader_sleeps = !wants_input;
+  const bool wake = peer_.writer_sleeps && writer_has_work();
+  if (wake) peer_.writer_sleeps = false;
+  lock.unlock();
+  if (wake) peer_.wake_writer.set();
+  if (over) return Next::leave;
+  return wants_input ? Next::receive : Next::sleep;
+}
+
+bool ReaderThread::writer_has_work() const {
+  const StreamConnection& connection = *peer_.connection;
+  if (connection.wants_shutdown()) return true;
+  // The host is about to wake all writers for a publication.
+  if (connection.has_output() && !peer_.crew().will_speak()) return true;
+  const auto due = connection.deadline();
+  return due && *due < peer_.writer_back_by;
+}
+
+Heard ReaderThread::receive() {
+  return for_file_ > 0 ? receive_for_file() : receive_bytes(looks_only_ ? MSG_DONTWAIT : 0);
+}
+
+Heard ReaderThread::receive_bytes(int flags) {
+  const std::size_t most = std::min(buffer_.size(), peer_.crew().hosting().limits.read_bytes);
+  const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, flags);
+  if (n < 0) return {{}, errno};
+  return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
+}
+
+// splice would hold its pipe while it waits, so ppoll waits first.
+Heard ReaderThread::receive_for_file() {
+  pollfd socket{.fd = peer_.socket.get(), .events = POLLIN, .revents = 0};
+  const timespec at_once{};
+  if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.crew().wait_failed();
+  if (socket.revents == 0) return {{}, EAGAIN};
+  const auto n = pipe_.fill(socket.fd, for_file_);
+  if (!n) return receive_bytes(MSG_DONTWAIT);  // there is no pipe now
+  return Heard::spliced(*n);
+}
+
+// While nothing is wanted from the peer, only a reset matters.
+Heard ReaderThread::sleep() {
+  if (!looks_only_ && peer_.wake_reader.wait_until(now_ + kLookForReset)) return {{}, EAGAIN};
+  const int error = connect_result(peer_.socket.get());
+  return {{}, error != 0 ? error : EAGAIN};
+}
+
+// Lives on the stack of its thread.
+class WriterThread {
+ public:
+  explicit WriterThread(Duplex& peer)
+      : peer_(peer), patience_(Wait::block, peer.crew().hosting().options.paced) {}
+  void run();
+
+ private:
+  enum class Next : std::uint8_t { send, sleep, leave };
+
+  Next take_turn();
+  void on_time();
+  void send();
+  void set_send_timeout(Duration timeout);
+
+  Duplex& peer_;
+  Time now_{};
+  Patience patience_;
+  Lateness lateness_;
+  Duration send_timeout_{};
+  Sending sending_;
+};
+
+void WriterThread::run() {
+  set_send_timeout(kLongestSend);
+  for (Next next; (next = take_turn()) != Next::leave;)
+    if (next == Next::send)
+      send();
+    else
+      peer_.wake_writer.wait_until(peer_.writer_back_by);
+}
+
+// Reports what has been sent, does what is due, and wakes the reader if the session wants input again.
+WriterThread::Next WriterThread::take_turn() {
+  std::unique_lock lock(peer_.mutex);
+  StreamConnection& connection = *peer_.connection;
+  now_ = Clock::now();
+  sending_.report(connection, now_);
+  peer_.catch_up(now_);
+  on_time();
+  // While the host is about to wake all for a publication, nothing is sent, so that several publications
+  // leave in one send.
+  const bool has_output = !peer_.crew().will_speak() && sending_.prepare(connection, now_);
+  if (connection.wants_shutdown()) end_stream(peer_.socket.get(), connection, now_);
+  const bool over = connection.ended() || peer_.crew().ending();
+  peer_.writer_sleeps = !has_output;
+  auto due = connection.deadline();
+  const bool near = due && *due < now_ + kLongestSend;
+  if (due) due = lateness_.sleeps_until(*due);
+  peer_.writer_back_by = now_ + patience_.next_wait(due, now_);
+  const bool wake = peer_.reader_sleeps && connection.wants_input();
+  if (wake) peer_.reader_sleeps = false;
+  lock.unlock();
+  if (wake) peer_.wake_reader.set();
+  if (over) return Next::leave;
+  if (has_output) set_send_timeout(near ? kShortestSend : kLongestSend);
+  return has_output ? Next::send : Next::sleep;
+}
+
+void WriterThread::on_time() {
+  const Time due = peer_.connection->deadline().value_or(Time::max());
+  if (!lateness_.puts_off(due, std::exchange(peer_.found, false), now_)) peer_.connection->on_time(now_);
+}
+
+// One call, without the lock: the reader goes on.
+void WriterThread::send() {
+  const int socket = peer_.socket.get();
+  const std::span<iovec> pieces = sending_.pieces();
+  ssize_t n = 0;
+  if (sending_.source()) {
+    n = call_sendfile(socket, *sending_.source());
+  } else if (pieces.size() == 1) {
+    n = ::send(socket, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
+  } else {
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  }
+  sending_.returned(n, n < 0 ? errno : 0);
+}
+
+void WriterThread::set_send_timeout(Duration timeout) {
+  if (std::exchange(send_timeout_, timeout) != timeout) set_timeout(peer_.socket.get(), SO_SNDTIMEO, timeout);
+}
+
+void run(const Hosting& hosting, Stop& stop) {
+  Host(hosting, stop, [](Crew& crew) { return std::make_unique<Duplex>(crew); }).run();
+}
+
+}  // namespace
+
+void Duplex::hold(std::size_t thread) {
+  if (thread == 0)
+    WriterThread(*this).run();
+  else
+    ReaderThread(*this).run();
+}
+
+extern const Engine kTwoThreads{
+    .name = "two-threads",
+    .summary = "a reader and a writer thread for every connection, blocking in recv and in send",
+    .threads = "two per connection",
+    .wait_ignored = "its threads sleep in recv and send, and on a condition variable",
+    .knobs = {},
+    .run = run,
+};
+
+}  // namespace joust

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Engines with processes: crashes, zombies, stops, and protocols that they cannot carry."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import time
+import unittest
+
+from program import Case, Server, run
+
+
+def children_of(pid):
+    """The process ids and states of the living and dead children of a process."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except (OSError, IndexError):
+                continue
+            if int(fields[1]) == pid:
+                found[int(entry.name)] = fields[0]
+    return found
+
+
+def connect(server):
+    host, port = server.address.rsplit(":", 1)
+    peer = socket.create_connection((host, int(port)), timeout=30)
+    peer.sendall(b"hello")
+    assert peer.recv(5, socket.MSG_WAITALL) == b"hello"
+    return peer
+
+
+def wait_for(condition):
+    give_up = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+class Processes(Case):
+    ENGINES = ("processes", "two-processes")
+
+    def test_a_crash_costs_its_own_connection(self):
+        for engine in self.ENGINES:
+            with self.subTest(engine=engine), Server("-p", "echo", "-e", engine) as server:
+                with connect(server) as first:
+                    child = next(iter(children_of(server.process.pid)))
+                    with connect(server) as second:
+                        os.kill(child, signal.SIGKILL)
+                        with contextlib.suppress(ConnectionError):
+                            self.assertEqual(first.recv(1), b"")
+                        second.sendall(b"still here")
+                        self.assertEqual(second.recv(10, socket.MSG_WAITALL), b"still here")
+                stopped = server.stop()
+                self.assertEqual(stopped["errors"], {"local": 1})
+                self.assertIn("was ended by signal 9", stopped["messages_of_errors"][0])
+
+    def test_no_child_is_left_after_a_storm(self):
+        for engine in self.ENGINES:
+            with self.subTest(engine=engine), Server("-p", "echo", "-e", engine) as server:
+                for _ in range(30):
+                    connect(server).close()
+                wait_for(lambda: not children_of(server.process.pid))
+                self.assertEqual(server.stop()["connections"], {"accepted": 30, "failed": 0})
+
+    def test_children_end_with_a_parent_that_is_killed(self):
+        for engine in self.ENGINES:
+            with self.subTest(engine=engine), Server("-p", "echo", "-e", engine) as server:
+                with connect(server) as peer:
+                    children = list(children_of(server.process.pid))
+                    self.assertTrue(children)
+                    os.kill(server.process.pid, signal.SIGKILL)
+                    with contextlib.suppress(ConnectionError):
+                        self.assertEqual(peer.recv(1), b"")
+
+    def test_a_stop_of_the_whole_group_is_one_stop(self):
+        with Server("-p", "echo", "-e", "processes") as server:
+            with connect(server) as peer:
+                for child in children_of(server.process.pid):
+                    os.kill(child, signal.SIGINT)  # as Ctrl-C does
+                peer.sendall(b"x")
+                self.assertEqual(peer.recv(1), b"x")
+            self.assertEqual(server.stop()["connections"]["failed"], 0)
+
+    def test_rooms_are_refused_in_the_same_words_everywhere(self):
+        words = "unsupported: sessions live in different processes"
+        for engine in self.ENGINES:
+            done = run("serve", "-e", engine, "-p", "broadcast")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+            done = run("race", "--server", f"{engine},epoll", "-p", "broadcast", "--dry-run")
+            self.assertIn(words, done.stdout + done.stderr)
+
+    def test_a_load_of_two_processes_is_one_load(self):
+        with Server("-p", "broadcast", "-e", "epoll") as server:
+            done, result = self.load(
+                "--connect", server.address, "-p", "broadcast", "-e", "two-processes", "-c", 5, "-m", 3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["failed"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

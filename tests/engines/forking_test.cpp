@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// Engines that fork, when there can be no further process.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <thread>
+#include <vector>
+
+#include "engines/running.hpp"
+#include "failing_calls.hpp"
+
+namespace joust::test {
+namespace {
+
+Limits brisk() {
+  using std::chrono::milliseconds;
+  return {.linger = milliseconds(200), .drain = milliseconds(500), .accept_pause = milliseconds(20)};
+}
+
+class Forking : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = engine().unavailable(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  static const Engine& engine() { return *find_engine(GetParam()); }
+
+  // Connects peers that have sent a byte, and returns when the engine has met the shortage.
+  std::vector<Fd> peers_that_wait(RunningServer& server, std::size_t count) {
+    std::vector<Fd> peers;
+    for (std::size_t i = 0; i < count; ++i) {
+      peers.push_back(connect_to(server.address()));
+      send_all(peers.back(), "x");
+    }
+    while (server.tally.notes().empty()) std::this_thread::yield();
+    return peers;
+  }
+};
+
+TEST_P(Forking, PeersWaitForAProcess) {
+  HandlerService service = echo_service();
+  RunningServer server(engine(), service, brisk());
+  std::vector<Fd> peers;
+  {
+    const Failing none(Call::fork, EAGAIN);
+    peers = peers_that_wait(server, 5);
+    EXPECT_GT(none.failed(), 0U);
+  }
+  for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.opened, 5U);
+  EXPECT_EQ(server.tally.failures(), 0U);
+}
+
+TEST_P(Forking, AStopDoesNotWaitForAProcessAndCountsWhoGetsNone) {
+  HandlerService service = echo_service();
+  RunningServer server(engine(), service, brisk());
+  const Failing none(Call::fork, EAGAIN);
+  const std::vector<Fd> peers = peers_that_wait(server, 3);
+  server.finish();
+  EXPECT_EQ(server.tally.opened, 0U);
+  EXPECT_EQ(server.tally.unopened, 3U);
+  EXPECT_EQ(server.tally.failures(Stage::local), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Forking, testing::Values("processes", "two-processes"),
+                         [](const auto& tested) { return std::string(tested.param).substr(0, 3); });
+
+}  // namespace
+}  // namespace joust::test
