@@ -1,34 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include "cli/race/command.hpp"
+
 #include <fmt/format.h>
 
-#include <unistd.h>
-#include <cstdio>
-
-#include <functional>
 #include <limits>
 #include <memory>
-#include <random>
-
-#include "base/text.hpp"
-#include "cli/common/arguments.hpp"
-#include "cli/common/catalogue.hpp"
-#include "cli/common/output.hpp"
-#include "cli/common/possible_race.hpp"
-#include "cli/common/protocol_arguments.hpp"
-#include "cli/common/race_capacity.hpp"
-#include "cli/common/result_file.hpp"
-#include "cli/common/signals.hpp"
-#include "measure/affinity.hpp"
-#include "race/race.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/scenario/overrides.hpp"
-#include "race/scenario/placement.hpp"
-#include "race/scenario/rates.hpp"
-#include "race/trial/trial_runner.hpp"
-#include "report/race_json.hpp"
-#include "report/race_plan.hpp"
-#include "report/race_progress.hpp"
-#include "report/race_table.hpp"
 
 namespace joust {
 namespace {
@@ -42,6 +18,7 @@ std::string race_examples(const Program& program) {
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll,io-uring -p {1} -c 100 --rates 30%,50%,70%,90%
+  {0} race --server epoll,poll -p {1} --sweep connections=64,512,4096 --time 60s
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
@@ -50,57 +27,7 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contes
                      program.name, program.protocols.front().name, file);
 }
 
-struct Race {
-  const Program& program;
-  std::string file{};
-  race::Overrides flags{};
-  ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{}, client_threads{};
-  std::string json{};
-  std::optional<Option> json_option{};
-  bool dry_run = false;
-  std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
-
-  void add_contestants_to(Command command);
-  void add_load_to(Command command);
-  void add_race_to(Command command);
-  int run();
-  bool keeps_result() const { return json_option->given() && json != "-"; }
-  race::Scenario scenario(const race::Catalogue& catalogue) const;
-  int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
-
-  // `add` makes an option for a value; `into` stays empty when it is not given.
-  template <typename Value, typename Add>
-  void add_optional(Command command, const std::string& names, std::optional<Value>& into,
-                    const std::string& help, const char* group, Add add) {
-    const auto value = std::make_shared<Value>();
-    const Option option = add(command, names, *value, help).group(group);
-    collect.push_back([value, option, &into] {
-      if (option.given()) into = *value;
-    });
-  }
-  void add_number(Command command, const std::string& names, std::optional<std::uint64_t>& into,
-                  const std::string& help, const char* group, std::uint64_t most, std::uint64_t least = 1) {
-    add_optional(command, names, into, help, group,
-                 [=](Command sub, const auto& n, auto& value, const auto& text) {
-                   return add_count(sub, n, value, text, least, most);
-                 });
-  }
-  void add_time(Command command, const std::string& names, std::optional<Duration>& into,
-                const std::string& help, const char* group, Duration least = {}) {
-    add_optional(command, names, into, help, group,
-                 [=](Command sub, const auto& n, auto& value, const auto& text) {
-                   return add_duration(sub, n, value, text, least);
-                 });
-  }
-  void add_text(Command command, const std::string& names, std::optional<std::string>& into,
-                const std::string& help, const char* group, const char* type) {
-    add_optional(command, names, into, help, group,
-                 [=](Command sub, const auto& n, auto& value, const auto& text) {
-                   return sub.add_option(n, value, text).type_name(type);
-                 });
-  }
-};
+}  // namespace
 
 void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
@@ -147,6 +74,10 @@ void Race::add_load_to(Command command) {
            "one open loop for each: rates (1k,5k), or shares of what the slowest contestant answers in a "
            "closed loop, measured first (30%,50%,70%,90%)",
            group, "LIST");
+  add_text(command, "--sweep", flags.sweep,
+           "a case for each value of connections, payload, depth, threads or rate, all in the same rounds: "
+           "connections=64,512 or 1..20, in steps 1..20+5, by a factor 1..4096x2",
+           group, "AXIS=VALUES");
   const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
                             std::vector<std::string> allowed) {
     add_optional(command, name, into, help, group,
@@ -172,10 +103,13 @@ void Race::add_race_to(Command command) {
   const auto instant = std::chrono::milliseconds(1);
   add_number(command, "--rounds", flags.rounds,
              "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
-  add_time(command, "--time", flags.time,
-           "a race without --rounds ends within this time, after one round at least [60s]", group, instant);
+  add_time(
+      command, "--time", flags.time,
+      "a race without --rounds ends within this time, after one round at least; its cases share it [60s]",
+      group, instant);
   add_text(command, "--precision", precision,
-           "or as soon as every ratio is known so well: half its interval [3%]", group, "PERCENT");
+           "or as soon as every ratio is known so well: half its interval; a case that is runs no more [3%]",
+           group, "PERCENT");
   add_optional(command, "--turns", turns,
                "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
                [](Command options, const auto& names, auto& value, const auto& help) {
@@ -191,96 +125,16 @@ void Race::add_race_to(Command command) {
       .add_flag("--quick", flags.quick,
                 "disturbed rounds are not run again; 3 rounds, unless --time or --precision is given")
       .group(group);
+  command
+      .add_flag("--full", full,
+                "the size that the scenario's table [full] says; --quick takes that of [quick]")
+      .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
       command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
           .type_name("FILE")
           .group(group);
 }
-
-race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
-  race::Scenario scenario = race::empty_scenario(catalogue);
-  if (!file.empty()) {
-    auto read = race::read_scenario(file, catalogue);
-    if (!read) throw UsageError(read.error());
-    scenario = std::move(*read);
-  } else if (flags.servers.empty()) {
-    throw UsageError(fmt::format(
-        "who races? give a scenario, or --server E,E,... --client E; see '{} race --help'", program.name));
-  }
-  if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
-    throw UsageError(applied.error());
-  return scenario;
-}
-
-// A child complains under the program's name, and so shall we.
-std::string without_name(std::string words, const Program& program) {
-  const std::string name = program.name + ": ";
-  return words.starts_with(name) ? words.substr(name.size()) : words;
-}
-
-int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
-  Stop stop;
-  const Signals signals(stop);  // to the end: a second Ctrl-C must not take the result
-  const Duration time = scenario.time;
-  if (race::needs_capacity(scenario))
-    if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
-      throw UsageError(without_name(refused, program));
-  race::RaceResult result;
-  {
-    report::RaceProgress progress;
-    race::ProcessRunner runner(
-        {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
-    result = race::run_race(scenario, std::move(plan), runner, progress, stop);
-  }
-  result.scenario.time = time;
-  if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
-  result.version = JOUST_VERSION;
-  result.environment = read_environment();
-  result.cpus = cpus;
-  race::judge(result);
-  if (keeps_result()) write_result(json, report::race_json(result));  // first: standard output may be gone
-  print_out(json == "-" ? report::race_json(result)
-                        : report::race_table(result, report::terminal_of(STDOUT_FILENO)));
-  return race::exit_code(result);
-}
-
-std::uint64_t loops_in(const std::string& text) {
-  const auto loops = parse_count(text);
-  if (!loops || *loops < 1 || *loops > 1024)
-    throw UsageError(fmt::format("--client-threads: '{}' is not between 1 and 1024, and not auto", text));
-  return *loops;
-}
-
-int Race::run() {
-  for (const auto& each : collect) each();
-  if (precision) {
-    const auto fraction = parse_percent(*precision);
-    if (!fraction) throw UsageError("--precision: " + fraction.error());
-    flags.precision = *fraction;
-  }
-  if (turns) flags.turns = *turns == "on";
-  if (client_threads && *client_threads != "auto") flags.client_threads = loops_in(*client_threads);
-  flags.options = {protocol.given.begin(), protocol.given.end()};
-  const race::Catalogue catalogue = catalogue_of(program);
-  race::Scenario raced = scenario(catalogue);
-  if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const std::vector<CpuPlace> places = read_topology(allowed_cpus());
-  race::choose_client_threads(raced, catalogue, places);
-  const race::CpuPlan cpus = race::choose_cpus(raced, places);
-  race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
-  ensure_possible(program, raced, plan);
-  if (keeps_result()) ensure_writable(json, {&file, 1});
-  if (dry_run) {
-    if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
-    print_out(report::race_plan(raced, plan, cpus, program.name));
-    return kOk;
-  }
-  require_contestant(plan);
-  return race_and_report(raced, std::move(plan), cpus);
-}
-
-}  // namespace
 
 void add_race(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);

@@ -24,26 +24,36 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
          });
 }
 
-// Why an engine cannot run the protocol here; empty if it can.
-std::string why_not(const std::string& engine, const ProtocolRow* protocol, const Catalogue& catalogue) {
-  if (protocol != nullptr)
-    if (const auto found = protocol->unsupported.find(engine); found != protocol->unsupported.end())
-      return found->second;
+enum class Side : std::uint8_t { server, client };
+
+// Why an engine cannot be that side of the protocol here; empty if it can.
+std::string why_not(const std::string& engine, Side side, const ProtocolRow* protocol,
+                    const Catalogue& catalogue) {
+  if (protocol != nullptr) {
+    const auto& unsupported = side == Side::server ? protocol->unsupported : protocol->unsupported_clients;
+    if (const auto found = unsupported.find(engine); found != unsupported.end()) return found->second;
+  }
   const EngineRow* row = catalogue.engine(engine);
   return row == nullptr || row->unavailable.empty() ? std::string()
                                                     : fmt::format("unavailable: {}", row->unavailable);
 }
 
-Entry contestant_entry(const Contestant& contestant, const ProtocolRow* protocol,
-                       const Catalogue& catalogue) {
+Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {
+  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
   Entry entry{.contestant = contestant};
-  const auto reason = [&](const std::string& engine) { return why_not(engine, protocol, catalogue); };
+  if (const EngineRow* row = catalogue.engine(contestant.server.engine); row != nullptr && row->several_loops)
+    entry.contestant.server.threads = one.server_threads.value_or(contestant.server.threads);
   if (!contestant.external()) {
-    entry.unavailable = reason(contestant.server.engine);
+    const EngineRow* const server = catalogue.engine(contestant.server.engine);
+    entry.unavailable = why_not(contestant.server.engine, Side::server, protocol, catalogue);
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
+    entry.server_forks = server != nullptr && server->separate_processes;
   }
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
-  if (entry.unavailable.empty()) entry.unavailable = reason(contestant.client.engine);
+  const EngineRow* const client = catalogue.engine(contestant.client.engine);
+  entry.client_forks = client != nullptr && client->separate_processes;
+  if (entry.unavailable.empty())
+    entry.unavailable = why_not(contestant.client.engine, Side::client, protocol, catalogue);
   return entry;
 }
 
@@ -59,7 +69,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  if (const std::string reason = why_not(engine->name, protocol, catalogue); !reason.empty()) return reason;
+  if (const std::string reason = why_not(engine->name, Side::client, protocol, catalogue); !reason.empty())
+    return reason;
   if (protocol == nullptr || protocol->has_ceiling) return {};
   return fmt::format(
       "of '{}' the server's own work is the larger part, which would slow down a client in the "
@@ -179,7 +190,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     result.plan.load.turns = scenario.turns && takes_turns(one.load, protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
-      result.entries.push_back(contestant_entry(contestant, protocol, catalogue));
+      result.entries.push_back(contestant_entry(contestant, one, catalogue));
     for (Entry& entry : result.entries) {
       entry.ranked = entry.unavailable.empty();
       entry.reason = entry.unavailable;
@@ -224,6 +235,13 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   std::mt19937_64 random(seed);
   for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
   return order;
+}
+
+std::vector<std::size_t> cases_in_order(const Plan& plan, std::uint64_t round) {
+  std::vector<std::size_t> cases;
+  for (const Slot& slot : order_of_round(plan, round))
+    if (std::ranges::count(cases, slot.case_index) == 0) cases.push_back(slot.case_index);
+  return cases;
 }
 
 std::size_t trials_in(const Plan& plan) {

@@ -20,8 +20,8 @@ struct Slot {
 struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;
-  bool by_goal = false;  // the race ends before `rounds`, when it is precise enough or its time is over
-  bool by_time = false;  // the race ends before `rounds` when its time is over; always with `by_goal`
+  bool by_goal = false;      // the race ends before `rounds`, when it is precise enough or its time is over
+  bool by_time = false;      // the race ends before `rounds` when its time is over; always with `by_goal`
   bool counts_calls = true;  // in one more trial of each contestant
   std::vector<CaseResult> cases;  // entries without trials yet
 };
@@ -43,6 +43,9 @@ void begin_round(Plan& plan, std::uint64_t round);
 // All entries that run in a round, in random order. A repeated round has a new order. Ceilings run
 // kCeilingTrials times in all, in the first rounds.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
+
+// The cases in the order in which their first entries run in this round, so that no case is always the last.
+std::vector<std::size_t> cases_in_order(const Plan& plan, std::uint64_t round);
 
 std::size_t trials_in(const Plan& plan);
 

@@ -59,7 +59,12 @@ class Running {
     if (!goal_.is_look(result.rounds)) return true;
     RaceResult so_far = result;
     so_far.cases = plan_.cases;
-    return !goal_.precise(std::move(so_far));
+    goal_.look(std::move(so_far));
+    return !goal_.reached();
+  }
+
+  bool goes_on(std::size_t case_index) const {
+    return !plan_.by_goal || (!goal_.reached(case_index) && goal_.has_part(case_index, Clock::now()));
   }
 
   bool over() const { return stop_.requested() || !refused_.empty(); }
@@ -70,8 +75,8 @@ class Running {
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
     begin_round(plan_, round);
-    for (std::size_t i = 0; i < plan_.cases.size() && !over(); ++i)
-      if (plan_.cases[i].plan.load.turns) run_generation_of(i, round);
+    for (const std::size_t i : cases_in_order(plan_, round))
+      if (plan_.cases[i].plan.load.turns && goes_on(i) && !over()) run_generation_of(i, round);
     if (over()) return false;
     const auto most_again = static_cast<std::uint64_t>(
         kMostRoundsAgain * static_cast<double>(plan_.by_goal ? kStandardRounds : plan_.rounds));
@@ -136,7 +141,9 @@ class Running {
                               .warmup = one.load.warmup,
                               .turn = turn_of_case_[case_index]};
     observer_.trial_starts(step_of(slots.front(), round, false));
+    const Time began = Clock::now();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
+    goal_.took(case_index, Clock::now() - began);
     turn_of_case_[case_index] = generation.turn;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];
@@ -216,6 +223,8 @@ class Running {
       Entry& who = entry(slot);
       if (over())
         who.calls.reason = "the race was interrupted before they were counted";
+      else if (plan_.by_time && slot.case_index > 0 && goal_.is_over(Clock::now()))
+        who.calls.reason = "the race's time was over before they were counted (--time)";
       else if (refused.empty() && who.failures < kMostFailures)
         who.calls = count_calls_of(slot, refused);
       else

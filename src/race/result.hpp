@@ -41,10 +41,10 @@ using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 // What only an open loop has.
 struct ScheduleResult {
-  double rate_per_s = 0;                 // that was asked for
-  std::uint64_t due = 0, unsent = 0;     // requests of the window's schedule; of these, not sent in it
-  Latency uncorrected_ns{};              // counted from the send, not from the time that was intended
-  Latency lateness_ns{};                 // of the load itself: a slot was free, and the request was not sent
+  double rate_per_s = 0;              // that was asked for
+  std::uint64_t due = 0, unsent = 0;  // requests of the window's schedule; of these, not sent in it
+  Latency uncorrected_ns{};           // counted from the send, not from the time that was intended
+  Latency lateness_ns{};              // of the load itself: a slot was free, and the request was not sent
   LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
   std::optional<double> achieved() const;  // the share of the schedule; nothing where nothing was due
 };
@@ -186,15 +186,14 @@ struct LatencyFigure {
   std::optional<double> Latency::* of_trial;
   std::optional<Estimate> LatencyEstimates::* estimate;
 };
-inline constexpr LatencyFigure kLatencyFigures[] = {
-    {"mean", &Latency::mean, &LatencyEstimates::mean},
-    {"p50", &Latency::p50, &LatencyEstimates::p50},
-    {"p99", &Latency::p99, &LatencyEstimates::p99},
-    {"p999", &Latency::p999, &LatencyEstimates::p999}};
+inline constexpr LatencyFigure kLatencyFigures[] = {{"mean", &Latency::mean, &LatencyEstimates::mean},
+                                                    {"p50", &Latency::p50, &LatencyEstimates::p50},
+                                                    {"p99", &Latency::p99, &LatencyEstimates::p99},
+                                                    {"p999", &Latency::p999, &LatencyEstimates::p999}};
 
 // Of an open loop.
 struct ScheduleSummary {
-  Estimate achieved{};  // the share of the requests due that were sent in the window
+  Estimate achieved{};                      // the share of the requests due that were sent in the window
   Latency uncorrected_ns{}, lateness_ns{};  // of all trials' samples together
 };
 
@@ -205,7 +204,7 @@ struct Summary {
   std::optional<double> mb_per_s{};
   std::optional<Estimate> ratio{};  // to the reference, paired within rounds
   std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
-  Latency latency_ns{};  // of all trials' samples together
+  Latency latency_ns{};                                               // of all trials' samples together
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};
@@ -224,6 +223,7 @@ struct Entry {
   std::string repeats{};  // of the second entry: the contestant charged with its faults
   bool in_process = false;
   bool server_polled = false, client_polled = false;  // a kernel thread polls beside each of its loops
+  bool server_forks = false, client_forks = false;    // the usage is that of a tree of processes
   Settings server_options{}, client_options{};        // of the protocol; in process the client has both
   std::string unavailable{};                          // why it cannot run; then there are no trials
   std::vector<Trial> trials{};

@@ -35,13 +35,18 @@ std::string latency_line(const char* title, const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
-std::string throughput_line(const LoadResult& result) {
-  const auto rate = [&](std::uint64_t bytes) {
-    return format_bytes(result.duration_s > 0 ? static_cast<double>(bytes) / result.duration_s : 0);
+// "  bytes        38,400,000 sent, 38,400,000 received", the rate of messages, and the rate of these bytes in
+// the unit of network interfaces: millions of bits a second.
+std::string throughput_lines(const LoadResult& result) {
+  const auto mbps = [&](std::uint64_t bytes) {
+    return report::plain_number(result.duration_s > 0 ? static_cast<double>(bytes) * 8e-6 / result.duration_s
+                                                      : 0);
   };
-  return fmt::format("  throughput   {} messages/s over {}   {}/s out, {}/s in\n",
-                     format_count(result.throughput_per_s), time_text(result.duration_s),
-                     rate(result.messages.bytes_sent), rate(result.messages.bytes_received));
+  const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
+  return fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent),
+                     report::grouped(received)) +
+         fmt::format("  throughput   {} messages/s\n", report::plain_number(result.throughput_per_s)) +
+         fmt::format("  bandwidth    {} Mbps sent, {} Mbps received\n", mbps(sent), mbps(received));
 }
 
 // "  schedule     5,000 messages/s, 50,000 due, 12 of them not sent at the window's end"
@@ -155,13 +160,14 @@ std::string group_line(const ResultGroup& group) {
 std::string load_text(const LoadResult& result) {
   const Recorder::Counts& m = result.messages;
   std::string text;
+  if (result.duration_s > 0) text += fmt::format("  duration     {}\n", time_text(result.duration_s));
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
   text += fmt::format("  messages     {}: {} sent, {} verified, {} failed, {} in flight at its end\n",
                       result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
                       m.verified, m.failed, m.in_flight);
   if (result.plan.open_loop()) text += schedule_line(result);
   if (result.plan.open_loop()) text += not_kept_line(result);
-  if (m.verified > 0) text += throughput_line(result) + latency_lines(result) + client_line(result);
+  if (m.verified > 0) text += throughput_lines(result) + latency_lines(result) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0)
       text += fmt::format("  failed       {} at stage {} (of the whole run)\n",

@@ -138,6 +138,16 @@ ordered_json capacity_json(const std::optional<race::Capacity>& capacity) {
   return {{"per_s", capacity->per_s}, {"contestant", capacity->contestant}};
 }
 
+// A whole value is written without a fraction.
+ordered_json sweep_json(const std::optional<race::SweepPoint>& point) {
+  if (!point) return nullptr;
+  const bool whole = point->value == std::floor(point->value);
+  return {
+      {"axis", point->axis},
+      {"value", whole ? ordered_json(static_cast<std::uint64_t>(point->value)) : ordered_json(point->value)},
+      {"of", point->of}};
+}
+
 ordered_json case_json(const CaseResult& one) {
   return {{"name", one.plan.name},
           {"title", one.plan.title},
@@ -145,6 +155,7 @@ ordered_json case_json(const CaseResult& one) {
           {"options", one.plan.options},
           {"load", load_json(one.plan.load)},
           {"capacity", capacity_json(one.plan.capacity)},
+          {"sweep", sweep_json(one.plan.point)},
           {"reference", one.reference},
           {"ranked_by", one.ranked_by_latency() ? "p99" : "throughput"},
           {"least_difference", number(one.least_difference)},

@@ -36,7 +36,8 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
   const bool by_time = step.rounds == 0;
   const std::string round =
       by_time ? fmt::format("round {}", step.round) : fmt::format("round {}/{}", step.round, step.rounds);
-  const std::string stage = step.counting ? "system calls" : round;
+  const std::string of_sweep = step.load_case.point ? "  " + step.load_case.name : "";
+  const std::string stage = (step.counting ? "system calls" : round) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
   if (by_time)
     return line_by_time(stage, step.time, elapsed) + (step.standing.empty() ? rate : "  " + step.standing);

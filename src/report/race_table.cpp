@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
+#include "report/race_sweep.hpp"
 
 namespace joust::report {
 namespace {
@@ -136,6 +137,7 @@ std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Co
 std::string load_text(const race::Case& one) {
   const race::LoadPlan& load = one.load;
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
+  if (one.server_threads) parts.push_back(counted(*one.server_threads, "loop") + " of a server");
   add_schedule(one, parts);
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
@@ -163,6 +165,7 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
     if (race.cases.size() > 1) text += '\n';
     text += case_text(race, one, terminal);
   }
+  text += sweeps_text(race, terminal);
   return text + "Loopback: no network was measured.\n";
 }
 

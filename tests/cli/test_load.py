@@ -31,6 +31,9 @@ class Load(Case):
         self.assertIsNone(result["latency_ns"]["p999"])  # one sample beyond it is an anecdote
         self.assertEqual(result["errors"], {})
         self.assertGreater(result["throughput_per_s"], 0)
+        block = ("duration", "connections", "messages", "bytes", "throughput", "bandwidth")
+        self.assertEqual(tuple(line.split()[0] for line in done.stdout.splitlines()[1:7]), block)
+        self.assertIn("  bytes        48,000 sent, 48,000 received\n", done.stdout)
         self.assertEqual(stopped["bytes"], {"received": 48000, "sent": 48000})
         self.assertEqual(stopped["connections"], {"accepted": 10, "failed": 0})
 

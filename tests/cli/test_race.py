@@ -76,6 +76,44 @@ class Race(Case):
             self.assertEqual(run(*race, "--rates", wrong).returncode, 2, wrong)
         self.assertEqual(run(*race, "--rates", "10%", "-R", "5").returncode, 2)
 
+    def test_a_sweep_is_a_case_for_each_value(self):
+        file = self.path("sweep.json")
+        race = ("race", "--server", "epoll", "-p", "echo", "-d", "60ms", "-w", "10ms")
+        done = run(*race, "--sweep", "connections=1..4 x4", "--rounds", 1, "--quick", "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("messages/s over connections\n", done.stdout)
+        with open(file, encoding="utf-8") as result:
+            cases = json.load(result)["cases"]
+        self.assertEqual([case["sweep"]["value"] for case in cases], [1, 4])
+        self.assertEqual([case["load"]["connections"] for case in cases], [1, 4])
+        with_200_files = ("-c", 'ulimit -n 200 && exec "$0" "$@"', JOUST, *race)
+        many = run(*with_200_files, "--sweep", "connections=1,300", program="sh")
+        self.refused(many, "--sweep: 300 connections need about 364 open files")
+        for wrong, told in (("connections=0", "--sweep: 0 is out of range"), ("connections=", "empty value"),
+                            ("colour=1", "there is no axis 'colour'"), ("depth=1..100", "more than 64")):
+            self.refused(run(*race, "--sweep", wrong), told)
+
+    def test_a_scenario_has_the_size_that_is_asked_for(self):
+        scenario = self.scenario('matrix = { servers = ["epoll"] }\nfull = { load = { connections = 5 } }\n')
+        self.assertIn(", 2 connections,", run("race", scenario, "--dry-run").stdout)
+        self.assertIn(", 5 connections,", run("race", scenario, "--dry-run", "--full").stdout)
+        self.refused(run("race", scenario, "--full", "--quick"), "--full and --quick exclude each other")
+        self.refused(run("race", "--server", "epoll", "--full"), "only a scenario has a full size")
+        small = self.scenario('matrix = { servers = ["epoll"] }\n')
+        self.refused(run("race", small, "--full"), "leave out --full")
+
+    def test_every_scenario_of_the_sources_can_be_planned(self):
+        folder = os.path.join(os.path.dirname(TESTS), "scenarios")
+        for name in sorted(os.listdir(folder)):
+            for size in ((), ("--quick",), ("--full",)):
+                with self.subTest(name=name, size=size):
+                    done = run("race", os.path.join(folder, name), "--dry-run", "--server-cpus", "any",
+                               "--client-cpus", "any", *size)
+                    if size == ("--full",) and done.returncode == 2:
+                        self.refused(done, "has no full size")
+                    else:
+                        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_what_it_writes_is_what_the_schema_says(self):
         file = self.path("race.json")
         done = run("race", "--server", "epoll,threads", "-c", 4, "-d", "60ms", "-w", "10ms", "--rounds", 2,

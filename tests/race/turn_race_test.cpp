@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
@@ -23,7 +24,8 @@ class FakeGeneration : public Generation {
   struct World {
     std::map<std::string, double> rate, cost_us;
     double generation_noise = 0.003, turn_noise = 0.03;
-    double rate_noise = 0;  // of each generation, which the cost does not have
+    double rate_noise = 0;                     // of each generation, which the cost does not have
+    std::map<std::string, double> case_noise;  // more of it in this case
     stats::Random random{1};
     int generations = 0, turns = 0;
     std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
@@ -35,7 +37,8 @@ class FakeGeneration : public Generation {
       const std::string plain =
           order.entry.contestant.name.substr(0, order.entry.contestant.name.find(" (again)"));
       const double luck = std::exp(world_.generation_noise * stats::noise::normal(world_.random));
-      const double rate_luck = std::exp(world_.rate_noise * stats::noise::normal(world_.random));
+      const double noise = world_.rate_noise + world_.case_noise[order.load_case.name];
+      const double rate_luck = std::exp(noise * stats::noise::normal(world_.random));
       rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck * rate_luck);
       costs_.push_back((world_.cost_us.contains(plain) ? world_.cost_us[plain] : 5) * luck);
     }
@@ -188,6 +191,40 @@ TEST_F(TurnRace, EndsWhenItsTimeIsOver) {
   scenario.rounds = 0;
   scenario.time = milliseconds(1);
   EXPECT_EQ(run().rounds, 1U) << "the first round is always run";
+}
+
+TEST_F(TurnRace, ACaseThatIsPreciseEnoughRunsNoMore) {
+  scenario.rounds = 0;
+  scenario.time = seconds(4);
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "noisy";
+  runner.world.case_noise["noisy"] = 0.5;
+  const RaceResult result = run();
+  const std::size_t calm = find_entry(result.cases[0], "epoll")->trials.size();
+  const std::size_t noisy = find_entry(result.cases[1], "epoll")->trials.size();
+  EXPECT_GE(calm, 5U);
+  EXPECT_LT(calm, 20U);
+  EXPECT_GT(noisy, 2 * calm);
+  const auto check = std::ranges::find(result.cases[0].checks, 8, &CheckResult::id);
+  EXPECT_EQ(check->detail.find("rounds have a result"), std::string::npos) << check->detail;
+}
+
+// Two generations of the slow case take longer than its part of the time.
+TEST_F(TurnRace, CasesShareTheTimeOfTheRace) {
+  scenario.rounds = 0;
+  scenario.time = milliseconds(3600);  // 1600 ms of it are for counting system calls
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "slow";
+  runner.world.rate_noise = runner.world.turn_noise = 0.5;
+  runner.world.alter = [](const TrialOrder& order, Trial&) {
+    const bool once = order.load_case.name == "slow" && order.entry.contestant.name == "epoll";
+    if (once) std::this_thread::sleep_for(milliseconds(700));
+  };
+  const RaceResult result = run();
+  const std::size_t quick = find_entry(result.cases[0], "epoll")->trials.size();
+  const std::size_t slow = find_entry(result.cases[1], "epoll")->trials.size();
+  EXPECT_GE(slow, 1U);
+  EXPECT_GT(quick, slow);
 }
 
 // 3 % more CPU time per message, which throughput does not show.

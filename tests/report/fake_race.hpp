@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <stdexcept>
+
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
 #include "race/race.hpp"
+#include "race/scenario/overrides.hpp"
 
 namespace joust::report {
 
@@ -35,6 +39,34 @@ inline race::RaceResult open_race() {
   scenario.cases.front().load.arrivals = "poisson";
   race::FakeRunner runner;
   runner.throughput = {{"threads", 67.9e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
+  return judged(scenario, runner);
+}
+
+// Four numbers of connections: threads is the faster one with few, io-uring was the load's limit once, and
+// epoll failed with the most.
+inline race::RaceResult swept_race() {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 3);
+  scenario.quick = true;
+  race::Overrides given;
+  given.sweep = "connections=1..1000x10";
+  const auto applied = race::apply(given, scenario, race::fake_catalogue());
+  if (!applied) throw std::logic_error(applied.error());
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 60e3}, {"epoll", 60e3}, {"io-uring", 60e3}};
+  runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+    const std::string& name = order.entry.contestant.name;
+    const auto connections = static_cast<double>(order.load_case.load.connections);
+    if (!trial.server.usage) return;
+    const double speed =
+        name.starts_with("threads") ? 1 - std::log10(connections) / 5 : 0.5 + std::log10(connections) / 6;
+    trial = race::flawless_trial(order, 60e3 * (name == "io-uring" ? 1.1 : 1) * speed);
+    if (name == "io-uring" && connections == 100) trial.load->usage = {.user_s = 0.5, .system_s = 0.49};
+    if (name == "io-uring" && connections == 100) trial.server.usage = Usage{.user_s = 0.2, .system_s = 0.5};
+    if (name == "epoll" && connections == 1000) {
+      trial.load.reset();
+      trial.failure = "the server was ended by signal 11 (Segmentation fault)";
+    }
+  };
   return judged(scenario, runner);
 }
 

@@ -54,10 +54,28 @@ TEST(LoadText, FailuresAfterTheWindowDoNotContradictIt) {
 }
 
 TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
-  EXPECT_TRUE(has(load_text(result_of(10.2e-6)), " messages/s over 10.2 us "))
+  EXPECT_TRUE(load_text(result_of(10.2e-6)).starts_with("  duration     10.2 us\n"))
       << load_text(result_of(10.2e-6));
-  EXPECT_TRUE(has(load_text(result_of(0.061)), " over 61.0 ms "));
-  EXPECT_TRUE(has(load_text(result_of(2)), " over 2.00 s "));
+  EXPECT_TRUE(has(load_text(result_of(0.061)), "duration     61.0 ms\n"));
+  EXPECT_TRUE(has(load_text(result_of(2)), "duration     2.00 s\n"));
+  LoadResult never;
+  EXPECT_FALSE(has(load_text(never), "duration")) << "the window never opened";
+}
+
+// The lines and their order are those that readers of other load generators know.
+TEST(LoadText, BeginsWithTheSummaryOfARun) {
+  LoadResult result = result_of(4.339);
+  result.connections_ok = result.messages.answered = 4000;
+  result.messages.sent = result.messages.verified = 1'200'000;
+  result.messages.bytes_sent = 41'235'000, result.messages.bytes_received = 56'923'869;
+  result.throughput_per_s = 276'561.42;
+  EXPECT_TRUE(load_text(result).starts_with(R"(  duration     4.34 s
+  connections  4000 ok, 0 failed
+  messages     in the timed window: 1200000 sent, 1200000 verified, 0 failed, 0 in flight at its end
+  bytes        41,235,000 sent, 56,923,869 received
+  throughput   276,561 messages/s
+  bandwidth    76.0 Mbps sent, 105 Mbps received
+)")) << load_text(result);
 }
 
 TEST(LoadText, CpuTimeHasTheUnitThatFitsIt) {

@@ -43,6 +43,7 @@ TEST(RaceJson, ObeysItsSchema) {
   EXPECT_EQ(plain, 0);
   EXPECT_EQ(validate(race_json(troubled_race())), 0);
   EXPECT_EQ(validate(race_json(open_race())), 0);
+  EXPECT_EQ(validate(race_json(swept_race())), 0);
 }
 
 TEST(RaceJson, TheSchemaSeesAMissingFieldAndAForeignOne) {

@@ -51,6 +51,12 @@ TEST_F(Progress, NamesTheCountingPass) {
       progress_line(step(25, true), 98e3, std::chrono::seconds(96)).starts_with("system calls  epoll"));
 }
 
+TEST_F(Progress, NamesTheValueOfASweep) {
+  one.name = "connections=64";
+  one.point = race::SweepPoint{.axis = "connections", .value = 64, .of = "main"};
+  EXPECT_TRUE(progress_line(step(6), 0, {}).starts_with("round 2/5  connections=64  epoll  "));
+}
+
 // A race that ends by its time has no number of trials, not even in the counting pass.
 TEST_F(Progress, OfARaceByTimeShowsTheTime) {
   race::RaceObserver::Step by_time{

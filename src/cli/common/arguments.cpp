@@ -86,7 +86,7 @@ void EngineArguments::add_to(Command command) {
       .type_name("NAME")
       .show_default();
   flags_.emplace("threads", add_count(command, "-t,--threads", threads,
-                                      "event loops, for engines that have several [1]", 1, 1024));
+                                      "event loops or workers, for engines that have several [1]", 0, 1024));
   flags_.emplace(
       "wait", command
                   .add_option("--wait", wait,
@@ -129,7 +129,9 @@ void EngineArguments::take_knobs(const Program& program, Settings& options) {
 }
 
 const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
-  return checked_engine(engine, knobs, role, protocol);
+  const Engine& chosen = checked_engine(engine, knobs, role, protocol);
+  check_threads(chosen, threads);
+  return chosen;
 }
 
 EngineOptions EngineArguments::options(const Engine& chosen) const {

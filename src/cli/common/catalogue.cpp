@@ -23,6 +23,8 @@ race::Catalogue catalogue_of(const Program& program) {
                         .serves = engine->serves,
                         .dials = engine->dials,
                         .several_loops = engine->several_loops,
+                        .least_threads = engine->least_threads,
+                        .separate_processes = engine->separate_processes,
                         .in_process = engine->in_process,
                         .unavailable = engine->unavailable ? engine->unavailable() : ""};
     for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
@@ -38,8 +40,9 @@ race::Catalogue catalogue_of(const Program& program) {
     for (const ProtocolOption& option : protocol.options)
       row.options.push_back({option.name, option.choices, option.serves, option.loads});
     for (const Engine* engine : engines())
-      if (const std::string_view reason = mismatch(*engine, protocol); !reason.empty())
-        row.unsupported.emplace(engine->name, reason);
+      for (const Role role : {Role::serve, Role::dial})
+        if (const std::string_view reason = mismatch(*engine, protocol, role); !reason.empty())
+          (role == Role::serve ? row.unsupported : row.unsupported_clients).emplace(engine->name, reason);
     catalogue.protocols.push_back(std::move(row));
   }
   return catalogue;

@@ -39,8 +39,10 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
     throw UsageError(
         fmt::format("{}: congestion '{}': {}", scenario.file, *scenario.socket.congestion, refused));
   const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
+  const std::string swept = scenario.file.empty() ? "--sweep" : scenario.file + ": sweep (or --sweep)";
   for (const race::CaseResult& one : plan.cases) {
-    ensure_descriptors(where, one.plan.load.connections);
+    const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
+    ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections);
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
     for (const race::Entry& entry : one.entries) check_client(protocol, one.plan, entry);
   }

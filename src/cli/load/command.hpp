@@ -53,6 +53,7 @@ struct Load {
   Time opened_at{};  // when this process looked at its usage first,
   Usage before{}, used{};
   Duration used_over{};  // and how long after it looked again
+  bool forks = false;    // the engine has processes, which are this load too
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
@@ -65,6 +66,7 @@ struct Load {
   int search(const Loaded& whom);
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
+  Usage times() const;
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;

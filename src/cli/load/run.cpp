@@ -31,8 +31,13 @@ void Load::emit(std::string_view event) const {
 }
 
 void Load::look_again(Time now) {
-  used = own_usage() - before;
+  used = (forks ? times() : own_usage()) - before;
   used_over = now - opened_at;
+}
+
+// Walking through /proc takes milliseconds, so only where there is more than this process.
+Usage Load::times() const {
+  return forks ? usage_of_process_tree(::getpid()).value_or(Usage{}) : own_times();
 }
 
 // Takes what this process has used at both ends of the timed window, on the engine's own thread.
@@ -46,7 +51,7 @@ void Load::watch(LoadRun::Milestone milestone) {
       return turns->end();
     case LoadRun::Milestone::opened:
       opened_at = now;
-      before = own_times();
+      before = times();
       return emit("measuring");
     case LoadRun::Milestone::closed:
       look_again(now);
@@ -71,6 +76,7 @@ LoadResult Load::measure(const Loaded& whom) {
 LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   opened_at = {};
   used_over = {};
+  forks = whom.engine.separate_processes;
   loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
   loading.drive(whom.options, limits, whom.target, stop);
   // The window of a load that was interrupted, or lost all connections, ends with it.

@@ -10,6 +10,7 @@
 #include "race/checks/interference.hpp"
 #include "race/checks/findings.hpp"
 #include "race/judgement/ranking.hpp"
+#include "race/judgement/summary.hpp"
 #include "race/judgement/wording.hpp"
 #include "stats/drift.hpp"
 #include "stats/ties.hpp"
@@ -29,10 +30,8 @@ std::vector<stats::Observation> observations_of(const CaseResult& one) {
     if (one.entries[i].kind != EntryKind::ceiling)
       for (const Trial* trial : usable_trials(one.entries[i]))
         if (const auto figure = ranked(*trial); figure > 0.0)
-          all.push_back({.contestant = i,
-                         .round = trial->round,
-                         .position = trial->position,
-                         .figure = *figure});
+          all.push_back(
+              {.contestant = i, .round = trial->round, .position = trial->position, .figure = *figure});
   return all;
 }
 
@@ -161,16 +160,17 @@ CheckResult check_interference(const RaceResult& race, const CaseResult& one) {
 CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
-  check_rounds(race.rounds, one.family, findings);
+  const std::uint64_t rounds = std::min(race.rounds, rounds_of(one));
+  check_rounds(rounds, one.family, findings);
   double widest = 0;
   std::string of;
   for (const Entry* entry : contestants_of(one)) {
     if (entry->summary.trials == 0) continue;
     if (!entry->summary.latency_ns.p99)
       findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
-    if (entry->summary.trials < race.rounds)
+    if (entry->summary.trials < rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
-                    race.rounds);
+                    rounds);
     const auto& ratio = ranked_ratio(one, *entry);
     if (!ratio || !ratio->interval.is_known() || half_width(*ratio) <= widest) continue;
     widest = half_width(*ratio);

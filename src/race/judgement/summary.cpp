@@ -2,6 +2,7 @@
 #include "race/judgement/summary.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "race/judgement/latency.hpp"
 #include "race/judgement/ranking.hpp"
@@ -112,6 +113,13 @@ std::uint64_t rounds_begun(const CaseResult& one) {
   for (const Entry& entry : one.entries)
     for (const Trial& trial : entry.trials) last = std::max(last, trial.round);
   return last;
+}
+
+std::uint64_t rounds_of(const CaseResult& one) {
+  std::set<std::uint64_t> rounds;
+  for (const Entry& entry : one.entries)
+    for (const Trial& trial : entry.trials) rounds.insert(trial.round);
+  return rounds.size();
 }
 
 void summarize(CaseResult& one) {

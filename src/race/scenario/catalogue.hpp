@@ -21,7 +21,9 @@ struct EngineRow {
   std::string name{};
   bool serves = true;
   bool dials = true;
-  bool several_loops = false;  // it has as many event loops as it is told
+  bool several_loops = false;       // it has as many event loops or workers as it is told,
+  std::uint64_t least_threads = 1;  // and these at least
+  bool separate_processes = false;  // a process for each connection; the process that was started says little
   bool in_process = false;    // the service answers without a socket: no server process, no client engine
   std::string unavailable{};  // why it cannot run here; empty if it can
   std::vector<KnobRow> knobs{};
@@ -42,8 +44,9 @@ struct ProtocolRow {
   bool takes_turns = false;  // the connections of its load can rest
   bool has_ceiling = true;   // a load without sockets shows the client's highest throughput
   std::vector<OptionRow> options{};
-  std::string verified = "byte for byte";            // how replies are checked
-  std::map<std::string, std::string> unsupported{};  // engines that do not fit, with the reason
+  std::string verified = "byte for byte";  // how replies are checked
+  // Engines that do not fit as server, and as client, with the reason.
+  std::map<std::string, std::string> unsupported{}, unsupported_clients{};
 
   const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
 };

@@ -14,9 +14,6 @@ namespace {
 
 const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
 
-// The most threads that a plan may name: far above any machine, far below an overflow.
-constexpr std::uint64_t kMostThreads = 1024;
-
 bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
   return std::ranges::any_of(catalogue.protocols,
                              [&](const ProtocolRow& protocol) { return protocol.option(name) != nullptr; });
@@ -34,9 +31,11 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
                                           const std::string& value, const Catalogue& catalogue) {
   if (knob == "threads") {
     const auto threads = parse_count(value);
-    if (!threads || *threads == 0 || *threads > kMostThreads)
+    const EngineRow* const engine = catalogue.engine(choice.engine);
+    const std::uint64_t least = engine == nullptr ? 1 : engine->least_threads;
+    if (!threads || *threads < least || *threads > kMostThreads)
       return std::unexpected(
-          fmt::format("'{}' is no number of threads; allowed: 1 to {}", value, kMostThreads));
+          fmt::format("'{}' is no number of threads; allowed: {} to {}", value, least, kMostThreads));
     choice.threads = *threads;
     choice.threads_given = true;
   } else if (knob == "wait") {

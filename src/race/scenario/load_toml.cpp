@@ -7,10 +7,7 @@
 namespace joust::race {
 namespace {
 
-constexpr std::uint64_t kMostConnections = 1'000'000;
 constexpr std::uint64_t kMostMessages = 1'000'000'000;
-constexpr std::uint64_t kMostDepth = 1'000'000;
-constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 
 // Messages and duration exclude each other. One that is given replaces both.
 void read_end(TableReader& reader, LoadPlan& load) {

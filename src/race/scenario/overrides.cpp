@@ -9,6 +9,7 @@
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/rates.hpp"
 #include "race/scenario/split.hpp"
+#include "race/scenario/sweep.hpp"
 
 namespace joust::race {
 namespace {
@@ -77,6 +78,38 @@ std::expected<void, std::string> replace_rates(const Overrides& given, Scenario&
   return {};
 }
 
+// The flag that gives this number of the load; empty if none does.
+std::string flag_for(const std::string& axis, const Overrides& given) {
+  if (axis == "connections" && given.connections) return "--connections";
+  if (axis == "payload" && given.payload_bytes) return "--payload";
+  if (axis == "depth" && given.depth) return "--depth";
+  if (axis == "threads" && given.server_threads) return "--threads";
+  if (axis != "rate") return {};
+  return given.rate_per_s ? "--rate" : given.rates ? "--rates" : given.interval ? "--interval" : "";
+}
+
+// A flag that gives the number takes the place of a sweep over it in a file.
+std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario& scenario,
+                                                const Catalogue& catalogue) {
+  std::optional<Sweep> sweep;
+  if (given.sweep) {
+    const auto parsed = parse_sweep(*given.sweep);
+    if (!parsed) return std::unexpected("--sweep: " + parsed.error());
+    if (const std::string flag = flag_for(parsed->axis, given); !flag.empty())
+      return std::unexpected(
+          fmt::format("--sweep {} and {} exclude each other; allowed: one of them", parsed->axis, flag));
+    sweep = *parsed;
+  }
+  for (Case& one : scenario.cases) {
+    if (sweep && sweep->axis == "rate") one.load.send_at_rate(sweep->values.front());
+    if (sweep) one.sweep = sweep;
+    if (one.sweep && !flag_for(one.sweep->axis, given).empty()) one.sweep.reset();
+    if (const auto problem = check_sweep(one, catalogue))
+      return std::unexpected((sweep ? "--sweep: " : "") + *problem);
+  }
+  return {};
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.server_threads);
   replace(contestant.client.threads, given.client_threads);
@@ -109,6 +142,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
     for (const auto& [name, value] : given.options) one.options[name] = value;
     apply_to(one.load, given);
   }
+  const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
+  if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)
+    return std::unexpected(given.sweep ? replaced.error() : where + replaced.error());
+  expand_sweeps(scenario);
   if (given.quick) {
     scenario.quick = true;
     scenario.rounds = scenario.rounds == 0 ? kQuickRounds : std::min(scenario.rounds, kQuickRounds);
@@ -132,7 +169,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   for (const auto& [flag, list] :
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
-  const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   for (const Case& one : scenario.cases)
     if (const auto problem = check_end(one)) return std::unexpected(where + *problem);

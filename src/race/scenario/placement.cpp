@@ -160,6 +160,8 @@ std::vector<std::string> remarks_on(const CpuPlan& plan, std::span<const CpuPlac
 std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::* side) {
   std::uint64_t most = 1;
   for (const Contestant& contestant : scenario.contestants) most = std::max(most, (contestant.*side).threads);
+  if (side == &Contestant::server)
+    for (const Case& one : scenario.cases) most = std::max(most, one.server_threads.value_or(1));
   return most;
 }
 

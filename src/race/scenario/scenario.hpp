@@ -109,6 +109,19 @@ struct Contestant {
   bool external() const { return !command.empty(); }
 };
 
+// A number of the load that is measured at several values.
+struct Sweep {
+  std::string axis{};  // connections, payload, depth, threads (of the servers) or rate
+  std::vector<double> values{};
+};
+
+// One of them.
+struct SweepPoint {
+  std::string axis{};
+  double value = 0;
+  std::string of{};  // the name of the case that had the sweep
+};
+
 // One load for all contestants. Figures of different cases are never compared.
 struct Case {
   std::string name = "main";
@@ -118,6 +131,10 @@ struct Case {
   LoadPlan load{};
   std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
   std::optional<Capacity> capacity{};  // that its rate is a share of, once it is known
+  std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
+  std::optional<SweepPoint> point{};   // of a case that stands for one of these values
+  std::optional<std::uint64_t>
+      server_threads{};  // in place of the contestants' own, where an engine has loops
 };
 
 struct Scenario {
@@ -138,6 +155,12 @@ struct Scenario {
   std::vector<Case> cases{};
   std::vector<Contestant> contestants{};
 };
+
+// Far above any machine, far below an overflow.
+inline constexpr std::uint64_t kMostConnections = 1'000'000;
+inline constexpr std::uint64_t kMostDepth = 1'000'000;
+inline constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
+inline constexpr std::uint64_t kMostThreads = 1024;
 
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
@@ -169,7 +192,11 @@ Settings options_of(const Case& one, const EngineChoice& choice, Role role, cons
 // contestant and one case.
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue);
 
+// The tables [quick] and [full] of a file change its cases where this size is asked for.
+enum class Size { usual, quick, full };
+
 // Reads a scenario file. The error is one line per problem, each "file:line:column: key 'x': ...".
-std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue);
+std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue,
+                                                   Size size = Size::usual);
 
 }  // namespace joust::race

@@ -13,7 +13,7 @@
 #include "race/judgement/wording.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/scenario.hpp"
-#include "race/scenario/load_toml.hpp"
+#include "race/scenario/cases_toml.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
@@ -161,53 +161,7 @@ void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario&
     read_contestant(*each, client, catalogue, scenario, problems);
 }
 
-std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& otherwise) {
-  const auto name = reader.text("protocol");
-  if (!name) return otherwise;
-  if (const auto problem = check_protocol(*name, catalogue)) reader.wrong("protocol", *problem);
-  return *name;
-}
-
-// The keys are option names: [options] flush = "each".
-void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
-  const toml::table* table = reader.table("options");
-  if (table == nullptr) return;
-  TableReader options(*table, reader.path() + "options.", reader.problems());
-  for (const auto& [name, value] : options.others()) {
-    if (const auto problem = check_option(one.protocol, name, value, catalogue))
-      options.wrong(name, *problem);
-    else
-      one.options[name] = value;
-  }
-}
-
-void read_cases(TableReader& reader, const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
-  Case common;
-  common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
-  read_options(reader, catalogue, common);
-  read_load(reader.table("load"), "load.", common.load, problems);
-  for (const toml::table* table : reader.tables("case")) {
-    TableReader each(*table, "case.", problems);
-    Case one = common;
-    one.name = each.text("name").value_or("");
-    if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
-    one.title = each.text("title").value_or("");
-    one.protocol = read_protocol(each, catalogue, common.protocol);
-    if (one.protocol != common.protocol) one.options.clear();
-    read_options(each, catalogue, one);
-    read_load(each.table("load"), "case.load.", one.load, problems);
-    if (const auto problem = check_load(one.load)) each.wrong("load", *problem);
-    if (const auto problem = check_payload(one, catalogue)) each.wrong("load", *problem);
-    each.finish();
-    scenario.cases.push_back(std::move(one));
-  }
-  if (!scenario.cases.empty()) return;
-  if (const auto problem = check_load(common.load)) reader.wrong("load", *problem);
-  if (const auto problem = check_payload(common, catalogue)) reader.wrong("load", *problem);
-  scenario.cases.push_back(std::move(common));
-}
-
-void read_document(const toml::table& document, const Catalogue& catalogue, Scenario& scenario,
+void read_document(const toml::table& document, const Catalogue& catalogue, Size size, Scenario& scenario,
                    Problems& problems) {
   TableReader reader(document, "", problems);
   assign(scenario.title, reader.text("title"));
@@ -224,7 +178,8 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
   scenario.turn = reader.duration("turn", kShortest);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
-  read_cases(reader, catalogue, scenario, problems);
+  if (!read_cases(reader, catalogue, size, scenario.cases).contains(size) && size == Size::full)
+    problems.add(document.source(), "this scenario has no full size (a table [full]); leave out --full");
   read_socket(reader.table("socket"), scenario.socket, problems);
   read_limits(reader.table("limits"), scenario.limits, problems);
   read_cpus(reader.table("cpus"), scenario.cpus, problems);
@@ -244,7 +199,8 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Scen
 
 }  // namespace
 
-std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue) {
+std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue,
+                                                   Size size) {
   std::ifstream file(path);
   std::string content(kLargestScenario + 1, '\0');
   file.read(content.data(), static_cast<std::streamsize>(content.size()));
@@ -258,7 +214,7 @@ std::expected<Scenario, std::string> read_scenario(const std::string& path, cons
   Scenario scenario;
   scenario.file = path;
   try {
-    read_document(toml::parse(content, path), catalogue, scenario, problems);
+    read_document(toml::parse(content, path), catalogue, size, scenario, problems);
   } catch (const toml::parse_error& error) {
     problems.add(error.source(), fmt::format("this is not TOML: {}", error.description()));
   }

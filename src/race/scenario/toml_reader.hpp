@@ -30,6 +30,7 @@ class Problems {
   void add(const toml::source_region& where, std::string_view key, std::string_view what);
   void add(const toml::source_region& where, std::string_view what);
   bool empty() const { return lines_.empty(); }
+  std::size_t size() const { return lines_.size(); }
   std::string text() const;
 
  private:

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace joust::race {
 namespace {
@@ -69,9 +70,14 @@ struct Prepared {
   ::dup2(prepared.nothing.get(), STDIN_FILENO);
   ::dup2(prepared.output.write.get(), STDOUT_FILENO);
   ::dup2(prepared.errors.write.get(), STDERR_FILENO);
+  // The handlers would tell this program of a stop that is meant for the child.
   struct sigaction standard{};
   standard.sa_handler = SIG_DFL;
-  ::sigaction(SIGPIPE, &standard, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) {
+    struct sigaction now{};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_IGN || number == SIGPIPE) ::sigaction(number, &standard, nullptr);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -88,8 +94,11 @@ struct Prepared {
 Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec) {
   Prepared prepared(command);
   const pid_t parent = ::getpid();
-  pid_ = checked(::fork(), "fork()");
-  if (pid_ == 0) become(command.program.c_str(), prepared, parent);
+  {
+    const SignalsBlocked blocked;
+    pid_ = checked(::fork(), "fork()");
+    if (pid_ == 0) become(command.program.c_str(), prepared, parent);
+  }
   ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
   process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   output_ = std::move(prepared.output.read);

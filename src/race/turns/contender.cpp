@@ -19,6 +19,8 @@ using std::chrono::seconds;
 constexpr Duration kMostRestlessness = std::chrono::milliseconds(10);
 constexpr Duration kLookAgain = std::chrono::microseconds(100);
 constexpr double kQuiet_s = 5e-6;  // in that time
+constexpr Duration kMostForking = seconds(10);
+constexpr Duration kLookForProcesses = std::chrono::milliseconds(20);
 constexpr Duration kLongestStop = std::chrono::milliseconds(100);
 
 // The kernel's ticks tell user from system time well enough over many turns; the sum is the clock's.
@@ -36,6 +38,7 @@ bool Contender::start() {
   if (!sides_.start_server()) return false;
   sides_.start_load();
   if (!connect()) return false;
+  if (sides_.order().entry.server_forks) await_processes();
   if (sides_.server().running()) {
     server_clock_ = ProcessClock(sides_.server().child->pid());
     server_at_start_ = usage_of_process_tree(sides_.server().child->pid());
@@ -56,6 +59,19 @@ bool Contender::connect() {
   const auto& complaints = sides_.trial().load->messages_of_errors;
   return sides_.fail(complaints.empty() ? "no connection could be opened" : complaints.front(),
                      sides_.load());
+}
+
+// The clock covers the processes that exist when it is made. The server may have accepted connections without
+// having forked for all of them yet.
+void Contender::await_processes() {
+  const Time deadline = Clock::now() + kMostForking;
+  const std::size_t connections = sides_.order().load_case.load.connections;
+  for (std::size_t before = 0; sides_.server().running() && Clock::now() < deadline;) {
+    const std::size_t now = process_tree(sides_.server().child->pid()).size();
+    if (now > connections && now == before) return;
+    before = now;
+    std::this_thread::sleep_for(kLookForProcesses);
+  }
 }
 
 void Contender::go() {
@@ -109,6 +125,7 @@ std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
   const Used after = used();
   rest();
   server_cpu_s_ += after.server_s - before.server_s;
+  client_cpu_s_ += after.client_s - before.client_s;
   note_surroundings(before.around, after.around, sides_.trial());
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
   const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
@@ -158,6 +175,9 @@ bool Contender::finish_in_order() {
   if (sides_.setup().stop.requested()) return false;
   if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
   if (!sides_.read_result()) return false;
+  // It cannot look at its children at the moment in which a turn begins.
+  if (sides_.order().entry.client_forks)
+    sides_.trial().load->usage = scaled(sides_.trial().load->usage, client_cpu_s_);
   if (server_at_start_ && server_at_end)
     sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
   return sides_.stop_server();

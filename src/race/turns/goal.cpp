@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "race/judgement/ranking.hpp"
+#include "race/judgement/summary.hpp"
 #include "race/race.hpp"
 #include "stats/intervals.hpp"
 
@@ -32,15 +34,25 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
 }  // namespace
 
 Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
-    : scenario_(scenario), begun_(begun), round_began_(begun) {
+    : scenario_(scenario),
+      begun_(begun),
+      round_began_(begun),
+      longest_(plan.cases.size()),
+      reached_(plan.cases.size(), false) {
   std::size_t most = 0;
+  Duration longest{};
   for (const CaseResult& one : plan.cases) {
     const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
         one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.unavailable.empty(); }));
     most = std::max(most, contestants);
-    reserve_ += counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
+    const Duration counting = counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
+    reserve_ += counting;
+    longest = std::max(longest, counting);
     untimed_ |= !one.plan.load.duration;
   }
+  reserve_ = std::min(reserve_, std::max<Duration>(longest, scenario.time / 4));
+  shares_time_ = plan.by_goal && plan.cases.size() > 1 &&
+                 std::ranges::all_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
   const std::uint64_t needed = stats::values_for(stats::Family(most, kLooks).of_each());
   first_look_ = std::max(kFewestGenerations, needed);
 }
@@ -53,21 +65,41 @@ bool Goal::is_look(std::uint64_t rounds) const {
 
 bool Goal::has_time(std::uint64_t rounds, Time now) {
   if (rounds == 0) return true;
+  if (shares_time_) {
+    for (std::size_t i = 0; i < longest_.size(); ++i)
+      if (!reached_[i] && has_part(i, now)) return true;
+    return false;
+  }
   longest_round_ = std::max(longest_round_, Duration(now - round_began_));
   round_began_ = now;
   return has_time_for(longest_round_, now);
+}
+
+bool Goal::has_part(std::size_t case_index, Time now) const {
+  if (!shares_time_) return true;
+  const auto going = std::ranges::count(reached_, false);
+  return longest_[case_index] == Duration{} || has_time_for(going * longest_[case_index], now);
+}
+
+void Goal::took(std::size_t case_index, Duration generation) {
+  longest_[case_index] = std::max(longest_[case_index], generation);
 }
 
 bool Goal::has_time_for(Duration round, Time now) const {
   return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_.time;
 }
 
-bool Goal::precise(RaceResult so_far) const {
+void Goal::look(RaceResult so_far) {
   judge(so_far);
-  return std::ranges::all_of(so_far.cases, [&](const CaseResult& one) {
-    return std::ranges::all_of(
-        one.entries, [&](const Entry& entry) { return is_precise(one, entry, scenario_.precision); });
-  });
+  for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
+    const CaseResult& one = so_far.cases[i];
+    const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_.precision); };
+    if (rounds_of(one) >= first_look_ && std::ranges::all_of(one.entries, precise)) reached_[i] = true;
+  }
+}
+
+bool Goal::reached() const {
+  return std::ranges::all_of(reached_, std::identity());
 }
 
 }  // namespace joust::race

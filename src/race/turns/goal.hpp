@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "race/plan.hpp"
 
@@ -21,16 +22,27 @@ class Goal {
 
   // Whether another round would end in time; the first may begin in any case. Called once after each round.
   bool has_time(std::uint64_t rounds, Time now);
+  // Where all of several cases take turns, those that go on share the time that is left: a case whose
+  // generations take longer than its part has fewer of them. `took` is the length of a generation.
+  bool has_part(std::size_t case_index, Time now) const;
+  void took(std::size_t case_index, Duration generation);
   bool has_time_for(Duration round, Time now) const;
-  // Whether the race is looked at after so many rounds, and what a look decides.
+  bool is_over(Time now) const { return now >= begun_ + scenario_.time; }
+  // Whether the race is looked at after so many rounds.
   bool is_look(std::uint64_t rounds) const;
-  bool precise(RaceResult so_far) const;
+  // Finds the cases whose ratios are precise enough. They stay so: no more rounds are run of them.
+  void look(RaceResult so_far);
+  bool reached(std::size_t case_index) const { return reached_[case_index]; }
+  bool reached() const;  // by all cases
 
  private:
   const Scenario& scenario_;
   Time begun_, round_began_;
   Duration longest_round_{};
-  Duration reserve_{};  // for the trials that count system calls
+  Duration reserve_{};  // for the trials that count system calls: those of one case, or a quarter of the time
+  bool shares_time_ = false;
+  std::vector<Duration> longest_;  // generation of each case
+  std::vector<bool> reached_;
   bool untimed_ = false;  // some of these end after a number of messages: all of them take less than a round
   std::uint64_t first_look_ = 0;
 };

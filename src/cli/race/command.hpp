@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/arguments.hpp"
+#include "cli/common/protocol_arguments.hpp"
+#include "race/plan.hpp"
+#include "race/scenario/overrides.hpp"
+
+// The sub-command `race`: ../race.cpp has its options, run.cpp its work.
+namespace joust {
+
+struct Race {
+  const Program& program;
+  std::string file{};
+  race::Overrides flags{};
+  ProtocolArguments protocol{};
+  std::optional<std::string> turns{}, precision{}, client_threads{};
+  std::string json{};
+  std::optional<Option> json_option{};
+  bool dry_run = false, full = false;
+  std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
+
+  void add_contestants_to(Command command);
+  void add_load_to(Command command);
+  void add_race_to(Command command);
+  int run();
+  bool keeps_result() const { return json_option->given() && json != "-"; }
+  race::Scenario scenario(const race::Catalogue& catalogue) const;
+  int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
+
+  // `add` makes an option for a value; `into` stays empty when it is not given.
+  template <typename Value, typename Add>
+  void add_optional(Command command, const std::string& names, std::optional<Value>& into,
+                    const std::string& help, const char* group, Add add) {
+    const auto value = std::make_shared<Value>();
+    const Option option = add(command, names, *value, help).group(group);
+    collect.push_back([value, option, &into] {
+      if (option.given()) into = *value;
+    });
+  }
+  void add_number(Command command, const std::string& names, std::optional<std::uint64_t>& into,
+                  const std::string& help, const char* group, std::uint64_t most, std::uint64_t least = 1) {
+    add_optional(command, names, into, help, group,
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return add_count(sub, n, value, text, least, most);
+                 });
+  }
+  void add_time(Command command, const std::string& names, std::optional<Duration>& into,
+                const std::string& help, const char* group, Duration least = {}) {
+    add_optional(command, names, into, help, group,
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return add_duration(sub, n, value, text, least);
+                 });
+  }
+  void add_text(Command command, const std::string& names, std::optional<std::string>& into,
+                const std::string& help, const char* group, const char* type) {
+    add_optional(command, names, into, help, group,
+                 [=](Command sub, const auto& n, auto& value, const auto& text) {
+                   return sub.add_option(n, value, text).type_name(type);
+                 });
+  }
+};
+
+}  // namespace joust

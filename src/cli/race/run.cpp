@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <random>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/common/catalogue.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/possible_race.hpp"
+#include "cli/common/race_capacity.hpp"
+#include "cli/common/result_file.hpp"
+#include "cli/common/signals.hpp"
+#include "cli/race/command.hpp"
+#include "measure/affinity.hpp"
+#include "race/race.hpp"
+#include "race/scenario/cpu_list.hpp"
+#include "race/scenario/placement.hpp"
+#include "race/scenario/rates.hpp"
+#include "race/trial/trial_runner.hpp"
+#include "report/race_json.hpp"
+#include "report/race_plan.hpp"
+#include "report/race_progress.hpp"
+#include "report/race_table.hpp"
+
+namespace joust {
+namespace {
+
+// A child complains under the program's name, and so shall we.
+std::string without_name(std::string words, const Program& program) {
+  const std::string name = program.name + ": ";
+  return words.starts_with(name) ? words.substr(name.size()) : words;
+}
+
+std::uint64_t loops_in(const std::string& text) {
+  const auto loops = parse_count(text);
+  if (!loops || *loops < 1 || *loops > 1024)
+    throw UsageError(fmt::format("--client-threads: '{}' is not between 1 and 1024, and not auto", text));
+  return *loops;
+}
+
+}  // namespace
+
+race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
+  race::Scenario scenario = race::empty_scenario(catalogue);
+  if (full && flags.quick) throw UsageError("--full and --quick exclude each other");
+  if (full && file.empty()) throw UsageError("--full: only a scenario has a full size");
+  if (!file.empty()) {
+    const auto size = full ? race::Size::full : flags.quick ? race::Size::quick : race::Size::usual;
+    auto read = race::read_scenario(file, catalogue, size);
+    if (!read) throw UsageError(read.error());
+    scenario = std::move(*read);
+  } else if (flags.servers.empty()) {
+    throw UsageError(fmt::format(
+        "who races? give a scenario, or --server E,E,... --client E; see '{} race --help'", program.name));
+  }
+  if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
+    throw UsageError(applied.error());
+  return scenario;
+}
+
+int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
+  Stop stop;
+  const Signals signals(stop);  // to the end: a second Ctrl-C must not take the result
+  const Duration time = scenario.time;
+  if (race::needs_capacity(scenario))
+    if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
+      throw UsageError(without_name(refused, program));
+  race::RaceResult result;
+  {
+    report::RaceProgress progress;
+    race::ProcessRunner runner(
+        {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
+    result = race::run_race(scenario, std::move(plan), runner, progress, stop);
+  }
+  result.scenario.time = time;
+  if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
+  result.version = JOUST_VERSION;
+  result.environment = read_environment();
+  result.cpus = cpus;
+  race::judge(result);
+  if (keeps_result()) write_result(json, report::race_json(result));  // first: standard output may be gone
+  print_out(json == "-" ? report::race_json(result)
+                        : report::race_table(result, report::terminal_of(STDOUT_FILENO)));
+  return race::exit_code(result);
+}
+
+int Race::run() {
+  for (const auto& each : collect) each();
+  if (precision) {
+    const auto fraction = parse_percent(*precision);
+    if (!fraction) throw UsageError("--precision: " + fraction.error());
+    flags.precision = *fraction;
+  }
+  if (turns) flags.turns = *turns == "on";
+  if (client_threads && *client_threads != "auto") flags.client_threads = loops_in(*client_threads);
+  flags.options = {protocol.given.begin(), protocol.given.end()};
+  const race::Catalogue catalogue = catalogue_of(program);
+  race::Scenario raced = scenario(catalogue);
+  if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
+  const std::vector<CpuPlace> places = read_topology(allowed_cpus());
+  race::choose_client_threads(raced, catalogue, places);
+  const race::CpuPlan cpus = race::choose_cpus(raced, places);
+  race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
+  ensure_possible(program, raced, plan);
+  if (keeps_result()) ensure_writable(json, {&file, 1});
+  if (dry_run) {
+    if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
+    print_out(report::race_plan(raced, plan, cpus, program.name));
+    return kOk;
+  }
+  require_contestant(plan);
+  return race_and_report(raced, std::move(plan), cpus);
+}
+
+}  // namespace joust

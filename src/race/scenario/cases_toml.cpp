@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/cases_toml.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.hpp"
+#include "race/scenario/load_toml.hpp"
+#include "race/scenario/sweep.hpp"
+
+namespace joust::race {
+namespace {
+
+std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& otherwise) {
+  const auto name = reader.text("protocol");
+  if (!name) return otherwise;
+  if (const auto problem = check_protocol(*name, catalogue)) reader.wrong("protocol", *problem);
+  return *name;
+}
+
+// The keys are option names: [options] flush = "each".
+void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  const toml::table* table = reader.table("options");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "options.", reader.problems());
+  for (const auto& [name, value] : options.others()) {
+    if (const auto problem = check_option(one.protocol, name, value, catalogue))
+      options.wrong(name, *problem);
+    else
+      one.options[name] = value;
+  }
+}
+
+// "1..20", or a list of values, as one text.
+std::string sweep_values(const toml::node& given) {
+  const toml::array* const array = given.as_array();
+  if (array == nullptr) return scalar_text(given).value_or("");
+  std::vector<std::string> words;
+  for (const toml::node& each : *array) words.push_back(scalar_text(each).value_or(""));
+  return join(words, ",");
+}
+
+// [sweep] connections = "1..20"
+void read_sweep(TableReader& reader, Case& one) {
+  const toml::table* table = reader.table("sweep");
+  if (table == nullptr) return;
+  if (table->size() != 1) reader.wrong("sweep", "allowed: one axis, such as connections = \"1..20\"");
+  TableReader values(*table, reader.path() + "sweep.", reader.problems());
+  for (const auto& [axis, given] : *table) {
+    if (auto sweep = parse_sweep(axis.str(), sweep_values(given)))
+      one.sweep = std::move(*sweep);
+    else
+      values.wrong(axis.str(), sweep.error());
+  }
+}
+
+// What [options], [load] and [sweep] of this table change.
+void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  read_options(reader, catalogue, one);
+  read_load(reader.table("load"), reader.path() + "load.", one.load, reader.problems());
+  read_sweep(reader, one);
+}
+
+void check(TableReader& reader, const Catalogue& catalogue, const Case& one) {
+  const std::size_t known = reader.problems().size();
+  if (const auto problem = check_load(one.load)) reader.wrong("load", *problem);
+  if (const auto problem = check_payload(one, catalogue)) reader.wrong("load", *problem);
+  if (reader.problems().size() > known) return;
+  if (const auto problem = check_sweep(one, catalogue)) reader.wrong("sweep", *problem);
+}
+
+// The tables [quick] and [full]: both are read, so that mistakes show, and the wanted one counts.
+void read_sizes(TableReader& reader, const Catalogue& catalogue, Size wanted, Sizes& sizes, Case& one) {
+  const Case usual = one;
+  for (const auto& [key, size] : {std::pair{"quick", Size::quick}, std::pair{"full", Size::full}}) {
+    const toml::table* table = reader.table(key);
+    if (table == nullptr) continue;
+    sizes.insert(size);
+    Case sized = usual;
+    TableReader differences(*table, reader.path() + key + '.', reader.problems());
+    read_differences(differences, catalogue, sized);
+    differences.finish();
+    if (size == wanted) one = std::move(sized);
+  }
+}
+
+}  // namespace
+
+Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, std::vector<Case>& cases) {
+  Sizes sizes;
+  Case common;
+  common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
+  read_differences(reader, catalogue, common);
+  read_sizes(reader, catalogue, wanted, sizes, common);
+  for (const toml::table* table : reader.tables("case")) {
+    TableReader each(*table, "case.", reader.problems());
+    Case one = common;
+    one.name = each.text("name").value_or("");
+    if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
+    one.title = each.text("title").value_or("");
+    one.protocol = read_protocol(each, catalogue, common.protocol);
+    if (one.protocol != common.protocol) one.options.clear();
+    read_differences(each, catalogue, one);
+    read_sizes(each, catalogue, wanted, sizes, one);
+    check(each, catalogue, one);
+    each.finish();
+    cases.push_back(std::move(one));
+  }
+  if (!cases.empty()) return sizes;
+  check(reader, catalogue, common);
+  cases.push_back(std::move(common));
+  return sizes;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/text.hpp"
+#include "race/scenario/sweep.hpp"
+#include "report/race_cells.hpp"
+
+namespace joust::report {
+namespace {
+
+using race::CaseResult;
+using race::Entry;
+using race::SweepPoint;
+
+constexpr std::size_t kWidestChart = 72;
+
+// The cases of one sweep, in the order of their values.
+using Curve = std::vector<const CaseResult*>;
+
+struct Figure {
+  std::string title;
+  std::optional<double> (*value)(const Entry&);
+  std::string (*text)(double);
+  bool may_be_bound;  // where the load was the limit
+};
+
+std::optional<double> median(const std::optional<race::Estimate>& estimate) {
+  return estimate ? std::optional(estimate->median) : std::nullopt;
+}
+
+const Figure kThroughput{"messages/s",
+                         [](const Entry& entry) { return median(entry.summary.throughput_per_s); },
+                         format_count, true};
+const Figure kBytes{"MB/s", [](const Entry& entry) { return entry.summary.mb_per_s; }, plain_number, true};
+const Figure kLatency{"p99 latency",
+                      [](const Entry& entry) { return median(entry.summary.latency_by_round.p99); },
+                      [](double ns) { return latency_text(ns); }, false};
+const Figure kCost{"server CPU us/message",
+                   [](const Entry& entry) {
+                     const auto cost = median(entry.summary.server_cpu_us_per_message);
+                     return cost ? cost : entry.summary.cpu_us_per_message.server;
+                   },
+                   plain_number, false};
+
+const Figure& first_figure(const Curve& curve) {
+  if (curve.front()->ranked_by_latency()) return kLatency;
+  const bool files = std::ranges::any_of(curve, [](const CaseResult* one) {
+    return std::ranges::any_of(one->entries,
+                               [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });
+  });
+  return files ? kBytes : kThroughput;
+}
+
+std::vector<Curve> curves_of(const race::RaceResult& race) {
+  std::vector<Curve> curves;
+  for (const CaseResult& one : race.cases) {
+    if (!one.plan.point) continue;
+    // Rates within a sweep make a curve for each rate.
+    const auto same = std::ranges::find_if(curves, [&](const Curve& curve) {
+      const race::Case& first = curve.front()->plan;
+      return first.point->of == one.plan.point->of && first.load.rate_share == one.plan.load.rate_share &&
+             (first.point->axis == "rate" || first.load.rate_per_s == one.plan.load.rate_per_s ||
+              first.load.rate_share);
+    });
+    if (same == curves.end())
+      curves.push_back({&one});
+    else
+      same->push_back(&one);
+  }
+  return curves;
+}
+
+std::vector<std::string> names_of(const Curve& curve) {
+  std::vector<std::string> names;
+  for (const Entry& entry : curve.front()->entries)
+    if (entry.is_contestant()) names.push_back(entry.contestant.name);
+  return names;
+}
+
+std::string value_text(const SweepPoint& point) {
+  return point.axis == "payload" ? race::sweep_value_text(point.axis, point.value) : format_rate(point.value);
+}
+
+std::string cell(const Entry* entry, const Figure& figure) {
+  const auto value = entry == nullptr ? std::nullopt : figure.value(*entry);
+  if (!value) return kNone;
+  if (!entry->ranked) return fmt::format("({})", figure.text(*value));
+  return (figure.may_be_bound && entry->at_least ? "≥ " : "") + figure.text(*value);
+}
+
+std::string matrix(const Curve& curve, const Figure& figure, const Terminal& terminal) {
+  const std::vector<std::string> names = names_of(curve);
+  std::vector<TextTable::Column> columns{{.title = curve.front()->plan.point->axis, .gap = 2}};
+  for (const std::string& name : names) columns.push_back({.title = name, .gap = 3});
+  TextTable table(std::move(columns), 1);
+  for (const CaseResult* one : curve) {
+    std::vector<std::string> cells{value_text(*one->plan.point)};
+    for (const std::string& name : names) cells.push_back(cell(race::find_entry(*one, name), figure));
+    table.row(std::move(cells));
+  }
+  return table.render(terminal);
+}
+
+char letter(std::size_t contestant) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  return contestant < kLetters.size() ? kLetters[contestant] : '?';
+}
+
+double greatest(const Curve& curve, const Figure& figure) {
+  double most = 0;
+  for (const CaseResult* one : curve)
+    for (const Entry& entry : one->entries)
+      if (entry.is_contestant()) most = std::max(most, figure.value(entry).value_or(0));
+  return most;
+}
+
+// A row for each value, and in it the letter of each contestant at the place of its figure.
+std::string chart(const Curve& curve, const Figure& figure, const Terminal& terminal) {
+  const std::vector<std::string> names = names_of(curve);
+  const double most = greatest(curve, figure);
+  if (curve.size() < 2 || most <= 0) return {};
+  std::size_t label = width_of(curve.front()->plan.point->axis);
+  for (const CaseResult* one : curve) label = std::max(label, width_of(value_text(*one->plan.point)));
+  const std::string end = figure.text(most);
+  const std::size_t beside = label + 6;
+  const std::size_t width = std::min(kWidestChart, terminal.columns - std::min(terminal.columns, beside));
+  if (width < 2 * width_of(end)) return {};
+  std::string text = fmt::format("  {}  0{}\n", left("", label), right(end, width - 1));
+  bool several = false;
+  for (const CaseResult* one : curve) {
+    std::string line(width, ' ');
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Entry* const entry = race::find_entry(*one, names[i]);
+      const auto value = entry == nullptr ? std::nullopt : figure.value(*entry);
+      if (!value) continue;
+      char& place =
+          line[static_cast<std::size_t>(std::lround(*value / most * static_cast<double>(width - 1)))];
+      several |= place != ' ';
+      place = place == ' ' ? letter(i) : '*';
+    }
+    text += fmt::format("  {} │{}│\n", right(value_text(*one->plan.point), label), line);
+  }
+  std::string legend = "    ";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    legend += fmt::format("{}{}: {}", i == 0 ? "" : "  ", letter(i), names[i]);
+  if (several) legend += "  *: several";
+  return text + painted(wrapped(legend, 4, terminal.columns), Paint::dim, terminal) + "\n";
+}
+
+std::string curve_text(const Curve& curve, bool only_one, const Terminal& terminal) {
+  const SweepPoint& point = *curve.front()->plan.point;
+  const std::string of = only_one ? "" : point.of + ": ";
+  const Figure* const figures[] = {&first_figure(curve), &kCost};
+  std::string text;
+  for (const Figure* figure : figures) {
+    text +=
+        painted(fmt::format("{}{} over {}", of, figure->title, point.axis), Paint::bold, terminal) + "\n\n";
+    text += matrix(curve, *figure, terminal) + "\n";
+    if (const std::string drawn = chart(curve, *figure, terminal); !drawn.empty()) text += drawn + "\n";
+  }
+  const bool brackets = std::ranges::any_of(curve, [](const CaseResult* one) {
+    return std::ranges::any_of(one->entries, [](const Entry& entry) {
+      return entry.is_contestant() && !entry.ranked && entry.summary.trials > 0;
+    });
+  });
+  if (brackets) text += painted("    in brackets: not ranked, see the case", Paint::dim, terminal) + "\n\n";
+  return text;
+}
+
+}  // namespace
+
+std::string sweeps_text(const race::RaceResult& race, const Terminal& terminal) {
+  const std::vector<Curve> curves = curves_of(race);
+  std::string text;
+  for (const Curve& curve : curves) text += curve_text(curve, curves.size() == 1, terminal);
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace joust::report

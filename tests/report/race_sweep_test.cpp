@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/fake_race.hpp"
+#include "report/golden.hpp"
+#include "report/race_json.hpp"
+#include "report/race_table.hpp"
+
+namespace joust::report {
+namespace {
+
+TEST(RaceSweep, StandsAtTheEndAsTablesAndCharts) {
+  const race::RaceResult result = swept_race();
+  const std::string text = sweeps_text(result, {});
+  expect_golden(text, "race_sweep.txt");
+  EXPECT_TRUE(race_table(result, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_EQ(sweeps_text(plain_race(), {}), "");
+}
+
+TEST(RaceSweep, FitsANarrowTerminal) {
+  for (const std::size_t columns : {80U, 60U, 48U}) {
+    std::istringstream lines(sweeps_text(swept_race(), {.columns = columns}));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), columns) << line;
+  }
+}
+
+TEST(RaceSweep, OfARateIsAboutLatency) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll"}, 3);
+  race::Overrides given;
+  given.sweep = "rate=1k,2.5k";
+  ASSERT_TRUE(race::apply(given, scenario, race::fake_catalogue()));
+  race::FakeRunner runner;
+  const std::string text = sweeps_text(judged(scenario, runner), {});
+  EXPECT_TRUE(text.starts_with("\np99 latency over rate\n")) << text;
+  EXPECT_NE(text.find("\n  2,500 "), std::string::npos) << text;
+  EXPECT_EQ(text.find("messages/s"), std::string::npos) << "it is given: " << text;
+}
+
+TEST(RaceSweep, OfFilesIsAboutTheirBytes) {
+  race::RaceResult result = swept_race();
+  for (race::CaseResult& one : result.cases)
+    for (race::Entry& entry : one.entries)
+      if (entry.is_contestant() && entry.summary.trials > 0) entry.summary.mb_per_s = 1548.25;
+  EXPECT_TRUE(sweeps_text(result, {}).starts_with("\nMB/s over connections\n"));
+}
+
+TEST(RaceSweep, EachCaseThatWasSweptHasItsCurves) {
+  race::Scenario scenario = race::fake_scenario({"threads"}, 3);
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "other";
+  race::Overrides given;
+  given.sweep = "payload=1KiB,4KiB";
+  ASSERT_TRUE(race::apply(given, scenario, race::fake_catalogue()));
+  race::FakeRunner runner;
+  const std::string text = sweeps_text(judged(scenario, runner), {});
+  for (const char* part : {"main: messages/s over payload\n", "other: messages/s over payload\n", "  4KiB "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+}
+
+TEST(RaceSweep, TheDocumentHasTheAxis) {
+  const auto document = nlohmann::json::parse(race_json(swept_race()));
+  ASSERT_EQ(document["cases"].size(), 4U);
+  EXPECT_EQ(document["cases"][2]["name"], "connections=100");
+  EXPECT_EQ(document["cases"][2]["sweep"],
+            nlohmann::json({{"axis", "connections"}, {"value", 100}, {"of", "main"}}));
+  EXPECT_TRUE(nlohmann::json::parse(race_json(plain_race()))["cases"][0]["sweep"].is_null());
+}
+
+}  // namespace
+}  // namespace joust::report
