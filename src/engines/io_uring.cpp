@@ -34,14 +34,17 @@
 namespace joust {
 namespace {
 
-// How long a stop waits, with SQPOLL, for the kernel's thread to receive bytes that have arrived.
-constexpr Duration kArrivals = std::chrono::milliseconds(200);
-
-using Peer = UringPeer;
 using Op = UringOp;
 
-class UringLoop : public LoopCore<UringPeer> {
+struct UringLoopPeer : UringPeer {
+  using UringPeer::UringPeer;
+  std::array<iovec, 8> pieces{};  // of the send in flight
+};
+
+class UringLoop : public LoopCore<UringLoopPeer> {
  public:
+  using Peer = UringLoopPeer;
+
   UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
   ~UringLoop() override;
   void run();
@@ -51,8 +54,6 @@ class UringLoop : public LoopCore<UringPeer> {
   void dispatch(const io_uring_cqe& cqe);
   void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
-  void admit_newcomers(std::size_t most);
-  void take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe);
   void keep_accepting();
   void connect(Peer& peer) override;
   void serve(Peer& peer) override;
@@ -67,17 +68,15 @@ class UringLoop : public LoopCore<UringPeer> {
   std::optional<bool> mark_passed_;  // while stopping: of the marker operation, once submitted
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
-  Queue<Peer> touched_;                  // in this turn: may have output, or want input again
-  Uring ring_;                           // destroyed before the peers, which belong to the base class
-  std::deque<UringAcceptor> acceptors_;  // one for each listener, in their order
-  std::deque<Fd> newcomers_;             // accepted beyond the turn's limit
+  Queue<Peer> touched_;  // in this turn: may have output, or want input again
+  Uring ring_;           // destroyed before the peers, which belong to the base class
+  UringAcceptors acceptors_{ring_, listeners()};
 };
 
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
                      const UringSetup& setup)
     : LoopCore(hosting, stop, group, index), ring_(setup) {
   for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
-  for (const Listener* listener : listeners()) acceptors_.emplace_back(ring_, *listener);
   ring_.watch(stop.fd(), uring_tag(Op::stop));
   ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
 }
@@ -95,10 +94,12 @@ void UringLoop::run() {
     keep_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) {
-      fetch_ahead(upcoming_peer(ring_, 3), upcoming_peer(ring_, 6));  // memory is slower than one completion
+      fetch_ahead(upcoming_peer<Peer>(ring_, 3),
+                  upcoming_peer<Peer>(ring_, 6));  // memory is slower than one completion
       dispatch(cqe);
     });
-    if (!newcomers_.empty()) admit_newcomers(accept_quota());
+    if (acceptors_.has_newcomers())
+      acceptors_.admit(accept_quota(), [this](Fd socket) { accepted(std::move(socket)); });
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
     pass_publications();
@@ -110,7 +111,7 @@ void UringLoop::run() {
 
 void UringLoop::wait() {
   const bool may_stop = stopping_ && !draining() && (!listeners().empty() || may_drain());
-  const bool in_hurry = may_stop || !newcomers_.empty();
+  const bool in_hurry = may_stop || acceptors_.has_newcomers();
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   ++turn_;
@@ -125,8 +126,11 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
   if (op == Op::mark) mark_passed_ = true;
   if (op == Op::inbox) admit_dealt();
   if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
-  if (op == Op::accept) return take_accepted(*acceptor_of(cqe), cqe);
-  if (Peer* const peer = peer_of(cqe)) completed(*peer, op, cqe);
+  if (op == Op::accept) {
+    if (!acceptors_.completed(cqe)) pause_accepting();
+  } else if (Peer* const peer = peer_of<Peer>(cqe)) {
+    completed(*peer, op, cqe);
+  }
 }
 
 void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
@@ -143,42 +147,15 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 }
 
 void UringLoop::keep_accepting() {
-  if (stopping_ || accepting_paused()) return;
-  for (UringAcceptor& acceptor : acceptors_) {
-    const std::size_t free = room() - std::min(room(), newcomers_.size());
-    if (free == 0 && !acceptor.in_flight()) return pause_accepting();
-    acceptor.keep_on(free);
-  }
-}
-
-void UringLoop::take_accepted(UringAcceptor& acceptor, const io_uring_cqe& cqe) {
-  Accepted next = acceptor.completed(cqe);
-  if (next.outcome == AcceptOutcome::busy) pause_accepting();
-  if (next.outcome == AcceptOutcome::accepted) newcomers_.push_back(std::move(next.socket));
-}
-
-// A multishot accept takes all peers in the queue. Those beyond the turn's limit are admitted in the next
-// turns, so that the others are served meanwhile.
-void UringLoop::admit_newcomers(std::size_t most) {
-  for (; most > 0 && !newcomers_.empty(); --most) {
-    accepted(std::move(newcomers_.front()));
-    newcomers_.pop_front();
-  }
+  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
-  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // transient: no bytes are lost
-  if (!peer.live()) return;
-  if (cqe.res > 0) {
-    peer.count(static_cast<std::size_t>(cqe.res), turn_);
-    if (!splice_missed_ && (splice_missed_ = peer.connection->store().has_value()))
-      hosting().tally.note("io-uring: no splice, files are written from the receive buffers");
-    peer.connection->received(ring_.buffers().chunk(cqe), now());
-  } else if (cqe.res == 0) {
-    peer.connection->peer_finished(now());
-  } else if (std::ranges::find(kAskAgain, cqe.res) == kAskAgain.end()) {
-    peer.connection->failed({Stage::receive, -cqe.res, {}}, now());
-  }
+  const bool has_bytes = cqe.res > 0;
+  if (has_bytes) peer.count(static_cast<std::size_t>(cqe.res), turn_);
+  if (has_bytes && !splice_missed_ && peer.live() && (splice_missed_ = peer.connection->store().has_value()))
+    hosting().tally.note("io-uring: no splice, files are written from the receive buffers");
+  peer.received(cqe.res, has_bytes ? ring_.buffers().chunk(cqe) : Bytes{}, now());
 }
 
 void UringLoop::connect(Peer& peer) {
@@ -211,21 +188,13 @@ void UringLoop::receive(Peer& peer) {
   entry->buf_group = ProvidedBuffers::kGroup;
 }
 
-// Output stays in place until sent(), so the kernel may read it at any time. Without MSG_WAITALL, partial
-// sends complete and show that a slow reader makes progress.
 void UringLoop::send(Peer& peer) {
-  if (peer.send_file(ring_, now())) return;
+  if (peer.send_files(now())) return peer.await_room(ring_);
   const std::size_t count = peer.connection->output(peer.pieces, now());
-  if (count == 0) return;  // reading a file has failed, and there is no other output
-  io_uring_sqe* const entry = peer.prepare(ring_, Op::send);
-  if (count == 1) {
-    io_uring_prep_send(entry, peer.socket.get(), peer.pieces[0].iov_base, peer.pieces[0].iov_len,
-                       MSG_NOSIGNAL);
-  } else {
-    peer.message.msg_iov = peer.pieces.data();
-    peer.message.msg_iovlen = count;
-    io_uring_prep_sendmsg(entry, peer.socket.get(), &peer.message, MSG_NOSIGNAL);
-  }
+  if (count > 0)
+    peer.send_pieces(
+        ring_,
+        std::span(peer.pieces).first(count));  // 0: reading a file has failed, and there is no other output
 }
 
 // With SQPOLL, bytes that have arrived may not have been received or completed yet. The kernel's thread works
@@ -242,10 +211,8 @@ bool UringLoop::has_caught_up() {
 // A turn later the bytes sent before the stop have arrived, and sessions are told to finish.
 void UringLoop::stop_by_and_by() {
   if (draining()) return;
-  bool accepts_ended = true;
-  for (UringAcceptor& acceptor : acceptors_) accepts_ended &= acceptor.end();
-  if (!accepts_ended) return;
-  admit_newcomers(newcomers_.size());
+  if (!acceptors_.end()) return;
+  acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
   end_accepting(0);
   if (!may_drain()) return;
   if (!all_in_) {

@@ -20,28 +20,20 @@
 //
 // On Linux the engine runs on libkqueue, where pkg-config finds that. Left out on purpose: level-triggered
 // filters and EVFILT_TIMER, because the deadlines of all peers need only the one of the next wait.
-#include <string>
-
-#include "engines/engine.hpp"
+#include "engines/loop/kqueue_set.hpp"
 
 #ifdef JOUST_HAVE_KQUEUE
 
-#include <sys/event.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <vector>
 
-#include "base/check.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {
 namespace {
 
-using Event = struct kevent;  // the system call has the same name
+using Event = KqueueSet::Event;
 
-constexpr std::size_t kEventsPerTurn = 512;
 constexpr std::size_t kChangesPerTurn = 256;  // more follow at once, without waiting
 
 class KqueueLoop : public ReadyLoop {
@@ -62,13 +54,13 @@ class KqueueLoop : public ReadyLoop {
   void watch(Peer& peer) override;
   bool let_go(Peer& peer) override;
   void watch_listeners();
-  void change(int fd, int filter, unsigned flags, void* tag);
-  void forget(int fd, int filter);
+  void change(int fd, int filter, unsigned flags, void* tag) {
+    changes_.push_back(KqueueSet::change(fd, filter, flags, tag));
+  }
 
   bool accepting_ = true;  // the listeners are watched
   std::vector<Event> changes_;
-  std::array<Event, kEventsPerTurn> events_{};
-  Fd queue_{checked(::kqueue(), "kqueue()")};
+  KqueueSet queue_;
 };
 
 KqueueLoop::KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
@@ -76,8 +68,7 @@ KqueueLoop::KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std
   change(stop.fd(), EVFILT_READ, EV_ADD, &stop);
   change(inbox().waker().fd(), EVFILT_READ, EV_ADD, &inbox());
   for (Listener* const listener : listeners()) change(listener->fd(), EVFILT_READ, EV_ADD, listener);
-  const int count = static_cast<int>(changes_.size());
-  checked(::kevent(queue_.get(), changes_.data(), count, nullptr, 0, nullptr), "kevent(EV_ADD)");
+  queue_.make(changes_);
   changes_.clear();
 }
 
@@ -98,12 +89,11 @@ void KqueueLoop::run() {
 // have made them, and making them twice has no effect.
 std::span<const Event> KqueueLoop::wait() {
   const std::size_t count = std::min(changes_.size(), kChangesPerTurn);
-  const timespec timeout = to_timespec(count < changes_.size() ? Duration::zero() : next_wait());
-  const int result = ::kevent(queue_.get(), changes_.data(), static_cast<int>(count), events_.data(),
-                              kEventsPerTurn, &timeout);
+  const Duration most = count < changes_.size() ? Duration::zero() : next_wait();
+  const int result = queue_.wait(std::span(changes_).first(count), most);
   const std::size_t ready = woken(result, "kevent()");
   if (result >= 0) changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(count));
-  return {events_.data(), ready};
+  return queue_.first(ready);
 }
 
 bool KqueueLoop::is_peer(const void* tag) {
@@ -126,20 +116,15 @@ void KqueueLoop::dispatch(const Event& event) {
   for (const Listener* listener : listeners())
     if (tag == listener) return ready_listener(*listener);
   if (tag != &stop() || !awaits_stop()) return;
-  forget(stop().fd(), EVFILT_READ);  // it stays readable, and would wake the loop at once
-  for (const Listener* listener : listeners()) forget(listener->fd(), EVFILT_READ);
+  queue_.forget(stop().fd(), EVFILT_READ);  // it stays readable, and would wake the loop at once
+  for (const Listener* listener : listeners()) queue_.forget(listener->fd(), EVFILT_READ);
   request_stop();
 }
 
 void KqueueLoop::dispatch(Peer& peer, const Event& event) {
-  unsigned events = event.filter == EVFILT_READ ? POLLIN : POLLOUT;
   if (event.filter == EVFILT_WRITE) peer.armed &= ~kOutput;  // EV_ONESHOT
-  if ((event.flags & EV_EOF) != 0 && event.filter == EVFILT_READ) events |= kReadHangUp;
-  if ((event.flags & EV_EOF) != 0 && event.fflags != 0) {
-    peer.error = static_cast<int>(event.fflags);
-    events |= POLLERR;
-  }
-  ready(peer, events);
+  if (const int error = KqueueSet::error_of(event); error != 0) peer.error = error;
+  ready(peer, KqueueSet::events_of(event));
 }
 
 // `data` is the error. A listener may have been closed meanwhile; a peer that cannot be watched fails alone.
@@ -166,8 +151,8 @@ void KqueueLoop::watch(Peer& peer) {
 bool KqueueLoop::let_go(Peer& peer) {
   std::erase_if(changes_, [&](const Event& change) { return change.udata == &peer; });
 #ifdef __linux__
-  forget(peer.socket.get(), EVFILT_READ);
-  forget(peer.socket.get(), EVFILT_WRITE);
+  queue_.forget(peer.socket.get(), EVFILT_READ);
+  queue_.forget(peer.socket.get(), EVFILT_WRITE);
 #endif
   return true;
 }
@@ -180,26 +165,6 @@ void KqueueLoop::watch_listeners() {
     change(listener->fd(), EVFILT_READ, accepting_ ? EV_ENABLE : EV_DISABLE, listener);
 }
 
-void KqueueLoop::change(int fd, int filter, unsigned flags, void* tag) {
-  EV_SET(&changes_.emplace_back(), static_cast<unsigned>(fd), static_cast<short>(filter),
-         static_cast<unsigned short>(flags), 0, 0, tag);
-}
-
-// At once, because the descriptor is about to be closed. Fails where it is not watched.
-void KqueueLoop::forget(int fd, int filter) {
-  Event end;
-  EV_SET(&end, static_cast<unsigned>(fd), static_cast<short>(filter), EV_DELETE, 0, 0, nullptr);
-  ::kevent(queue_.get(), &end, 1, nullptr, 0, nullptr);
-}
-
-// A kqueue of the process's own, so that what libkqueue keeps for the process (a thread and descriptors) is
-// there before the first run, and stays.
-std::string unavailable() {
-  static const Fd first(::kqueue());
-  static const int error = first.is_open() ? 0 : errno;
-  return error == 0 ? "" : "kqueue() fails: " + std::generic_category().message(error);
-}
-
 constexpr auto run = run_loops<KqueueLoop>;
 
 }  // namespace
@@ -209,10 +174,6 @@ constexpr auto run = run_loops<KqueueLoop>;
 
 namespace joust {
 namespace {
-
-std::string unavailable() {
-  return "kqueue is the interface of macOS and BSD; libkqueue was not found when this was built";
-}
 
 constexpr auto run = nullptr;
 
@@ -228,7 +189,7 @@ extern const Engine kKqueue{
     .summary = "readiness events of macOS and BSD, for many sockets on one thread",
     .several_loops = true,
     .threads = "one per loop (-t)",
-    .unavailable = unavailable,
+    .unavailable = kqueue_unavailable,
     .run = run,
 };
 

@@ -18,7 +18,9 @@
   engine(kKqueue)             \
   engine(kEpoll)              \
   engine(kIoUring)            \
-  engine(kEpollPool)
+  engine(kEpollPool)          \
+  engine(kKqueuePool)         \
+  engine(kIoUringPool)
 
 namespace joust {
 

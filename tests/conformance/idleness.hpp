@@ -7,7 +7,8 @@ namespace joust::conformance {
 
 // The CPU time of the other threads of the process, and of its children, while the calling thread spins,
 // divided by that of the calling thread: about 0 if they sleep, about 1 if one of them spins too. A busy
-// machine slows both alike, so the result does not depend on its speed or load.
+// machine slows both alike, so the result does not depend on its speed or load. The least of several windows
+// counts, because an engine may have work left at first; one that never sleeps is busy in each.
 double cpu_share_beside_a_spinner();
 
 // Far above the share of sleeping threads, and far below that of a spinning one.

@@ -102,7 +102,7 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
     const bool plays = role == Role::serve ? engine->serves : engine->dials;
     if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) return true;
 #ifdef __SANITIZE_THREAD__
-    if (engine->name == "io-uring") return true;  // memory shared with the kernel
+    if (engine->name.starts_with("io-uring")) return true;  // memory shared with the kernel
 #endif
     return engine->unavailable != nullptr && !engine->unavailable().empty();
   });

@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,10 +19,6 @@ constexpr std::size_t kQueueAtMost = 4096;
 
 std::uint64_t UringAcceptor::tag() const {
   return uring_tag(UringOp::accept, this);
-}
-
-UringAcceptor* acceptor_of(const io_uring_cqe& cqe) {
-  return static_cast<UringAcceptor*>(owner_of(cqe));
 }
 
 void UringAcceptor::keep_on(std::size_t room) {
@@ -56,6 +53,27 @@ Accepted UringAcceptor::completed(const io_uring_cqe& cqe) {
   Fd socket(cqe.res);
   listener_.note_facts(socket.get());
   return {AcceptOutcome::accepted, std::move(socket)};
+}
+
+bool UringAcceptors::keep_on(std::size_t room) {
+  for (UringAcceptor& acceptor : acceptors_) {
+    const std::size_t free = room - std::min(room, newcomers_.size());
+    if (free == 0 && !acceptor.in_flight()) return false;
+    acceptor.keep_on(free);
+  }
+  return true;
+}
+
+bool UringAcceptors::end() {
+  bool ended = true;
+  for (UringAcceptor& acceptor : acceptors_) ended &= acceptor.end();
+  return ended;
+}
+
+bool UringAcceptors::completed(const io_uring_cqe& cqe) {
+  Accepted next = static_cast<UringAcceptor*>(owner_of(cqe))->completed(cqe);
+  if (next.outcome == AcceptOutcome::accepted) newcomers_.push_back(std::move(next.socket));
+  return next.outcome != AcceptOutcome::busy;
 }
 
 }  // namespace joust

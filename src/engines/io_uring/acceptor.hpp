@@ -5,7 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
 
+#include "base/fd.hpp"
 #include "engines/io_uring/peer.hpp"
 #include "engines/io_uring/ring.hpp"
 #include "net/listener.hpp"
@@ -36,8 +40,39 @@ class alignas(16) UringAcceptor {
   bool goes_on_ = false;  // until cancelled
 };
 
-// The acceptor to which a completion with UringOp::accept belongs.
-UringAcceptor* acceptor_of(const io_uring_cqe& cqe);
+// The acceptors of all listeners, and the peers they have accepted. A multishot accept takes all peers in the
+// queue. Those beyond a turn's limit wait here, so that the others are served meanwhile.
+class UringAcceptors {
+ public:
+  UringAcceptors(Uring& ring, std::span<Listener* const> listeners) {
+    for (const Listener* listener : listeners) acceptors_.emplace_back(ring, *listener);
+  }
+
+  // False if accepting is to pause: there is no room for more connections.
+  bool keep_on(std::size_t room);
+  bool end();  // see UringAcceptor::end()
+
+  // A completion with UringOp::accept. False if accepting is to pause: the machine is short of something.
+  bool completed(const io_uring_cqe& cqe);
+
+  bool has_newcomers() const { return !newcomers_.empty(); }
+  // Passes at most `most` newcomers to `admit`, which takes an Fd.
+  template <typename Admit>
+  void admit(std::size_t most, Admit&& admit) {
+    for (; most > 0 && !newcomers_.empty(); --most) {
+      admit(std::move(newcomers_.front()));
+      newcomers_.pop_front();
+    }
+  }
+  template <typename Admit>
+  void admit_all(Admit&& admit) {
+    this->admit(newcomers_.size(), admit);
+  }
+
+ private:
+  std::deque<UringAcceptor> acceptors_;  // one for each listener; the kernel has their addresses
+  std::deque<Fd> newcomers_;
+};
 
 }  // namespace joust
 

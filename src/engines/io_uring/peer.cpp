@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "engines/files/file_io.hpp"
@@ -30,15 +32,6 @@ UringOp op_of(const io_uring_cqe& cqe) {
 
 void* owner_of(const io_uring_cqe& cqe) {
   return reinterpret_cast<void*>(cqe.user_data & ~kOpMask);
-}
-
-UringPeer* peer_of(const io_uring_cqe& cqe) {
-  return static_cast<UringPeer*>(owner_of(cqe));
-}
-
-const UringPeer* upcoming_peer(const Uring& ring, unsigned ahead) {
-  const io_uring_cqe* const cqe = ring.upcoming(ahead);
-  return cqe == nullptr || op_of(*cqe) == UringOp::accept ? nullptr : peer_of(*cqe);
 }
 
 io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
@@ -68,6 +61,27 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
 }
 
+void UringPeer::received(int result, Bytes bytes, Time now) {
+  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // transient: no bytes are lost
+  if (!live()) return;
+  if (result > 0)
+    connection->received(bytes, now);
+  else if (result == 0)
+    connection->peer_finished(now);
+  else if (std::ranges::find(kAskAgain, result) == kAskAgain.end())
+    connection->failed({Stage::receive, -result, {}}, now);
+}
+
+// Without MSG_WAITALL, partial sends complete and show that a slow reader makes progress.
+void UringPeer::send_pieces(Uring& ring, std::span<iovec> pieces) {
+  io_uring_sqe* const entry = prepare(ring, UringOp::send);
+  if (pieces.size() == 1)
+    return io_uring_prep_send(entry, socket.get(), pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
+  message_.msg_iov = pieces.data();
+  message_.msg_iovlen = pieces.size();
+  io_uring_prep_sendmsg(entry, socket.get(), &message_, MSG_NOSIGNAL);
+}
+
 void UringPeer::sent(int result, Time now) {
   if (!live()) return;
   if (result >= 0)
@@ -91,7 +105,7 @@ void UringPeer::hung_up(int result, Time now) {
 }
 
 // io_uring has no sendfile, only a splice, which needs a pipe and runs on another thread.
-bool UringPeer::send_file(Uring& ring, Time now) {
+bool UringPeer::send_files(Time now) {
   for (unsigned files = 0; files < kFilesPerTurn; ++files) {
     const auto source = connection->source();
     if (!source) return false;
@@ -99,8 +113,11 @@ bool UringPeer::send_file(Uring& ring, Time now) {
     if (!done) return false;
     if (!*done) break;
   }
-  io_uring_prep_poll_add(prepare(ring, UringOp::room), socket.get(), POLLOUT);
   return true;
+}
+
+void UringPeer::await_room(Uring& ring) {
+  io_uring_prep_poll_add(prepare(ring, UringOp::room), socket.get(), POLLOUT);
 }
 
 bool UringPeer::has_unread() const {

@@ -3,12 +3,13 @@
 
 #ifdef JOUST_HAVE_LIBURING
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engines/loop/loop_core.hpp"
 #include "engines/io_uring/ring.hpp"
+#include "joust/bytes.hpp"
 
 namespace joust {
 
@@ -38,17 +39,23 @@ struct alignas(16) UringPeer : LoopPeer {
   // Records a completion. Call it first.
   void completed(UringOp op, const io_uring_cqe& cqe);
 
-  // The completion of a send.
+  // The completions of a receive, whose bytes are empty unless the result is positive, and of a send.
+  void received(int result, Bytes bytes, Time now);
   void sent(int result, Time now);
+
+  // A send of `pieces`, which stay in place until it completes. So does the output, until sent(): the kernel
+  // may read both at any time.
+  void send_pieces(Uring& ring, std::span<iovec> pieces);
 
   // A reset completes all operations in flight. When none is, because nothing is wanted, a poll without
   // events detects the reset. Once only, because a hang-up lasts.
   void watch_for_reset(Uring& ring);
   void hung_up(int result, Time now);
 
-  // When a file comes first in the output: sendfile() until the socket is full, then a poll for room. False
-  // if other output comes first, or if the file has to be read.
-  bool send_file(Uring& ring, Time now);
+  // When a file comes first in the output: sendfile() until the socket is full, or a turn is over;
+  // await_room(), a poll, is to follow. False if other output comes first, or if the file has to be read.
+  bool send_files(Time now);
+  void await_room(Uring& ring);
 
   // True if the socket holds bytes that the connection wants.
   bool has_unread() const;
@@ -61,14 +68,13 @@ struct alignas(16) UringPeer : LoopPeer {
   void count(std::size_t bytes, std::uint64_t turn);
   std::size_t received_in(std::uint64_t turn) const { return turn == turn_ ? received_ : 0; }
 
-  bool receiving = false;         // a receive is in flight,
-  bool stopping = false;          // and is being cancelled
-  bool resting = false;           // until a no-op ends with the next turn
-  bool sending = false;           // a send is in flight: never two, because they could change places
-  std::array<iovec, 8> pieces{};  // of the send in flight
-  msghdr message{};
+  bool receiving = false;  // a receive is in flight,
+  bool stopping = false;   // and is being cancelled
+  bool resting = false;    // until a no-op ends with the next turn
+  bool sending = false;    // a send is in flight: never two, because they could change places
 
  private:
+  msghdr message_{};  // of the send in flight
   unsigned in_flight_ = 0;
   bool awaits_room_ = false;  // `sending` is only a poll for room
   bool watching_ = false;     // for a reset
@@ -78,15 +84,27 @@ struct alignas(16) UringPeer : LoopPeer {
   std::size_t received_ = 0;  // and its bytes
 };
 
+// How long a stop waits for bytes that have arrived but not been received, where other threads receive them.
+inline constexpr Duration kArrivals = std::chrono::milliseconds(200);
+
 // The user data of an operation: the address of its owner (a peer, an acceptor or null), with the operation
 // in the lowest bits, which the owner's alignment leaves free.
 std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);
-UringPeer* peer_of(const io_uring_cqe& cqe);
+
+// The peers of an engine are of its own type, derived from UringPeer.
+template <typename Peer>
+Peer* peer_of(const io_uring_cqe& cqe) {
+  return static_cast<Peer*>(static_cast<UringPeer*>(owner_of(cqe)));
+}
 
 // That of Uring::upcoming(); null if it is not a peer's.
-const UringPeer* upcoming_peer(const Uring& ring, unsigned ahead);
+template <typename Peer>
+const Peer* upcoming_peer(const Uring& ring, unsigned ahead) {
+  const io_uring_cqe* const cqe = ring.upcoming(ahead);
+  return cqe == nullptr || op_of(*cqe) == UringOp::accept ? nullptr : peer_of<Peer>(*cqe);
+}
 
 }  // namespace joust
 

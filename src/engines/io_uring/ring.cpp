@@ -113,10 +113,10 @@ Bytes ProvidedBuffers::chunk(const io_uring_cqe& cqe) const {
   return {buffer(id) + used_[id], static_cast<std::size_t>(cqe.res)};
 }
 
-void ProvidedBuffers::give_back(const io_uring_cqe& cqe) {
-  const unsigned id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
-  if ((cqe.flags & kGoesOn) != 0)
-    used_[id] += static_cast<std::size_t>(std::max(cqe.res, 0));
+void ProvidedBuffers::give_back(int result, unsigned flags) {
+  const unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
+  if ((flags & kGoesOn) != 0)
+    used_[id] += static_cast<std::size_t>(std::max(result, 0));
   else
     add(id);
 }

@@ -52,8 +52,11 @@ class ProvidedBuffers {
   ProvidedBuffers(const ProvidedBuffers&) = delete;
   ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
 
-  Bytes chunk(const io_uring_cqe& cqe) const;  // the bytes of a receive, valid until given back
-  void give_back(const io_uring_cqe& cqe);     // in the order of completions; takes effect with publish()
+  // Of a receive with IORING_CQE_F_BUFFER. The bytes are valid until given back.
+  Bytes chunk(const io_uring_cqe& cqe) const;
+  // In the order of completions. Takes effect with publish().
+  void give_back(const io_uring_cqe& cqe) { give_back(cqe.res, cqe.flags); }
+  void give_back(int result, unsigned flags);
   void publish();
 
  private:

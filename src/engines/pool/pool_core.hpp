@@ -29,8 +29,9 @@ struct PoolPeer {
 };
 
 // The bookkeeping of a pool: a main thread, whose LoopCore knows all peers, and workers, which use the
-// connections. The main thread never touches a connection: it notes its news, hands the peer to a worker, and
-// gets it back for good when the connection has ended. Without workers (-t 0) it does their work itself.
+// connections. The main thread notes its news and hands the peer to a worker. It touches a connection only
+// when it is the peer's holder: when the connection has ended, and when the engine wants a peer back after
+// each piece of work. Without workers (-t 0) it does their work itself.
 //
 // Peer derives from LoopPeer and from PoolPeer. A Loop of an engine does in its turn:
 //
@@ -59,8 +60,13 @@ class PoolCore : public LoopCore<Peer> {
   // The engine's part, called by the peer's holder. `worker` counts from 0, for what each thread has of its
   // own. It may throw for reasons that concern only that peer.
   virtual void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) = 0;
-  // The engine's part, after exchange(): the holder has no more to do. The peer is to be watched.
-  virtual void rest(Peer& peer) = 0;
+  // The engine's part, after exchange(): the holder has no more to do. The peer is to be watched: at once, or
+  // after false, when the main thread has it back, by returned().
+  virtual bool rest(Peer& peer) = 0;
+  virtual void returned(Peer& /*peer*/) {}
+  // The engine's part, called by the holder at a stop: false if input that has arrived is still to be read.
+  // The engine then hands the peer over with Holding::kStop again.
+  virtual bool has_read_all(Peer& /*peer*/) { return true; }
   // What the engine does in the turn in which all listeners are closed, before the sessions are told.
   virtual void stop_by_and_by() = 0;
 
@@ -84,6 +90,7 @@ class PoolCore : public LoopCore<Peer> {
   void report(Peer& peer, Time due);
   void give_back(Peer& peer);
   void take_reports();
+  void take_back(Peer& peer);
 
   // How long the main thread leaves events in the kernel while all workers are busy.
   static constexpr Duration kMostBusy = std::chrono::milliseconds(1);
@@ -95,8 +102,8 @@ class PoolCore : public LoopCore<Peer> {
   TaskQueue<Peer> tasks_;
 
   std::mutex mutex_;
-  Peer* last_reported_ = nullptr;  // under the mutex, like ended_
-  Queue<Peer> ended_;
+  Peer* last_reported_ = nullptr;  // under the mutex, like given_back_
+  Queue<Peer> given_back_;
 };
 
 // Engine::run for a pool whose main thread is an object of the class Pool.

@@ -73,17 +73,19 @@ void PoolCore<Peer>::finish_turn() {
   this->pass_publications();
   passed_.store(this->passed_publications(), std::memory_order_relaxed);
   if (stopping_ && !this->draining()) stop_by_and_by();
-  hand_over();
-  tasks_.wait_until_taken(kMostBusy);
-  take_reports();
+  do {
+    hand_over();
+    tasks_.wait_until_taken(kMostBusy);
+    take_reports();
+  } while (!batch_.empty());  // news of peers that have come back
   this->sweep();
 }
 
 // What the workers have reported since the last time.
 template <typename Peer>
 void PoolCore<Peer>::take_reports() {
-  Queue<Peer> ended;
-  const std::lock_guard lock(mutex_);
+  Queue<Peer> back;
+  std::unique_lock lock(mutex_);
   while (last_reported_ != nullptr) {
     Peer& peer = *last_reported_;
     last_reported_ = static_cast<Peer*>(peer.reported_before);
@@ -91,7 +93,22 @@ void PoolCore<Peer>::take_reports() {
     peer.wakes_at.store(peer.reported_due, std::memory_order_relaxed);
     this->set_deadline(peer, peer.reported_due);
   }
-  while (Peer* peer = ended_.pop()) this->leave(*peer);
+  back.take_all(given_back_);
+  lock.unlock();
+  while (Peer* peer = back.pop()) take_back(*peer);
+}
+
+// The main thread is the holder now, and remains it if the connection has ended.
+template <typename Peer>
+void PoolCore<Peer>::take_back(Peer& peer) {
+  if (!peer.live()) return this->leave(peer);
+  const Time due = peer.connection->deadline().value_or(Time::max());
+  if (due < peer.wakes_at.load(std::memory_order_relaxed)) {
+    peer.wakes_at.store(due, std::memory_order_relaxed);
+    this->set_deadline(peer, due);
+  }
+  this->guarded(peer, [&] { returned(peer); });
+  if (!peer.leaving && !peer.holding.release()) batch_.push(peer);
 }
 
 // The holder: a worker, or without workers the main thread.
@@ -103,7 +120,7 @@ void PoolCore<Peer>::work(Peer& peer, std::size_t worker) {
   } while (!peer.holding.release());
 }
 
-// False when the connection has ended.
+// False when the main thread is to have the peer: the connection has ended, or the engine wants it there.
 template <typename Peer>
 bool PoolCore<Peer>::take_turn(Peer& peer, std::size_t worker) {
   const Time now = Clock::now();
@@ -114,11 +131,10 @@ bool PoolCore<Peer>::take_turn(Peer& peer, std::size_t worker) {
     if ((notes & Holding::kPublished) != 0) connection.refresh(now);
     exchange(peer, notes, worker, now);  // input that has arrived comes before a deadline and before the stop
     if ((notes & Holding::kDeadline) != 0) connection.on_time(now);
-    if ((notes & Holding::kStop) != 0) connection.drain(now);
+    if ((notes & Holding::kStop) != 0 && has_read_all(peer)) connection.drain(now);
     if ((notes & (Holding::kDeadline | Holding::kStop)) != 0)
       exchange(peer, notes & Holding::kPublished, worker, now);
-    if (connection.ended()) return false;
-    rest(peer);
+    if (connection.ended() || !rest(peer)) return false;
     const Time due = connection.deadline().value_or(Time::max());
     if (due < peer.wakes_at.load(std::memory_order_relaxed)) report(peer, due);
     return true;
@@ -158,12 +174,12 @@ void PoolCore<Peer>::report(Peer& peer, Time due) {
   if (wakes) this->inbox().waker().wake();
 }
 
-// The connection has ended: the worker remains the holder, so no other thread uses it any more.
+// Nobody else becomes the holder meanwhile.
 template <typename Peer>
 void PoolCore<Peer>::give_back(Peer& peer) {
   {
     const std::lock_guard lock(mutex_);
-    ended_.push(peer);
+    given_back_.push(peer);
   }
   if (this->hosting().options.threads > 0) this->inbox().waker().wake();
 }

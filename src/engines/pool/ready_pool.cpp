@@ -33,10 +33,11 @@ void ReadyPool::connect(Peer& peer) {
   watch_once(peer, POLLOUT);
 }
 
-void ReadyPool::ready(Peer& peer, unsigned events) {
+void ReadyPool::ready(Peer& peer, unsigned events, int error) {
   if (peer.leaving) return;
+  if (error != 0) peer.told_error.store(error, std::memory_order_relaxed);
   if (peer.dial.in_progress)
-    return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
+    return guarded(peer, [&] { finish_dial(peer, error != 0 ? error : connect_result(peer.socket.get())); });
   hand(peer, events * Holding::kEvents);
 }
 
@@ -53,6 +54,7 @@ void ReadyPool::stop_by_and_by() {
 
 void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) {
   const unsigned events = notes / Holding::kEvents;
+  peer.error = peer.told_error.load(std::memory_order_relaxed);
   ReadyExchange::note_events(peer, events, now);
   if ((events & (POLLHUP | POLLERR)) != 0) peer.has_hung_up = true;
   if ((notes & Holding::kStop) != 0) peer.readable = true;  // to read what has arrived
@@ -65,10 +67,11 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
 // What is left after the quota comes with the next report: the kernel compares with the state, not with its
 // changes. A peer without an interest is still watched for a reset, unless its hang-up has been reported,
 // because that would be reported again at once.
-void ReadyPool::rest(Peer& peer) {
+bool ReadyPool::rest(Peer& peer) {
   const unsigned events = (peer.connection->wants_input() ? POLLIN | POLLRDHUP : 0U) |
                           (peer.unfinished || !peer.writable ? POLLOUT : 0U);
   if (events != 0 || !peer.has_hung_up) watch_once(peer, events);
+  return true;
 }
 
 }  // namespace joust

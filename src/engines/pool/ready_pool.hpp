@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <atomic>
 #include <cstddef>
 #include <deque>
 
@@ -16,6 +17,7 @@ struct ReadyPoolPeer : ReadyPeer, PoolPeer {
 
   bool unfinished = false;  // the turn's quota was used up: there may be more to read or to send
   bool has_hung_up = false;
+  std::atomic<int> told_error{0};  // by the main thread, for ReadyPeer::error, which is the holder's
 };
 
 // The steps that follow when a socket is ready, shared by the pools with a readiness interface. A turn of
@@ -41,13 +43,14 @@ class ReadyPool : public PoolCore<ReadyPoolPeer> {
   bool accepts() const { return !listeners().empty() && !accepting_paused(); }
 
   void start_dials();
-  void ready(Peer& peer, unsigned events);
+  // `error` is that of the socket, where the kernel tells it with the event.
+  void ready(Peer& peer, unsigned events, int error = 0);
   void ready_listener(const Listener& listener);
 
  private:
   void connect(Peer& peer) override;
   void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) override;
-  void rest(Peer& peer) override;
+  bool rest(Peer& peer) override;
   void stop_by_and_by() override;
 
   std::deque<ReadyExchange> exchanges_;  // one for each worker

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#ifdef JOUST_HAVE_LIBURING
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "engines/io_uring/peer.hpp"
+#include "engines/pool/pool_core.hpp"
+#include "joust/bytes.hpp"
+
+namespace joust {
+
+// A peer whose operations the main thread submits, and whose session works in a pool. When an operation
+// completes, the main thread fills in the result and leaves a note; the holder that finds the note reads it.
+// No second operation of the kind begins before the main thread has got the peer back.
+struct UringPoolPeer : UringPeer, PoolPeer {
+  using UringPeer::UringPeer;
+
+  enum Event : unsigned { kReceived = 1, kSent = 2, kRoom = 4, kHungUp = 8 };
+  struct Received {
+    int result;
+    unsigned flags;
+    Bytes bytes;
+  };
+  std::optional<Received> arrived;  // until its buffer is given back
+  int sent_result = 0;
+  int hang_up_result = 0;
+
+  // The holder's.
+  enum class Outgoing : std::uint8_t { nothing, pieces, room, submitted };
+  bool consumed = false;                  // `arrived` has been handled
+  Outgoing outgoing = Outgoing::nothing;  // for the main thread to submit
+  std::array<iovec, 64> pieces{};         // many, because each send takes two hand-overs
+  std::size_t count = 0;                  // of the pieces to send
+  bool asks_for_stop = false;             // it is to be told of the stop, when it has read all
+  bool has_read_all = false;              // set by the main thread while there is no holder
+
+  // Main thread.
+  void give_buffer_back(Uring& ring) {
+    if (arrived && (arrived->flags & IORING_CQE_F_BUFFER) != 0)
+      ring.buffers().give_back(arrived->result, arrived->flags);
+    arrived.reset();
+  }
+};
+
+}  // namespace joust
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+//
+// io-uring-pool: one thread drives the ring: it waits, accepts, receives and sends. A pool of workers (-t)
+// does the rest: it computes, and reads and writes files.
+//
+//     main      io_uring_enter --> completions --> queue <---- deadlines, publications, the stop
+//                     ^                              |
+//     workers         |     +------------------------+ one peer for one worker
+//                     |     v
+//               back to main <-- output <-- session <-- bytes
+//
+// Good at: requests that compute for long or wait for a disk, with the sockets of thousands of peers in one
+// system call a turn. Bad at: small messages. A worker must not use the ring, which belongs to the thread
+// that made it, so each message passes from the main thread to a worker and back, through two locks, before
+// its answer is submitted. A peer has at most one receive and one send in flight, and no receive while a
+// worker still has the bytes of the last one: a peer that floods occupies one buffer, and a buffer is given
+// back to the kernel by the main thread alone. `-t 0` does all of this in the main thread, to compare. Left
+// out on purpose: a ring for each worker (that is several loops of io-uring), multishot receives and buffers
+// that are filled piece by piece (both need the completions of a peer to be handled in order, by one thread).
+#include "engines/io_uring/ring.hpp"
+
+#include "engines/io_uring/available.hpp"
+
+#ifdef JOUST_HAVE_LIBURING
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <optional>
+
+#include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/pool_peer.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/pool/pool_core_impl.hpp"
+
+namespace joust {
+namespace {
+
+using Op = UringOp;
+
+class UringPool : public PoolCore<UringPoolPeer> {
+ public:
+  using Peer = UringPoolPeer;
+
+  UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+  ~UringPool() override;
+  void run();
+
+ private:
+  void wait();
+  void dispatch(const io_uring_cqe& cqe);
+  void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
+  void connect(Peer& peer) override;
+  void returned(Peer& peer) override;
+  void receive(Peer& peer);
+  bool let_go(Peer& peer) override;
+  void confirm_stops();
+  void stop_by_and_by() override;
+
+  void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) override;
+  void note_missing_splice(const Peer& peer);
+  void prepare_output(Peer& peer, Time now);
+  bool has_read_all(Peer& peer) override;
+  bool rest(Peer& /*peer*/) override { return false; }  // only the main thread may submit
+
+  Queue<Peer> asking_;  // peers that are to be told of the stop, when they have read all,
+  Time read_until_{};   // or by then
+  std::atomic_flag splice_missed_;
+  Uring ring_;  // destroyed before the peers, which belong to the base class
+  UringAcceptors acceptors_{ring_, listeners()};
+};
+
+UringSetup setup_of(const Hosting& hosting) {
+  UringSetup setup{.filled_buffers = 0, .multishot_receive = false};
+  setup.buffers = 128;
+  setup.buffer_bytes = std::min<std::size_t>(64 << 10, hosting.limits.read_bytes);
+  setup.watched = hosting.options.wait != Wait::block;
+  return setup;
+}
+
+UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : PoolCore(hosting, stop, group, index), ring_(setup_of(hosting)) {
+  for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
+  ring_.watch(stop.fd(), uring_tag(Op::stop));
+  ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
+}
+
+// Cancels the operations in flight, waits for their end, and closes sockets accepted meanwhile.
+UringPool::~UringPool() {
+  ring_.abandon([](const io_uring_cqe& cqe) {
+    if (op_of(cqe) == Op::accept) const Fd unwanted(cqe.res);
+  });
+}
+
+// The main thread.
+
+void UringPool::run() {
+  while (!over()) {
+    start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
+    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
+    wait();
+    ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
+    if (acceptors_.has_newcomers())
+      acceptors_.admit(accept_quota(), [this](Fd socket) { accepted(std::move(socket)); });
+    confirm_stops();
+    finish_turn();
+  }
+  if (ring_.has_overflowed()) hosting().tally.note("io-uring-pool: the completion queue was full at times");
+}
+
+void UringPool::wait() {
+  const bool in_hurry = acceptors_.has_newcomers() || !asking_.empty() || (!awaits_stop() && !draining());
+  ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
+  read_clock();
+  if (ring_.completions() > 0) found_work(ring_.completions());
+}
+
+void UringPool::dispatch(const io_uring_cqe& cqe) {
+  const Op op = op_of(cqe);
+  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
+  if (op == Op::stop && stop().requested()) request_stop();
+  if (op == Op::stop && last && awaits_stop()) ring_.watch(stop().fd(), uring_tag(op));
+  if (op == Op::inbox) admit_dealt();  // clears the waker: a worker has something to report
+  if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
+  if (op == Op::accept) {
+    if (!acceptors_.completed(cqe)) pause_accepting();
+  } else if (Peer* const peer = peer_of<Peer>(cqe)) {
+    completed(*peer, op, cqe);
+  }
+}
+
+// The worker that holds the peer, if one does, looks at the results only when it finds the note.
+void UringPool::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
+  peer.completed(op, cqe);
+  const bool has_buffer = (cqe.flags & IORING_CQE_F_BUFFER) != 0;
+  if (peer.leaving && has_buffer) ring_.buffers().give_back(cqe);
+  if (peer.leaving) return;
+  if (op == Op::connect) return finish_dial(peer, -cqe.res);
+  unsigned events = 0;  // after a cancel, there is nothing but to look at the peer again
+  if (op == Op::receive) {
+    const bool has_bytes = has_buffer && cqe.res > 0;
+    peer.arrived = {cqe.res, cqe.flags, has_bytes ? ring_.buffers().chunk(cqe) : Bytes{}};
+    events = Peer::kReceived;
+  } else if (op == Op::send) {
+    peer.sent_result = cqe.res;
+    events = Peer::kSent;
+  } else if (op == Op::room) {
+    events = Peer::kRoom;
+  } else if (op == Op::hang_up) {
+    peer.hang_up_result = cqe.res;
+    events = Peer::kHungUp;
+  }
+  hand(peer, events * Holding::kEvents);
+}
+
+void UringPool::connect(Peer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
+}
+
+// Starts the operations that the connection wants and that are not in flight. A receive that found no buffer
+// is repeated only now: meanwhile the workers have used up some of those that are taken.
+void UringPool::returned(Peer& peer) {
+  if (std::exchange(peer.consumed, false)) peer.give_buffer_back(ring_);
+  if (peer.outgoing == Peer::Outgoing::pieces)
+    peer.send_pieces(ring_, std::span(peer.pieces).first(peer.count));
+  if (peer.outgoing == Peer::Outgoing::room) peer.await_room(ring_);
+  if (peer.outgoing != Peer::Outgoing::nothing) peer.outgoing = Peer::Outgoing::submitted;
+  if (peer.asks_for_stop) asking_.push(peer);
+  if (peer.arrived) return;
+  const bool wanted = peer.connection->wants_input();
+  if (wanted && !peer.receiving) receive(peer);
+  if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
+  if (!wanted) peer.watch_for_reset(ring_);
+}
+
+void UringPool::receive(Peer& peer) {
+  io_uring_sqe* const entry = peer.prepare(ring_, Op::receive);
+  io_uring_prep_recv(entry, peer.socket.get(), nullptr, 0, 0);
+  entry->flags |= IOSQE_BUFFER_SELECT;
+  entry->buf_group = ProvidedBuffers::kGroup;
+}
+
+bool UringPool::let_go(Peer& peer) {
+  peer.give_buffer_back(ring_);
+  return peer.let_go(ring_);
+}
+
+// After an enter: what had arrived at the stop has been received, or is still in the socket. No worker holds
+// these peers, because handing one over takes it from the queue.
+void UringPool::confirm_stops() {
+  Queue<Peer> asking;
+  asking.take_all(asking_);
+  while (Peer* const peer = asking.pop()) {
+    peer->has_read_all = !peer->receiving || now() > read_until_ || unread_bytes(peer->socket.get()) == 0;
+    if (peer->has_read_all)
+      hand(*peer, Holding::kStop);
+    else
+      asking_.push(*peer);
+  }
+}
+
+// The stop: the accepts end, the peers left in the queue are accepted, and sessions are told to finish.
+void UringPool::stop_by_and_by() {
+  if (!acceptors_.end()) return;
+  acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
+  end_accepting(0);
+  read_until_ = now() + kArrivals;
+  begin_drain();
+}
+
+// A peer's holder.
+
+void UringPool::exchange(Peer& peer, unsigned notes, std::size_t /*worker*/, Time now) {
+  const unsigned events = notes / Holding::kEvents;
+  if ((events & (Peer::kSent | Peer::kRoom)) != 0) peer.outgoing = Peer::Outgoing::nothing;
+  if ((events & Peer::kSent) != 0) peer.sent(peer.sent_result, now);
+  if ((events & Peer::kReceived) != 0) {
+    peer.consumed = true;
+    note_missing_splice(peer);
+    peer.received(peer.arrived->result, peer.arrived->bytes, now);
+  }
+  if ((events & Peer::kHungUp) != 0) peer.hung_up(peer.hang_up_result, now);
+  if (peer.connection->ended()) return;
+  const bool is_gathering = (notes & Holding::kPublished) == 0 && awaits_publications();
+  if (peer.outgoing == Peer::Outgoing::nothing && !is_gathering && peer.connection->has_output())
+    prepare_output(peer, now);
+  if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now);
+}
+
+void UringPool::prepare_output(Peer& peer, Time now) {
+  if (peer.send_files(now)) {
+    peer.outgoing = Peer::Outgoing::room;
+    return;
+  }
+  peer.count = peer.connection->output(peer.pieces, now);
+  if (peer.count > 0) peer.outgoing = Peer::Outgoing::pieces;  // 0: reading a file has failed
+}
+
+// Only the main thread can tell: bytes may be in the socket, in the ring, or on their way from there.
+bool UringPool::has_read_all(Peer& peer) {
+  peer.asks_for_stop = !peer.has_read_all;
+  return peer.has_read_all;
+}
+
+void UringPool::note_missing_splice(const Peer& peer) {
+  if (!peer.live() || !peer.connection->store() || splice_missed_.test_and_set()) return;
+  hosting().tally.note("io-uring-pool: no splice, files are written from the receive buffers");
+}
+
+constexpr auto run = run_pool<UringPool>;
+
+}  // namespace
+}  // namespace joust
+
+#else
+
+namespace joust {
+namespace {
+
+constexpr auto run = nullptr;
+
+}  // namespace
+}  // namespace joust
+
+#endif
+
+namespace joust {
+
+extern const Engine kIoUringPool{
+    .name = "io-uring-pool",
+    .summary = "one thread submits to the kernel, computing and file work on a pool of threads",
+    .several_loops = true,
+    .least_threads = 0,
+    .threads = "one, and -t workers (or 0)",
+    .unavailable = uring_unavailable,
+    .run = run,
+};
+
+}  // namespace joust

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "engines/engine.hpp"
+
+#ifdef JOUST_HAVE_KQUEUE
+#include <sys/event.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "base/fd.hpp"
+#include "joust/time.hpp"
+#endif
+
+namespace joust {
+
+// Why there is no kqueue here; empty if there is.
+std::string kqueue_unavailable();
+
+#ifdef JOUST_HAVE_KQUEUE
+
+// A kqueue and the events of one turn. change() and make() may be called by any thread.
+class KqueueSet {
+ public:
+  using Event = struct kevent;  // the system call has the same name
+
+  KqueueSet();
+
+  static Event change(int fd, int filter, unsigned flags, void* tag);
+  // At once; throws std::system_error. Changes after one that is refused are not made.
+  void make(std::span<const Event> changes);
+  // Ends a watch at once, because the descriptor is about to be closed. No error where it is not watched.
+  void forget(int fd, int filter);
+
+  // Makes the changes, and waits. Returns the result of the call. A refused change comes back as an event.
+  int wait(std::span<const Event> changes, Duration most);
+  std::span<const Event> first(std::size_t count) const { return {events_.data(), count}; }
+
+  // The events of poll(2), and the error of the socket, or 0, that an event tells.
+  static unsigned events_of(const Event& event);
+  static int error_of(const Event& event);
+
+ private:
+  Fd queue_;
+  std::array<Event, 512> events_{};
+};
+
+#endif
+
+}  // namespace joust
