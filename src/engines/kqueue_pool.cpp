@@ -9,12 +9,12 @@
 //                   |     v
 //              kevent(changes) <-- send <-- session <-- recv
 //
-// Good and bad at: the same as epoll-pool. EV_ONESHOT takes the place of EPOLLONESHOT, but a kqueue watches
-// each direction by a filter of its own: while a worker holds a peer whose input was reported, the report of
-// its output may follow. It becomes a note that the worker finds (pool/holding.hpp). Changes are made by the
-// worker with a kevent of its own, because the wait of the main thread is under way. A peer from which
-// nothing is wanted is watched for a reset by a filter with EV_CLEAR: each change is reported once, where a
-// one-shot filter would report the same unread bytes again and again. kqueue.cpp has the traps of EV_EOF.
+// Good and bad at: the same as epoll-pool. EV_DISPATCH takes the place of EPOLLONESHOT: after a report the
+// filter is disabled, until the worker that has read all enables it again, with a kevent of its own. But each
+// direction has its filter: while a worker holds a peer whose input was reported, the report of its output
+// may follow. It becomes a note that the worker finds (pool/holding.hpp). A peer from which nothing is wanted
+// is watched for a reset by a filter with EV_CLEAR instead: it reports each change once, where an enabled one
+// would report the same unread bytes again and again. kqueue.cpp has the traps of EV_EOF.
 #include "engines/loop/kqueue_set.hpp"
 
 #ifdef JOUST_HAVE_KQUEUE
@@ -35,8 +35,8 @@ class KqueuePool : public ReadyPool {
   void run();
 
  private:
-  // In ReadyPeer::armed: a filter that reports each change.
-  static constexpr unsigned kForReset = 0;
+  // The filters of a peer, in ReadyPeer::armed.
+  static constexpr unsigned kInput = 1, kOutput = 2, kReset = 4;
 
   std::span<const Event> wait() { return queue_.first(woken(queue_.wait({}, next_wait()), "kevent()")); }
   void dispatch(const Event& event);
@@ -79,19 +79,25 @@ void KqueuePool::dispatch(const Event& event) {
   ready(*static_cast<Peer*>(tag), KqueueSet::events_of(event), KqueueSet::error_of(event));
 }
 
-// A filter that is added again is armed again, and reports what is there already.
+// Input and a reset are watched by the same kind of filter, of which a socket has one.
 void KqueuePool::watch_once(Peer& peer, unsigned events) {
-  if (events == kForReset && peer.armed == kForReset) return;
-  const int fd = peer.socket.get();
-  std::array<Event, 2> changes;
+  unsigned filters = peer.armed == Peer::kUnwatched ? 0 : peer.armed;
+  std::array<Event, 3> changes;
   std::size_t count = 0;
-  if ((events & POLLIN) != 0)
-    changes[count++] = KqueueSet::change(fd, EVFILT_READ, EV_ADD | EV_ONESHOT, &peer);
-  if ((events & POLLOUT) != 0)
-    changes[count++] = KqueueSet::change(fd, EVFILT_WRITE, EV_ADD | EV_ONESHOT, &peer);
-  if (events == kForReset) changes[count++] = KqueueSet::change(fd, EVFILT_READ, EV_ADD | EV_CLEAR, &peer);
+  const auto change = [&](int filter, unsigned flags) {
+    changes[count++] = KqueueSet::change(peer.socket.get(), filter, flags, &peer);
+  };
+  const auto watch = [&](int filter, unsigned mode, unsigned bit, unsigned instead) {
+    if ((filters & instead) != 0) change(filter, EV_DELETE);
+    if ((filters & bit) == 0) change(filter, EV_ADD | mode);
+    if ((filters & bit) != 0 && mode == EV_DISPATCH) change(filter, EV_ENABLE);
+    filters = (filters & ~instead) | bit;
+  };
+  if ((events & POLLIN) != 0) watch(EVFILT_READ, EV_DISPATCH, kInput, kReset);
+  if ((events & POLLOUT) != 0) watch(EVFILT_WRITE, EV_DISPATCH, kOutput, 0);
+  if (events == 0) watch(EVFILT_READ, EV_CLEAR, kReset, kInput);
   queue_.make(std::span(changes).first(count));
-  peer.armed = events;
+  peer.armed = filters;
 }
 
 // close() ends the watches of a socket, but libkqueue does not learn of it.
