@@ -27,11 +27,10 @@ namespace joust {
 //   deadline()         when to call on_time()
 //
 // Engines need no code for files: ranges to be sent are read into memory here, and bytes to be stored are
-// written. An engine whose kernel can move the bytes asks first:
+// written. An engine that can move the bytes in another way (File::descriptor(), File::filling()) asks first:
 //
 //   source()           a file's range to be sent?      then sent() or source_failed()
-//   store()            a file's range to be filled?    then stored() or store_failed(), as File::filling()
-//   says
+//   store()            a file's range to be filled?    then stored() or store_failed()
 //
 // Every connection ends in the same way. When the session has finished and its output is sent, our direction
 // is shut down, and the peer's bytes are read until its end of stream or limits.linger, because closing with
