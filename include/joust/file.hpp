@@ -11,6 +11,13 @@
 
 namespace joust {
 
+// How an engine gets a peer's bytes into a file. An engine that lacks the wanted way uses write_at.
+enum class Filling : std::uint8_t {
+  copy,    // File::write_at, from the buffer of a read
+  splice,  // inside the kernel, into File::descriptor()
+  ring,    // File::write_pieces_at, from a ring buffer that the socket was read into
+};
+
 // Source and destination of a session's file data: a file on a disk, a mapping, memory, or a sink that
 // discards everything. read_at and write_at may block on a disk, and may transfer less than asked. Any thread
 // may call any method; concurrent calls use different offsets.
@@ -24,6 +31,13 @@ class File {
   // Returns the number of bytes written, at least one; or the errno. `bytes` is not empty.
   virtual std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) = 0;
 
+  // The same for bytes in several pieces, one after the other. There is at least one piece, and none is
+  // empty.
+  virtual std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
+                                                          std::span<const Bytes> pieces) {
+    return write_at(offset, pieces.front());
+  }
+
   // Returns at most `size` bytes from `offset` on, in memory that lives as long as the file, so that a
   // session may send them without a copy. Empty where read_at has to be used.
   virtual Bytes mapped(std::uint64_t /*offset*/, std::uint64_t /*size*/) const { return {}; }
@@ -31,6 +45,9 @@ class File {
   // The file's open descriptor, borrowed, for engines that let the kernel move the bytes (sendfile, splice);
   // -1 where they have to use the calls above.
   virtual int descriptor() const { return -1; }
+
+  // The wanted way to store into this file. The answer never changes.
+  virtual Filling filling() const { return descriptor() < 0 ? Filling::copy : Filling::splice; }
 };
 
 // A part of a file. Borrowed: the session keeps the file until the range is released or stored.

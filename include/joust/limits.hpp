@@ -12,6 +12,7 @@ struct Limits {
   std::size_t connections = 16'000;             // open at once; further peers wait in the accept queue
   std::size_t read_bytes = 64 << 10;            // one read
   std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before others get their turn
+  std::size_t file_ring_bytes = 256 << 10;      // of a buffer between a socket and a file (Filling::ring)
   unsigned accepts_per_turn = 64;               // more with thousands of busy peers
   unsigned dials_at_once = 256;                 // connects in progress
   Duration connect = std::chrono::seconds(10);

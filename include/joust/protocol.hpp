@@ -39,6 +39,12 @@ struct Parameters {
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
+// What the options of one side ask of the engines, beside what the protocol asks.
+struct Demands {
+  bool file_ring = false;        // of the side's own engine: files received through a ring (Filling::ring)
+  bool common_sessions = false;  // of the server's engine: sessions of these connections share a process
+};
+
 struct Protocol;
 
 // All options of a side with their default values.
@@ -77,6 +83,9 @@ struct Protocol {
   // Throws what make_client would throw for options and a plan that do not fit one another, but opens no
   // file. A race asks it before the first trial. Empty: make_client alone decides.
   std::function<void(const Parameters&, const LoadPlan&)> check_client{};
+
+  // What these options demand of engines; the plan of a server is null. Empty: nothing.
+  std::function<Demands(const Parameters&, const LoadPlan*)> demands{};
 };
 
 // Makes the exchange of one connection; any thread, several at once.

@@ -50,6 +50,7 @@ void print_json() {
                     {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
                     {"blocks_on_slow_peers", engine->blocks_on_slow_peers},
+                    {"no_file_ring", engine->no_file_ring},
                     {"knobs", knobs_json(*engine)},
                     {"available", why_not.empty()},
                     {"reason", why_not}});

@@ -59,6 +59,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+  check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 
 void Load::prepare_search() {

@@ -102,6 +102,8 @@ void Serve::run() {
   engine.take_knobs(program, protocol.given);
   protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
+  const Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);
+  check_demands(chosen, chosen_protocol, parameters, nullptr);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
@@ -114,7 +116,7 @@ void Serve::run() {
         "--public allows what --listen asks for: say --listen ADDRESS too, such as 0.0.0.0:9000");
   const std::vector<Endpoint> where = checked_listen(listen, is_public);
   // May take long, and can be interrupted: signals still end the program at once.
-  const auto service = chosen_protocol.make_server(protocol.parameters(chosen_protocol, Role::serve));
+  const auto service = chosen_protocol.make_server(parameters);
   Stop stop;
   const Signals signals(stop, write_usage_event);
   Tally tally;

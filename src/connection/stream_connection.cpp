@@ -138,9 +138,17 @@ void StreamConnection::refresh(Time now) {
 }
 
 void StreamConnection::stored(std::size_t n, Time now) {
+  stored(n, {}, now);
+}
+
+void StreamConnection::stored(Bytes seen, Time now) {
+  stored(seen.size(), seen, now);
+}
+
+void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
   received_ += n;
   last_progress_ = now;
-  files_->on_stored(n, {}, now);
+  files_->on_stored(n, seen, now);
   ask_whether_given_up();
 }
 
@@ -225,7 +233,7 @@ std::optional<FileRange> StreamConnection::store_of_files() const {
   if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
     return std::nullopt;
   const FileRange range = files_->store();
-  return range.file->descriptor() < 0 ? std::nullopt : std::optional(range);
+  return range.file->filling() == Filling::copy ? std::nullopt : std::optional(range);
 }
 
 bool StreamConnection::wants_shutdown() const {

@@ -27,7 +27,7 @@ namespace joust {
 //   deadline()         when to call on_time()
 //
 // Engines need no code for files: ranges to be sent are read into memory here, and bytes to be stored are
-// written. An engine whose kernel can move the bytes asks first:
+// written. An engine that can move the bytes in another way (File::descriptor(), File::filling()) asks first:
 //
 //   source()           a file's range to be sent?      then sent() or source_failed()
 //   store()            a file's range to be filled?    then stored() or store_failed()
@@ -51,8 +51,9 @@ class StreamConnection {
   void failed(const Failure& failure, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
-  void refresh(Time now);  // the service's publication count has changed
-  void stored(std::size_t n, Time now);
+  void refresh(Time now);                // the service's publication count has changed
+  void stored(std::size_t n, Time now);  // inside the kernel
+  void stored(Bytes seen, Time now);     // from memory
   void store_failed(int error, Time now);
   void source_failed(int error, Time now);
 
@@ -67,7 +68,7 @@ class StreamConnection {
   std::optional<FileRange> source() const {  // with a descriptor
     return files_ == nullptr ? std::nullopt : source_of_files();
   }
-  std::optional<FileRange> store() const {  // likewise
+  std::optional<FileRange> store() const {  // not one that is to be filled by write_at
     return files_ == nullptr ? std::nullopt : store_of_files();
   }
   bool wants_shutdown() const;
@@ -100,6 +101,7 @@ class StreamConnection {
 
   std::optional<FileRange> source_of_files() const;
   std::optional<FileRange> store_of_files() const;
+  void stored(std::size_t n, Bytes seen, Time now);
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
   std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);

@@ -11,8 +11,7 @@
 // and large transfers: an operation costs more than a plain send() or recv(), which pays only if one enter
 // submits many. The memory of an operation must live until its last completion, so a leaving peer is
 // destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. Left
-// out on purpose: splice (a multishot receive puts the bytes into memory); fixed files, registered buffers,
-// zero-copy (no help for small messages).
+// out on purpose: splice and readv (a multishot receive picks its buffer); registered buffers, zero-copy.
 #include "engines/io_uring/ring.hpp"
 
 #include <algorithm>
@@ -259,6 +258,7 @@ extern const Engine kIoUring{
     .summary = "completions instead of readiness: one system call for many operations",
     .several_loops = true,
     .threads = "one per loop (-t)",
+    .no_file_ring = "the kernel picks the buffer of each receive",
     .knobs = kKnobs,
     .unavailable = uring_unavailable,
     .run = run,

@@ -222,6 +222,7 @@ extern const Engine kNull{
     .in_process = true,
     .threads = "one",
     .wait_ignored = "there is nothing to wait for but deadlines",
+    .no_file_ring = "it has no sockets",
     .knobs = {},
     .run = run,
 };

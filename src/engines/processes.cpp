@@ -68,7 +68,7 @@ class Conversation {
   Time now_ = Clock::now();
   Patience patience_;
   Lateness lateness_;
-  FilePipe pipe_;
+  FileInput file_input_;
   StreamConnection connection_;
   bool paused_ = false;       // the last wait ended much too late
   bool found_ = false;        // something to read, in this turn
@@ -84,7 +84,7 @@ Conversation::Conversation(const Hosting& hosting, const Stop& stop, const std::
       ending_(ending),
       socket_(socket),
       patience_(hosting.options.wait),
-      pipe_(hosting.tally),
+      file_input_(hosting.tally, hosting.limits),
       connection_(hosting.service.open({.peer = peer_of(socket)}), hosting.limits, hosting.tally, now_) {
   set_timeout(socket_, SO_RCVTIMEO, kTick);
   set_timeout(socket_, SO_SNDTIMEO, kSendTick);
@@ -107,7 +107,7 @@ void Conversation::listen_once() {
   paused_ = now_ > until + Lateness::kPause;
   found_ = heard.has_input();
   if (found_) patience_.found_work(now_);
-  report(heard, connection_, pipe_, now_);
+  report(heard, connection_, file_input_, now_);
   if (stopping && !leave_.is_taken()) leave_.go_on(heard, connection_, hosting_.limits, now_);
 }
 
@@ -132,14 +132,14 @@ Duration Conversation::next_wait() const {
 Heard Conversation::listen(Duration wait) {
   const bool reads = connection_.wants_input();
   const bool writes = connection_.has_output();
-  const std::size_t for_file = reads ? pipe_.wanted(connection_) : 0;
+  const std::size_t for_file = reads ? file_input_.wanted(connection_) : 0;
   const bool blocking = reads && !writes && for_file == 0 && wait >= kTick;
   if (!blocking) {
     const int events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0);
     if (const Heard none = wait_for(static_cast<short>(events), wait); none.error != 0) return none;
   }
   if (for_file > 0)
-    if (const auto n = pipe_.fill(socket_, for_file)) return Heard::spliced(*n);
+    if (const auto n = file_input_.fill(socket_, for_file)) return Heard::filled(*n);
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(socket_, buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};

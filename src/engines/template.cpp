@@ -162,8 +162,9 @@ void TemplateLoop::receive(TemplatePeer& peer) {
   }
 }
 
-// Duty 8: OPTIONAL: FilePipe (files/file_io.hpp) moves a file's bytes inside the kernel. An engine without it
-// adds a note, because the results would otherwise seem to be those of splice.
+// Duty 8: OPTIONAL: FileInput (files/file_input.hpp) moves a file's bytes inside the kernel or through a
+// ring. An engine without it adds a note, because the results would otherwise seem to be those of splice, and
+// its descriptor says why it has no ring.
 void TemplateLoop::note_plain_files() {
   if (!std::exchange(splice_missed_, true))
     hosting().tally.note("template: no splice, files are written from the read buffer");
@@ -235,6 +236,7 @@ constexpr Engine kTemplate{
     .summary = "one loop around epoll_wait, to start a new engine from",
     .several_loops = true,
     .threads = "one per loop (-t)",
+    .no_file_ring = "it has recv only",
     .run = run_loops<TemplateLoop>,
 };
 

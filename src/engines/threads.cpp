@@ -53,7 +53,7 @@ class Conversation {
         crew_(peer.crew()),
         peer_(peer),
         patience_(hosting_.options.wait, hosting_.options.paced),
-        pipe_(crew_.pipes()) {}
+        file_input_(crew_.pipes(), hosting_.limits) {}
 
   void hold();
 
@@ -72,8 +72,8 @@ class Conversation {
   Lateness lateness_;
   bool paused_ = false;  // the last wait ended much too late
   bool found_ = false;   // something to read, in this turn
-  FilePipe pipe_;
-  std::size_t for_file_ = 0;  // bytes to be spliced
+  FileInput file_input_;
+  std::size_t for_file_ = 0;  // bytes that may be read for a file
   bool silent_ = false;       // in this turn the host sends for this thread
   bool has_hung_up_ = false;  // the peer, and its hang-up has been reported
   LeaveTaking leave_;
@@ -96,7 +96,7 @@ void Conversation::hold() {
     paused_ = now_ > until + Lateness::kPause;
     found_ = heard.has_input();
     if (found_) patience_.found_work(now_);
-    report(heard, *peer_.connection, pipe_, now_);
+    report(heard, *peer_.connection, file_input_, now_);
     if (stopping && !leave_.is_taken()) leave_.go_on(heard, *peer_.connection, hosting_.limits, now_);
   }
 }
@@ -125,7 +125,7 @@ Duration Conversation::next_wait() {
   const Duration wait = look_only ? Duration::zero() : patience_.next_wait(due, now_);
   peer_.waits_for = static_cast<short>(peer_.interest() & ~(silent_ ? POLLOUT : 0));
   peer_.back_by = now_ + std::min(wait, kTick);
-  for_file_ = pipe_.wanted(*peer_.connection);
+  for_file_ = file_input_.wanted(*peer_.connection);
   return wait;
 }
 
@@ -142,7 +142,7 @@ Heard Conversation::listen(Duration wait) {
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
   if (for_file_ > 0)
-    if (const auto n = pipe_.fill(peer_.socket.get(), for_file_)) return Heard::spliced(*n);
+    if (const auto n = file_input_.fill(peer_.socket.get(), for_file_)) return Heard::filled(*n);
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};

@@ -283,6 +283,7 @@ extern const Engine kTwoProcesses{
     .separate_processes = true,
     .threads = "2 processes per connection",
     .wait_ignored = "its readers sleep in recv, and a spinning writer would keep them from running",
+    .no_file_ring = "its reading process receives all bytes into shared memory",
     .knobs = {},
     .unavailable = no_process_descriptors,
     .run = run,

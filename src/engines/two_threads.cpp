@@ -55,7 +55,8 @@ constexpr Duration kShortestSend = std::chrono::microseconds(1);
 // Lives on the stack of its thread.
 class ReaderThread {
  public:
-  explicit ReaderThread(Duplex& peer) : peer_(peer), pipe_(peer.crew().pipes()) {}
+  explicit ReaderThread(Duplex& peer)
+      : peer_(peer), file_input_(peer.crew().pipes(), peer.crew().hosting().limits) {}
   void run();
 
  private:
@@ -69,8 +70,8 @@ class ReaderThread {
 
   Duplex& peer_;
   Time now_{};
-  FilePipe pipe_;
-  std::size_t for_file_ = 0;  // bytes to be spliced
+  FileInput file_input_;
+  std::size_t for_file_ = 0;  // bytes that may be read for a file
   bool looks_only_ = false;   // for the stop: does not block
   LeaveTaking leave_;
   std::array<std::byte, kMostReceived> buffer_;
@@ -88,14 +89,14 @@ ReaderThread::Next ReaderThread::take_turn(const Heard& heard) {
   StreamConnection& connection = *peer_.connection;
   now_ = Clock::now();  // with the lock, because a session's time never goes back
   peer_.found = peer_.found || heard.error == 0;
-  report(heard, connection, pipe_, now_);
+  report(heard, connection, file_input_, now_);
   if (looks_only_ && !leave_.is_taken()) leave_.go_on(heard, connection, peer_.crew().hosting().limits, now_);
   const bool over = connection.ended() || peer_.crew().ending();
   // The nudge is acknowledged before what it refers to is examined.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   looks_only_ = peer_.crew().draining() && !leave_.is_taken();
   const bool wants_input = connection.wants_input();
-  for_file_ = wants_input ? pipe_.wanted(connection) : 0;
+  for_file_ = wants_input ? file_input_.wanted(connection) : 0;
   peer_.reader_sleeps = !wants_input;
   const bool wake = peer_.writer_sleeps && writer_has_work();
   if (wake) peer_.writer_sleeps = false;
@@ -131,9 +132,9 @@ Heard ReaderThread::receive_for_file() {
   const timespec at_once{};
   if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.crew().wait_failed();
   if (socket.revents == 0) return {{}, EAGAIN};
-  const auto n = pipe_.fill(socket.fd, for_file_);
+  const auto n = file_input_.fill(socket.fd, for_file_);
   if (!n) return receive_bytes(MSG_DONTWAIT);  // there is no pipe now
-  return Heard::spliced(*n);
+  return Heard::filled(*n);
 }
 
 // While nothing is wanted from the peer, only a reset matters.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "hosting/mismatch.hpp"
 
+#include <fmt/format.h>
+
+#include "base/different_processes.hpp"
+
 namespace joust {
 
 std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role) {
@@ -10,8 +14,17 @@ std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role r
   if (!stream && !protocol.over_message)
     return "unsupported: the engine carries messages, and the protocol needs a stream";
   if (role == Role::serve && engine.separate_processes && !protocol.sessions_stand_alone)
-    return "unsupported: sessions live in different processes";
+    return kDifferentProcesses;
   return {};
+}
+
+std::string mismatch(const Engine& engine, const Demands& demands) {
+  if (!demands.file_ring || engine.no_file_ring.empty()) return {};
+  return fmt::format("unsupported: no ring buffer (writev) for files: {}", engine.no_file_ring);
+}
+
+std::string_view server_mismatch(const Engine& server, const Demands& of_client) {
+  return of_client.common_sessions && server.separate_processes ? kDifferentProcesses : std::string_view();
 }
 
 }  // namespace joust

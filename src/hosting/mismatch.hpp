@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "engines/engine.hpp"
@@ -11,5 +12,10 @@ namespace joust {
 // Why that side cannot speak the protocol over the engine, for people: "unsupported: ...". Empty
 // where they fit. Ask before anything starts: an engine opens sessions without looking at the protocol.
 std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role);
+
+// The same for the options of a side: why its own engine cannot meet their demands, and why the engine of the
+// server that it loads cannot.
+std::string mismatch(const Engine& engine, const Demands& demands);
+std::string_view server_mismatch(const Engine& server, const Demands& of_client);
 
 }  // namespace joust

@@ -37,6 +37,10 @@ void check_knobs(const Engine& engine, const Settings& knobs) {
   }
 }
 
+std::string does_not_fit(const Engine& engine, const Protocol& protocol, std::string_view reason) {
+  return fmt::format("engine '{}' with protocol '{}': {}", engine.name, protocol.name, reason);
+}
+
 std::vector<Endpoint> resolved(const char* option, const std::string& address) {
   if (const std::string objection = objection_to_address(address); !objection.empty())
     throw Refusal(fmt::format("{} '{}': {}", option, address, objection));
@@ -56,7 +60,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
     throw Refusal(fmt::format("engine '{}' cannot dial: {}", name, engine.summary));
   check_knobs(engine, knobs);
   if (const std::string_view reason = mismatch(engine, protocol, role); !reason.empty())
-    throw Refusal(fmt::format("engine '{}' with protocol '{}': {}", name, protocol.name, reason));
+    throw Refusal(does_not_fit(engine, protocol, reason));
   if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
   return engine;
@@ -86,6 +90,13 @@ Parameters parameters_of(const Protocol& protocol, const Settings& given, Role s
   for (auto& [name, value] : parameters.options)
     if (const auto found = given.find(name); found != given.end()) value = found->second;
   return parameters;
+}
+
+void check_demands(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
+                   const LoadPlan* plan) {
+  if (!protocol.demands) return;
+  if (const std::string reason = mismatch(engine, protocol.demands(parameters, plan)); !reason.empty())
+    throw Refusal(does_not_fit(engine, protocol, reason));
 }
 
 void check_threads(const Engine& engine, std::uint64_t threads) {

@@ -31,6 +31,10 @@ void check_options(const Protocol& protocol, const Settings& given, bool serves,
 // All options the protocol has for a side; those not given have their defaults.
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
 
+// Refuses options that the side's own engine cannot meet. The plan of a server is null.
+void check_demands(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
+                   const LoadPlan* plan);
+
 // As many threads as the engine may have.
 void check_threads(const Engine& engine, std::uint64_t threads);
 

@@ -52,8 +52,10 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_threads(engine, options.threads);
   check_between("--max-connections", options.limits.connections, 1, 1'000'000);
   check_options(protocol, options.options, true, false);
+  const Parameters parameters = parameters_of(protocol, options.options, Role::serve);
+  check_demands(engine, protocol, parameters, nullptr);
   const std::vector<Endpoint> endpoints = checked_listen(options.listen, options.is_public);
-  service = protocol.make_server(parameters_of(protocol, options.options, Role::serve));
+  service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;
   for (const Endpoint& endpoint : endpoints) settle_congestion(socket, chosen, endpoint, tally);

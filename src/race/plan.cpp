@@ -38,6 +38,12 @@ std::string why_not(const std::string& engine, Side side, const ProtocolRow* pro
                                                     : fmt::format("unavailable: {}", row->unavailable);
 }
 
+void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
+  entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
+  entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
+  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
+}
+
 Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
   Entry entry{.contestant = contestant};
@@ -54,6 +60,10 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
   entry.client_forks = client != nullptr && client->separate_processes;
   if (entry.unavailable.empty())
     entry.unavailable = why_not(contestant.client.engine, Side::client, protocol, catalogue);
+  if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {
+    add_options(entry, one, catalogue);
+    entry.unavailable = protocol->objection(entry, one.load);
+  }
   return entry;
 }
 
@@ -113,12 +123,6 @@ void add_reference(CaseResult& result, const std::string& wanted) {
     result.entries.push_back(std::move(again));
     return;
   }
-}
-
-void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
-  entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
-  entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
-  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
 }
 
 // A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -22,6 +24,20 @@ std::expected<std::size_t, int> read_from(int fd, std::uint64_t offset, std::spa
       retry_interrupted([&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
   if (n < 0) return std::unexpected(errno);
   return static_cast<std::size_t>(n);
+}
+
+// The result of a write of at least one byte, with its errno. `counter` is for the bytes written.
+std::expected<std::size_t, int> written(ssize_t n, std::atomic<std::uint64_t>* counter) {
+  if (n < 0) return std::unexpected(errno);
+  if (n == 0) return std::unexpected(ENOSPC);
+  if (counter != nullptr) counter->fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
+  return static_cast<std::size_t>(n);
+}
+
+std::uint64_t size_of(std::span<const Bytes> pieces) {
+  std::uint64_t sum = 0;
+  for (const Bytes piece : pieces) sum += piece.size();
+  return sum;
 }
 
 }  // namespace
@@ -74,17 +90,28 @@ std::expected<std::size_t, int> TargetFile::read_at(std::uint64_t offset, std::s
 }
 
 std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes bytes) {
-  if (offset > size_ || bytes.size() > size_ - offset) return std::unexpected(EFBIG);
+  if (!holds(offset, bytes.size())) return std::unexpected(EFBIG);
   if (!mapping_.bytes().empty()) {
     std::memcpy(mapping_.bytes().data() + offset, bytes.data(), bytes.size());
     return bytes.size();
   }
   const ssize_t n = retry_interrupted(
       [&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-  if (n < 0) return std::unexpected(errno);
-  if (n == 0 && !bytes.empty()) return std::unexpected(ENOSPC);
-  if (plain_ != nullptr) plain_->written.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
-  return static_cast<std::size_t>(n);
+  return written(n, plain_ == nullptr ? nullptr : &plain_->written);
+}
+
+std::expected<std::size_t, int> TargetFile::write_pieces_at(std::uint64_t offset,
+                                                            std::span<const Bytes> pieces) {
+  if (!mapping_.bytes().empty()) return write_at(offset, pieces.front());
+  std::array<iovec, 2> parts{};  // a ring has no more; what is left of others comes again
+  const std::size_t count = std::min(pieces.size(), parts.size());
+  if (!holds(offset, size_of(pieces.first(count)))) return std::unexpected(EFBIG);
+  for (std::size_t i = 0; i < count; ++i)
+    parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
+  const ssize_t n = retry_interrupted([&] {
+    return ::pwritev(fd_.get(), parts.data(), static_cast<int>(count), static_cast<off_t>(offset));
+  });
+  return written(n, plain_ == nullptr ? nullptr : &plain_->gathered);
 }
 
 int TargetFile::make_room(std::uint64_t offset, std::uint64_t size) {
@@ -99,7 +126,13 @@ bool TargetFile::free_room(std::uint64_t offset, std::uint64_t size) {
 
 NullFile::NullFile(FileWrite how)
     : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
-                                   : -1) {}
+                                   : -1),
+      filling_(filling_by(how)) {}
+
+std::expected<std::size_t, int> NullFile::write_pieces_at(std::uint64_t /*offset*/,
+                                                          std::span<const Bytes> pieces) {
+  return size_of(pieces);
+}
 
 int reserve(int fd, std::uint64_t offset, std::uint64_t size) {
   if (size == 0) return 0;

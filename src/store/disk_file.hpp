@@ -13,11 +13,18 @@ namespace joust {
 // How a file's bytes get to a socket: through a buffer, from a mapping, or inside the kernel.
 enum class FileRead : std::uint8_t { read, mmap, sendfile };
 // How a socket's bytes get into a file.
-enum class FileWrite : std::uint8_t { write, splice, mmap };
+enum class FileWrite : std::uint8_t { write, splice, mmap, writev };
+
+// A mapping is written by File::write_at too.
+constexpr Filling filling_by(FileWrite how) {
+  if (how == FileWrite::writev) return Filling::ring;
+  return how == FileWrite::splice ? Filling::splice : Filling::copy;
+}
 
 // The bytes copied through a buffer: shows how far an engine used the wanted way.
 struct PlainBytes {
   std::atomic<std::uint64_t> read{0}, written{0};
+  std::atomic<std::uint64_t> gathered{0};  // written from the pieces of a ring, and not in `written`
 };
 
 // A file's mapping. Empty if mapping was refused.
@@ -66,7 +73,10 @@ class TargetFile : public File {
   TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
+  std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
+                                                  std::span<const Bytes> pieces) override;
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
+  Filling filling() const override { return filling_by(how_); }
 
   // Reserves disk space for this part, if a mapping needs that; returns 0 or the errno.
   int make_room(std::uint64_t offset, std::uint64_t size);
@@ -74,6 +84,10 @@ class TargetFile : public File {
   bool free_room(std::uint64_t offset, std::uint64_t size);
 
  private:
+  bool holds(std::uint64_t offset, std::uint64_t size) const {
+    return offset <= size_ && size <= size_ - offset;
+  }
+
   Fd fd_;
   std::uint64_t size_;
   FileWrite how_;
@@ -81,16 +95,20 @@ class TargetFile : public File {
   Mapping mapping_;
 };
 
-// Discards everything.
+// Discards everything, without a system call but that of splice.
 class NullFile : public File {
  public:
   explicit NullFile(FileWrite how);
+  std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
+                                                  std::span<const Bytes> pieces) override;
+  Filling filling() const override { return filling_; }
   std::expected<std::size_t, int> read_at(std::uint64_t, std::span<std::byte>) const override { return 0; }
   std::expected<std::size_t, int> write_at(std::uint64_t, Bytes bytes) override { return bytes.size(); }
   int descriptor() const override { return fd_.get(); }
 
  private:
   Fd fd_;  // /dev/null, for splice
+  Filling filling_;
 };
 
 // Reserves disk space for a part of a file, and makes the file long enough. Returns 0 or the errno:

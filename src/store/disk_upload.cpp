@@ -45,6 +45,12 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
 FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
                                                           const UploadRequest& request,
                                                           const UploadRules& rules) {
+  std::unique_ptr<UploadClaim> claim;
+  if (rules.claims != nullptr) {
+    auto claimed = UploadClaim::begin(*rules.claims, request);
+    if (!claimed) return std::unexpected(claimed.error());
+    claim = std::move(*claimed);
+  }
   auto share = QuotaShare::begin(*rules.quota, request.size);
   if (!share) return std::unexpected(share.error());
   const int fd = place->descriptor().get();
@@ -56,16 +62,19 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
     if (!mapped) return std::unexpected(mapped.error());
     if (!*mapped) possible.how = FileWrite::write;
   }
-  return std::make_shared<DiskUpload>(std::move(place), std::move(*share), request, possible);
+  return std::make_shared<DiskUpload>(std::move(place), std::move(claim), std::move(*share), request,
+                                      possible);
 }
 
-DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share,
-                       const UploadRequest& request, const UploadRules& rules)
+DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
+                       std::unique_ptr<QuotaShare> share, const UploadRequest& request,
+                       const UploadRules& rules)
     : size_(request.size),
       expected_(request.digest),
       rehearsal_(request.rehearsal),
       peer_(request.peer),
       place_(std::move(place)),
+      claim_(std::move(claim)),
       share_(std::move(share)),
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),

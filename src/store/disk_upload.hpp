@@ -14,15 +14,17 @@
 #include "store/file_tree.hpp"
 #include "store/quota.hpp"
 #include "store/range_set.hpp"
+#include "store/upload_claims.hpp"
 
 namespace joust {
 
 // The set-up of a directory's uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  Quota* quota = nullptr;  // borrowed, like the next two
+  Quota* quota = nullptr;  // borrowed, like the next three
   PlainBytes* plain = nullptr;
   DigestWorker* worker = nullptr;  // for spliced data; without one the storing thread does its work
+  UploadClaims* claims = nullptr;  // without them other processes are not looked at
 };
 
 // An upload into a new file.
@@ -31,8 +33,8 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
                                                        const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share, const UploadRequest& request,
-             const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
+             std::unique_ptr<QuotaShare> share, const UploadRequest& request, const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   void give_back(ByteRange range) override;
@@ -63,6 +65,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const PeerAddress peer_;
   std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
+  const std::unique_ptr<UploadClaim> claim_;  // may be null
   const std::unique_ptr<QuotaShare> share_;
   TargetFile file_;
   RangeSet taken_;

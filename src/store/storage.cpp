@@ -8,13 +8,26 @@
 namespace joust {
 
 std::string_view error_name(FileError error) {
-  static constexpr std::array<std::string_view, 18> kNames{
-      "no error",       "not found",     "not a file",
-      "name refused",   "exists",        "beyond the end",
-      "too large",      "no space",      "input/output error",
-      "digest differs", "busy",          "version not spoken",
-      "malformed",      "overlap",       "shrunk",
-      "given up",       "not permitted", "too slow",
+  static constexpr std::array<std::string_view, 19> kNames{
+      "no error",
+      "not found",
+      "not a file",
+      "name refused",
+      "exists",
+      "beyond the end",
+      "too large",
+      "no space",
+      "input/output error",
+      "digest differs",
+      "busy",
+      "version not spoken",
+      "malformed",
+      "overlap",
+      "shrunk",
+      "given up",
+      "not permitted",
+      "too slow",
+      "upload of another connection",
   };
   const auto number = static_cast<std::size_t>(error);
   return number < kNames.size() ? kNames[number] : "unknown error";

@@ -37,6 +37,7 @@ enum class FileError : std::uint16_t {
   given_up = 15,
   not_permitted = 16,
   too_slow = 17,
+  other_connection = 18,
 };
 
 std::string_view error_name(FileError error);

@@ -124,7 +124,8 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& requ
     const FileError error = error_of(place.error());
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
-  auto upload = DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &*plain_, &worker_});
+  auto upload =
+      DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &*plain_, &worker_, &claims_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
   return std::shared_ptr<Upload>(*upload);

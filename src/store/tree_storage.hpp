@@ -14,6 +14,7 @@
 #include "store/file_tree.hpp"
 #include "store/quota.hpp"
 #include "store/storage.hpp"
+#include "store/upload_claims.hpp"
 
 namespace joust {
 
@@ -56,7 +57,8 @@ class TreeStorage : public Storage {
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
   SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
-  Quota quota_;       // likewise
+  Quota quota_;                       // likewise
+  UploadClaims claims_;               // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

@@ -52,6 +52,27 @@ class File(Case):
             load = json.load(text)["$defs"]["load"]
         jsonschema.validate(transfer, load["properties"]["transfer"])
 
+    def test_a_file_comes_through_a_ring_where_the_engine_has_one(self):
+        plan = ("-p", "file", "--file-write", "writev")
+        with open(self.path("root/large"), "wb") as file:
+            file.write(content(3_000_000))
+        with self.server() as server:
+            for engine in ("poll", "threads"):
+                done, result = self.load(*plan, "--connect", server.address, "-e", engine, "-c", 3,
+                                         "--segments", 5, "--name", "large", "--output", self.path("got"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.read("got"), content(3_000_000))
+                self.assertEqual(result["transfer"]["way"], "writev")
+        words = "unsupported: no ring buffer (writev) for files: "
+        for command in (("load", "--connect", "127.0.0.1:1", "-e", "two-processes"), ("load", "-e", "null"),
+                        ("serve", "-e", "two-processes")):
+            done = run(*command, *plan)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(words, done.stderr)
+        done = run("race", "--server", "epoll", "--client", "poll,two-processes", *plan, "-m", "1",
+                   "--dry-run")
+        self.assertEqual(done.stdout.count(words), 1, done.stdout + done.stderr)
+
     def test_a_file_is_brought_once_and_refused_the_second_time(self):
         with self.server() as server:
             put = ("-p", "file", "--connect", server.address, "--op", "put", "--file", self.path("root/text"))

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Files on every engine, moved by the kernel where the engine allows it: only the speed may differ.
-#include <sys/resource.h>
-
-#include <csignal>
 #include <thread>
 
 #include "conformance/files.hpp"
@@ -12,13 +9,6 @@ namespace joust::conformance {
 namespace {
 
 const Options kByKernel{{"file-read", "sendfile"}, {"file-write", "splice"}, {"overwrite", "yes"}};
-
-std::string words(const Service& service, const std::string& name) {
-  for (const ResultGroup& group : service.results())
-    for (const auto& [key, value] : group.figures)
-      if (key == name) return std::get<std::string>(value);
-  return "no such figure";
-}
 
 class FileByKernelOn : public FileTest {
  protected:
@@ -30,25 +20,6 @@ JOUST_EVERY_ENGINE(FileByKernelOn, Role::serve);
 
 class FileByKernelFrom : public FileTest {};
 JOUST_EVERY_ENGINE(FileByKernelFrom, Role::dial);
-
-// During its lifetime no file can grow beyond `bytes`.
-class SmallFiles {
- public:
-  explicit SmallFiles(rlim_t bytes) {
-    struct sigaction ignore{};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGXFSZ, &ignore, nullptr);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit small{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &small);
-  }
-  ~SmallFiles() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  SmallFiles(const SmallFiles&) = delete;
-  SmallFiles& operator=(const SmallFiles&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
   checks(Duty::files);

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "conformance/running.hpp"
 #include "figure.hpp"
@@ -74,6 +77,40 @@ inline const Variant& plain_epoll() {
 inline std::size_t connections_of_an_upload(const Variant& server) {
   return sessions_are_common(server) ? 2 : 1;
 }
+
+// The ways in which the engine gets a peer's bytes into a file.
+inline std::vector<std::string> ways_to_write(const Variant& variant) {
+  std::vector<std::string> ways{"write", "splice", "mmap"};
+  if (variant.engine->no_file_ring.empty()) ways.emplace_back("writev");
+  return ways;
+}
+
+// A figure of a service's results that is a text.
+inline std::string words(const Service& service, const std::string& name) {
+  for (const ResultGroup& group : service.results())
+    for (const auto& [key, value] : group.figures)
+      if (key == name) return std::get<std::string>(value);
+  return "no such figure";
+}
+
+// During its lifetime no file can grow beyond `bytes`.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    struct sigaction ignore{};
+    ignore.sa_handler = SIG_IGN;
+    ::sigaction(SIGXFSZ, &ignore, nullptr);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit small{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallFiles() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 // Runs a load against a server and expects every range to be verified.
 inline void carry(const Variant& client, Server& server, std::size_t connections, std::uint64_t ranges,

@@ -27,6 +27,7 @@ struct Exchange {
   std::string_view name;
   Outcome (*run)(const conformance::Variant& variant);
   Role role;
+  bool by_ring = false;  // only for engines that receive files through a ring buffer
 };
 
 extern const Exchange kEcho;      // small and large requests, a half-close, a stop with a connection open
@@ -34,6 +35,7 @@ extern const Exchange kRoom;      // members of a broadcast that hear each other
 extern const Exchange kFiles;     // downloads by sendfile, uploads by splice
 extern const Exchange kMapped;    // the same by mmap
 extern const Exchange kPlain;     // the same by read and write
+extern const Exchange kRinged;    // the same by read, readv and writev
 extern const Exchange kDialling;  // the engine as client of a plain server
 
 std::span<const Exchange* const> exchanges();  // all of them

@@ -50,5 +50,7 @@ const Exchange kMapped{"mapped", [](const auto& variant) { return run_files(vari
                        Role::serve};
 const Exchange kPlain{"plain", [](const auto& variant) { return run_files(variant, "read", "write"); },
                       Role::serve};
+const Exchange kRinged{"ringed", [](const auto& variant) { return run_files(variant, "read", "writev"); },
+                       Role::serve, true};
 
 }  // namespace joust::faults

@@ -49,12 +49,12 @@ bool contains(std::span<const std::string_view> names, std::string_view name) {
 }  // namespace
 
 std::string impossible(const conformance::Variant& variant, const Call& call, int error) {
-  constexpr std::array kEmptied{"recv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
+  constexpr std::array kEmptied{"recv"sv, "readv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
   const std::string_view engine = variant.engine->name;
   const bool edge = (engine == "epoll" && !variant.options.is("trigger", "level")) || engine == "kqueue";
   if (edge && error == EAGAIN && contains(kEmptied, call.name()))
     return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
-  if (edge && error == kShort && call.name() == "recv")
+  if (edge && error == kShort && (call.name() == "recv" || call.name() == "readv"))
     return "a short read of an edge-triggered socket means that it is empty (epoll(7))";
   if (call.name() == "connect" && error == EINTR && variant.engine->name != "threads")
     return "a connect that does not wait is not interrupted";

@@ -10,13 +10,14 @@
 namespace joust::faults {
 
 std::span<const Exchange* const> exchanges() {
-  static constexpr std::array kAll{&kEcho, &kRoom, &kFiles, &kMapped, &kPlain, &kDialling};
+  static constexpr std::array kAll{&kEcho, &kRoom, &kFiles, &kMapped, &kPlain, &kRinged, &kDialling};
   return kAll;
 }
 
 Limits hasty() {
   using std::chrono::milliseconds;
-  return {.connect = milliseconds(500),
+  return {.file_ring_bytes = 40'000,  // of a file in the exchanges this takes several rounds
+          .connect = milliseconds(500),
           .linger = milliseconds(200),
           .drain = milliseconds(500),
           .accept_pause = milliseconds(1)};

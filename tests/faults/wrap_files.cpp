@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -25,6 +26,7 @@ Call fcntl_call{"fcntl", {EPERM, EBUSY, ENOMEM}};
 Call read_call{"read", {EINTR, kShort}};
 Call pread_call{"pread", {EINTR, EIO, kShort}};
 Call pwrite_call{"pwrite", {EINTR, EIO, ENOSPC, EDQUOT, EFBIG, kShort}};
+Call pwritev_call{"pwritev", {EINTR, EIO, ENOSPC, EDQUOT, EFBIG, kShort}};
 Call fallocate_call{"fallocate", {EINTR, ENOSPC, EOPNOTSUPP, EFBIG}};
 Call openat_call{"openat", {EINTR, EMFILE, ENFILE, ENOMEM, ENOSPC, EACCES}};
 Call open_call{"open", {EINTR, EMFILE, ENFILE, ENOMEM}};
@@ -111,6 +113,13 @@ ssize_t __wrap_pwrite(int fd, const void* buffer, size_t size, off_t offset) {
   const int error = pwrite_call.fault();
   if (error == kShort) size = fall_short(size);
   return error > 0 ? fail(error) : __real_pwrite(fd, buffer, size, offset);
+}
+
+ssize_t __real_pwritev(int, const iovec*, int, off_t);
+ssize_t __wrap_pwritev(int fd, const iovec* pieces, int count, off_t offset) {
+  const int error = pwritev_call.fault();
+  if (error == kShort) return __real_pwrite(fd, pieces->iov_base, fall_short(pieces->iov_len), offset);
+  return error > 0 ? fail(error) : __real_pwritev(fd, pieces, count, offset);
 }
 
 int __real_fallocate(int, int, off_t, off_t);

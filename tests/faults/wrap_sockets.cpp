@@ -2,6 +2,7 @@
 //
 // Calls on sockets.
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 
@@ -12,6 +13,7 @@ namespace {
 
 Call accept_call{"accept4", {EINTR, EAGAIN, ECONNABORTED, EPROTO, EMFILE, ENFILE, ENOBUFS, ENOMEM}};
 Call recv_call{"recv", {EINTR, EAGAIN, ENOMEM, ECONNRESET, ETIMEDOUT, kShort}};
+Call readv_call{"readv", {EINTR, EAGAIN, ENOMEM, ECONNRESET, ETIMEDOUT, kShort}};
 Call send_call{"send", {EINTR, EAGAIN, ENOMEM, ENOBUFS, EPIPE, ECONNRESET, kShort}};
 Call sendmsg_call{"sendmsg", {EINTR, EAGAIN, ENOMEM, ENOBUFS, EPIPE, ECONNRESET, kShort}};
 Call connect_call{"connect", {EINTR, EAGAIN, ECONNREFUSED, ENETUNREACH, EADDRNOTAVAIL, ETIMEDOUT}};
@@ -38,6 +40,13 @@ ssize_t __wrap_recv(int socket, void* buffer, size_t size, int flags) {
   const int error = recv_call.fault();
   if (error == kShort) size = fall_short(size);
   return error > 0 ? fail(error) : __real_recv(socket, buffer, size, flags);
+}
+
+ssize_t __real_readv(int, const iovec*, int);
+ssize_t __wrap_readv(int socket, const iovec* pieces, int count) {
+  const int error = readv_call.fault();
+  if (error == kShort) return __real_recv(socket, pieces->iov_base, fall_short(pieces->iov_len), 0);
+  return error > 0 ? fail(error) : __real_readv(socket, pieces, count);
 }
 
 ssize_t __real_send(int, const void*, size_t, int);

@@ -53,6 +53,7 @@ Limits limits_of(Chance chance) {
   limits.linger = chance.pick<Duration>({milliseconds(1), milliseconds(20), seconds(1)});
   limits.drain = chance.pick<Duration>({milliseconds(1), milliseconds(50), milliseconds(300)});
   limits.accept_pause = chance.pick<Duration>({milliseconds(1), milliseconds(20)});
+  limits.file_ring_bytes = chance.pick<std::size_t>({1, 1000, 256 << 10});
   return limits;
 }
 
@@ -69,7 +70,7 @@ void choose_options(const std::string& protocol, Chance chance, Options& options
     options["max-file-bytes"] = "1MiB";
     options["max-uploads"] = chance.pick({"2", "256", "256"});
     options["file-read"] = chance.pick({"read", "mmap", "sendfile"});
-    options["file-write"] = chance.pick({"write", "splice", "mmap"});
+    options["file-write"] = chance.pick({"write", "splice", "mmap", "writev"});
     options["requests-per-connection"] = chance.pick({"0", "0", "5"});
   }
 }

@@ -3,6 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "joust/load_plan.hpp"
+#include "protocols/table.hpp"
+
 namespace joust {
 namespace {
 
@@ -19,6 +27,13 @@ constexpr Engine kProcesses{.name = "processes",
                             .threads = {},
                             .wait_ignored = {},
                             .knobs = {}};
+
+constexpr Engine kRingless{.name = "ringless",
+                           .summary = {},
+                           .threads = {},
+                           .wait_ignored = {},
+                           .no_file_ring = "a reason",
+                           .knobs = {}};
 
 Protocol protocol(bool over_stream, bool over_message, bool stands_alone) {
   Protocol protocol;
@@ -46,6 +61,59 @@ TEST(Mismatch, IsProcessesBetweenSessionsThatNeedEachOther) {
   EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false), Role::serve),
             "unsupported: sessions live in different processes");
   EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false), Role::dial), "") << "a load is one process";
+}
+
+TEST(Mismatch, IsAnUploadOverConnectionsWhoseSessionsNeverMeet) {
+  const Demands apart{}, together{.common_sessions = true};
+  EXPECT_EQ(server_mismatch(kProcesses, together), "unsupported: sessions live in different processes");
+  EXPECT_EQ(server_mismatch(kProcesses, apart), "");
+  EXPECT_EQ(server_mismatch(kStream, together), "");
+  EXPECT_EQ(mismatch(kProcesses, together), "") << "it is the server's engine that matters";
+}
+
+TEST(Mismatch, IsARingForFilesThatTheEngineLacks) {
+  const Demands ring{.file_ring = true};
+  EXPECT_EQ(mismatch(kRingless, ring), "unsupported: no ring buffer (writev) for files: a reason");
+  EXPECT_EQ(mismatch(kRingless, Demands{}), "");
+  EXPECT_EQ(mismatch(kStream, ring), "");
+}
+
+class FileDemands : public testing::Test {
+ protected:
+  static Demands of_load(std::size_t connections, const Settings& options) {
+    return of(connections, options, Role::dial);
+  }
+  static Demands of_server(const Settings& options) { return of(0, options, Role::serve); }
+
+ private:
+  static Demands of(std::size_t connections, const Settings& options, Role role) {
+    const std::vector<Protocol> all = builtin_protocols();
+    const Protocol& file = *std::ranges::find(all, "file", &Protocol::name);
+    Parameters parameters = standard_parameters(file, role);
+    for (const auto& [name, value] : options) parameters.options[name] = value;
+    LoadPlan plan;
+    plan.connections = connections;
+    return file.demands(parameters, role == Role::dial ? &plan : nullptr);
+  }
+};
+
+TEST_F(FileDemands, AreCommonSessionsForOneUploadOverSeveralConnections) {
+  EXPECT_TRUE(of_load(4, {{"op", "put"}, {"segments", "0"}}).common_sessions);
+  EXPECT_TRUE(of_load(2, {{"op", "put"}, {"segments", "8"}}).common_sessions);
+  EXPECT_FALSE(of_load(1, {{"op", "put"}, {"segments", "8"}}).common_sessions) << "one connection";
+  EXPECT_FALSE(of_load(1, {{"op", "put"}, {"segments", "0"}}).common_sessions);
+  EXPECT_FALSE(of_load(4, {{"op", "put"}}).common_sessions) << "four uploads";
+  EXPECT_FALSE(of_load(4, {{"segments", "0"}}).common_sessions) << "a download";
+}
+
+TEST_F(FileDemands, AreARingWhereFilesAreReceived) {
+  const auto by_ring = std::pair<const std::string, std::string>("file-write", "writev");
+  EXPECT_TRUE(of_load(1, {by_ring}).file_ring);
+  EXPECT_FALSE(of_load(1, {by_ring, {"op", "put"}}).file_ring);
+  EXPECT_FALSE(of_load(1, {by_ring, {"op", "info"}}).file_ring);
+  EXPECT_FALSE(of_load(1, {{"file-write", "splice"}}).file_ring);
+  EXPECT_TRUE(of_server({by_ring}).file_ring);
+  EXPECT_FALSE(of_server({}).file_ring);
 }
 
 }  // namespace

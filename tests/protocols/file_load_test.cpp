@@ -68,7 +68,7 @@ TEST_F(FileLoad, PutsAFile) {
 }
 
 TEST_F(FileLoad, PutsIntoAServerThatKeepsFilesInMemory) {
-  for (const char* way : {"write", "splice", "mmap"}) {
+  for (const char* way : {"write", "splice", "mmap", "writev"}) {
     const Outcome outcome =
         run_load({.messages = 1}, {{"op", "put"}, {"bytes", "3000000"}}, {{"root", ""}, {"file-write", way}});
     expect_clean(outcome, 1);

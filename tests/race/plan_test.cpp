@@ -53,6 +53,27 @@ TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
             (std::multiset<std::string>{"epoll", "epoll (again)"}));
 }
 
+// The objection is asked with the options and the load of each case.
+TEST(Plan, WhoseEnginesCannotDoWhatOptionsAskIsLeftOutWithTheReason) {
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.cases.front().protocol = "room";
+  scenario.cases.front().options = {{"flush", "each"}, {"seats", "3"}};
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().load.connections = 1;
+  Catalogue catalogue = fake_catalogue();
+  catalogue.protocols.back().objection = [](const Entry& entry, const LoadPlan& load) {
+    const bool meant = entry.contestant.server.engine == "threads" &&
+                       entry.server_options.at("flush") == "each" &&
+                       entry.client_options.at("seats") == "3" && load.connections > 1;
+    return std::string(meant ? "unsupported: a reason" : "");
+  };
+  const Plan plan = make_plan(scenario, catalogue, 1);
+  EXPECT_EQ(plan.cases[0].entries[0].reason, "unsupported: a reason");
+  EXPECT_EQ(plan.cases[0].entries[1].reason, "");
+  EXPECT_EQ(plan.cases[0].reference, "epoll");
+  EXPECT_EQ(plan.cases[1].entries[0].reason, "") << "with one connection it can";
+}
+
 TEST(Plan, AnEngineInProcessThatCannotCarryTheProtocolIsNoCeiling) {
   Catalogue catalogue = fake_catalogue();
   catalogue.protocols.front().unsupported_clients = {{"null", "unsupported: a reason"}};

@@ -47,7 +47,8 @@ TEST_F(MemoryStorage, KeepsWhatIsBrought) {
 }
 
 TEST_F(MemoryStorage, TakesBytesInEveryWay) {
-  for (const FileWrite write : {FileWrite::write, FileWrite::splice, FileWrite::mmap}) {
+  for (const FileWrite write :
+       {FileWrite::write, FileWrite::splice, FileWrite::mmap, FileWrite::writev}) {
     storage_.reset();
     storage({.write = write});
     EXPECT_EQ(bring("new", "brought"), FileError::none);

@@ -86,10 +86,10 @@ class UploadQuota : public test::StorageTest, public testing::WithParamInterface
 
 using QuotaOfOneName = test::StorageTest;
 
-const auto kWays = testing::Values(FileWrite::write, FileWrite::splice, FileWrite::mmap);
+const auto kWays = testing::Values(FileWrite::write, FileWrite::splice, FileWrite::mmap, FileWrite::writev);
 
 std::string name_of(const testing::TestParamInfo<FileWrite>& tested) {
-  return std::array{"write", "splice", "mmap"}[static_cast<std::size_t>(tested.param)];
+  return std::array{"write", "splice", "mmap", "writev"}[static_cast<std::size_t>(tested.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, UploadQuota, kWays, name_of);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/catalogue.hpp"
 
+#include "cli/common/possible_race.hpp"
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
 
@@ -43,6 +44,9 @@ race::Catalogue catalogue_of(const Program& program) {
       for (const Role role : {Role::serve, Role::dial})
         if (const std::string_view reason = mismatch(*engine, protocol, role); !reason.empty())
           (role == Role::serve ? row.unsupported : row.unsupported_clients).emplace(engine->name, reason);
+    row.objection = [&protocol](const race::Entry& entry, const race::LoadPlan& load) {
+      return unmet_demands(protocol, entry, load);
+    };
     catalogue.protocols.push_back(std::move(row));
   }
   return catalogue;

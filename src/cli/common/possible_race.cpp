@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "cli/common/arguments.hpp"
+#include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
 #include "joust/load_plan.hpp"
 #include "net/socket_options.hpp"
@@ -25,13 +26,34 @@ LoadPlan plan_of(const race::LoadPlan& load) {
   return plan;
 }
 
+Settings settings_of(const race::Settings& given) {
+  return {given.begin(), given.end()};
+}
+
 void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
   if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
-  const Settings given(entry.client_options.begin(), entry.client_options.end());
+  const Settings given = settings_of(entry.client_options);
   protocol.check_client(parameters_of(protocol, given, Role::dial), plan_of(one.load));
 }
 
 }  // namespace
+
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
+  if (!protocol.demands) return {};
+  const LoadPlan plan = plan_of(load);
+  const Demands of_client =
+      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
+  const Engine* const client = find_engine(entry.contestant.client.engine);
+  const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
+  std::string reason;
+  if (server != nullptr) {
+    reason = server_mismatch(*server, of_client);
+    const Parameters serving = parameters_of(protocol, settings_of(entry.server_options), Role::serve);
+    if (reason.empty()) reason = mismatch(*server, protocol.demands(serving, nullptr));
+  }
+  if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);
+  return reason;
+}
 
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
   if (const std::string refused = congestion_refused(scenario.socket.congestion.value_or(""), AF_INET);

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
+
 #include "cli/common/command.hpp"
 #include "race/plan.hpp"
 
 // What can be known of a race before its first trial.
 namespace joust {
+
+// Why the engines of a contestant cannot do what its options ask of them with this load: "unsupported: ...".
+// Empty if they can.
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load);
 
 // Throws UsageError or std::invalid_argument for loads that could never run: more connections than a process
 // may have open, or options that the protocol's client refuses for such a plan. Raises the limit of open

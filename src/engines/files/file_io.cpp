@@ -86,22 +86,8 @@ void FilePipe::give_back() {
 
 std::size_t FilePipe::wanted(const StreamConnection& connection) const {
   const auto range = connection.store();
-  return range && pool_.is_open() ? std::min<std::uint64_t>(range->size, PipePool::kPipeBytes) : 0;
-}
-
-bool FilePipe::receive_ready(int socket, StreamConnection& connection, std::size_t most, Time now) {
-  const auto filled = fill(socket, most);
-  if (!filled) return true;  // from now on wanted() returns 0
-  const int error = errno;
-  if (*filled > 0)
-    empty(connection, now);
-  else if (*filled == 0)
-    connection.peer_finished(now);
-  else if (error == EINTR)
-    return true;
-  else if (!would_block(error))
-    connection.failed({Stage::receive, error, {}}, now);
-  return *filled > 0;
+  const bool by_pipe = range && range->file->filling() == Filling::splice;
+  return by_pipe && pool_.is_open() ? std::min<std::uint64_t>(range->size, PipePool::kPipeBytes) : 0;
 }
 
 std::optional<ssize_t> FilePipe::fill(int socket, std::size_t most) {

@@ -46,9 +46,6 @@ class FilePipe {
   // How many bytes fill() may take for the file that the connection wants filled next; 0: use recv() instead.
   std::size_t wanted(const StreamConnection& connection) const;
 
-  // Both steps for a non-blocking socket. False when nothing more is to be read now.
-  bool receive_ready(int socket, StreamConnection& connection, std::size_t most, Time now);
-
   // splice() from the socket: waits, returns and fails as recv() does. Nothing if there is no pipe, or if the
   // kernel cannot: use recv() then.
   std::optional<ssize_t> fill(int socket, std::size_t most);

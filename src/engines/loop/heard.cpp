@@ -5,16 +5,16 @@
 
 namespace joust {
 
-Heard Heard::spliced(ssize_t n) {
+Heard Heard::filled(ssize_t n) {
   if (n < 0) return {{}, errno};
   return {{}, 0, static_cast<std::size_t>(n)};
 }
 
-void report(const Heard& heard, StreamConnection& connection, FilePipe& pipe, Time now) {
+void report(const Heard& heard, StreamConnection& connection, FileInput& input, Time now) {
   if (!heard.bytes.empty())
     connection.received(heard.bytes, now);
-  else if (heard.piped > 0)
-    pipe.empty(connection, now);
+  else if (heard.for_file > 0)
+    input.empty(connection, now);
   else if (heard.error == 0)
     connection.peer_finished(now);
   else if (heard.error != EAGAIN && heard.error != EINTR)
@@ -22,7 +22,7 @@ void report(const Heard& heard, StreamConnection& connection, FilePipe& pipe, Ti
 }
 
 void LeaveTaking::go_on(const Heard& heard, StreamConnection& connection, const Limits& limits, Time now) {
-  read_ += heard.bytes.size() + heard.piped;
+  read_ += heard.bytes.size() + heard.for_file;
   if (heard.error != EAGAIN && read_ < limits.read_bytes_per_turn) return;
   taken_ = true;
   connection.drain(now);

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "connection/stream_connection.hpp"
-#include "engines/files/file_io.hpp"
+#include "engines/files/file_input.hpp"
 #include "joust/limits.hpp"
 
 namespace joust {
@@ -14,16 +14,16 @@ namespace joust {
 // The result of one read, for engines in which a thread or process serves one connection with blocking calls.
 struct Heard {
   Bytes bytes{};
-  int error = 0;          // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
-  std::size_t piped = 0;  // bytes spliced into the pipe instead
+  int error = 0;             // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
+  std::size_t for_file = 0;  // bytes that FileInput holds instead
 
-  // The result of FilePipe::fill(), with its errno.
-  static Heard spliced(ssize_t n);
-  bool has_input() const { return !bytes.empty() || piped > 0; }
+  // The result of FileInput::fill(), with its errno.
+  static Heard filled(ssize_t n);
+  bool has_input() const { return !bytes.empty() || for_file > 0; }
 };
 
-// Passes the result to the connection; spliced bytes are in the pipe.
-void report(const Heard& heard, StreamConnection& connection, FilePipe& pipe, Time now);
+// Passes the result to the connection; `input` holds the bytes for a file.
+void report(const Heard& heard, StreamConnection& connection, FileInput& input, Time now);
 
 // The stop of such a connection: input that has arrived is answered, up to a turn's quota. Then the session
 // is told to finish.

@@ -22,15 +22,16 @@ void ReadyExchange::look_for_reset(ReadyPeer& peer, Time now) {
   if (const int error = error_of(peer); error != 0) peer.connection->failed({Stage::receive, error, {}}, now);
 }
 
-// False when the socket is drained. Bytes for a file may be spliced.
+// False when the socket is drained. Bytes for a file may take another way.
 bool ReadyExchange::receive(ReadyPeer& peer, Time now) {
   if (peer.error != 0 && unread_bytes(peer.socket.get()) == 0) {
     peer.connection->failed({Stage::receive, peer.error, {}}, now);
     return false;
   }
-  if (const std::size_t most = pipe_.wanted(*peer.connection); most > 0)
-    return pipe_.receive_ready(peer.socket.get(), *peer.connection, most, now);
-  const bool more = receive(peer, buffer_, now);
+  const std::size_t for_file = file_input_.wanted(*peer.connection);
+  const bool more = for_file == 0 ? receive(peer, buffer_, now)
+                                  : file_input_.receive_ready(peer.socket.get(), *peer.connection, for_file,
+                                                              peer.end_is_near, now);
   // A hint of libkqueue may be wrong, and would cost a second recv for every message.
   if (!more && peer.error == 0 && peer.connection->wants_input()) peer.end_is_near = false;
   return more;

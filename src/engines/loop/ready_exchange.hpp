@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engines/engine.hpp"
-#include "engines/files/file_io.hpp"
+#include "engines/files/file_input.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/ready_io.hpp"
 
@@ -41,7 +41,7 @@ struct ReadyPeer : LoopPeer {
 class ReadyExchange {
  public:
   explicit ReadyExchange(const Hosting& hosting)
-      : limits_(hosting.limits), buffer_(limits_.read_bytes), pipe_(hosting.tally) {}
+      : limits_(hosting.limits), buffer_(limits_.read_bytes), file_input_(hosting.tally, limits_) {}
   virtual ~ReadyExchange() = default;
   ReadyExchange(const ReadyExchange&) = delete;
   ReadyExchange& operator=(const ReadyExchange&) = delete;
@@ -92,7 +92,7 @@ class ReadyExchange {
 
   const Limits& limits_;
   std::vector<std::byte> buffer_;
-  FilePipe pipe_;
+  FileInput file_input_;
 };
 
 }  // namespace joust

@@ -85,7 +85,8 @@ std::string FileClient::way() const {
     return way_used(parameters_.option("file-read"), "read", plain.read > 0);
   const std::string& wish = parameters_.option("file-write");
   // Bytes that arrive together with the head before them are always written.
-  return way_used(wish, "write", wish == "splice" ? !transfers_.moved_by_kernel : plain.written > 0);
+  const bool otherwise = wish == "splice" ? transfers_.moved_by_kernel.load() : plain.gathered > 0;
+  return way_used(wish, "write", wish == "splice" ? !otherwise : plain.written > 0 && !otherwise);
 }
 
 }  // namespace

@@ -65,6 +65,14 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
   return options;
 }
 
+Demands demands_of(const Parameters& parameters, const LoadPlan* plan) {
+  const bool by_ring = file_write(parameters) == FileWrite::writev;
+  if (plan == nullptr) return {.file_ring = by_ring};
+  const Operation op = operation_of(parameters);
+  if (op != Operation::put) return {.file_ring = by_ring && op == Operation::get};
+  return {.common_sessions = plan->connections > 1 && segments_of(parameters, *plan) > 1};
+}
+
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
                                   const LoadPlan& plan) {
   LocalFilesRules rules{.output = parameters.option("output"),

@@ -13,4 +13,7 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
                                   const LoadPlan& plan);
 
+// What the options of a side demand of engines; the plan of a server is null. Throws std::invalid_argument.
+Demands demands_of(const Parameters& parameters, const LoadPlan* plan);
+
 }  // namespace joust::file

@@ -89,9 +89,9 @@ std::vector<ProtocolOption> for_both() {
        .standard = "sendfile",
        .choices = {"read", "mmap", "sendfile"}},
       {.name = "file-write",
-       .summary = "and from a socket into a file (mmap: up to 1GiB)",
+       .summary = "and from a socket into a file (mmap: up to 1GiB; writev: through a ring buffer)",
        .standard = "write",
-       .choices = {"write", "splice", "mmap"}},
+       .choices = {"write", "splice", "mmap", "writev"}},
       {.name = "requests-per-connection",
        .summary = "fragments and uploads before a connection ends; 0: no limit",
        .standard = "0"},
@@ -129,6 +129,7 @@ FileRead file_read(const Parameters& parameters) {
 
 FileWrite file_write(const Parameters& parameters) {
   const std::string& way = parameters.option("file-write");
+  if (way == "writev") return FileWrite::writev;
   return way == "mmap" ? FileWrite::mmap : way == "splice" ? FileWrite::splice : FileWrite::write;
 }
 

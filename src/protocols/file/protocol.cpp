@@ -20,8 +20,8 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.over_message = false;
-  // There are two exceptions: an upload over several connections is never completed if they reach different
-  // processes, and files in memory are known to one process only.
+  // There are two exceptions: an upload over several connections, which demands_of() tells, and files in
+  // memory, which are known to one process only.
   protocol.sessions_stand_alone = true;
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
@@ -29,6 +29,7 @@ Protocol file_protocol() {
   protocol.options = file::options();
   protocol.make_server = file::make_server;
   protocol.make_client = file::make_client;
+  protocol.demands = file::demands_of;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan& plan) {
     file::local_files_rules(parameters, file::transfer_options(parameters, plan), plan);
   };

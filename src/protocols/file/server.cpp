@@ -84,7 +84,7 @@ std::vector<ResultGroup> FileServer::results() const {
   // Bytes that arrive together with the head before them are always written.
   const bool written = file_write(parameters_) == FileWrite::splice
                            ? plain.written > 0 && plain.written >= server_->bytes_stored
-                           : plain.written > 0;
+                           : plain.written > 0 && plain.gathered == 0;
   return {{"files",
            {{"queries", server_->queries.load()},
             {"fragments", server_->fragments.load()},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 // The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
 // logic can be tested with invented ones. The program fills this from its tables.
 namespace joust::race {
+
+struct Entry;     // race/result.hpp
+struct LoadPlan;  // scenario.hpp
 
 struct KnobRow {
   std::string name{};                  // "trigger"; passed to the children as --trigger VALUE
@@ -47,6 +51,8 @@ struct ProtocolRow {
   std::string verified = "byte for byte";  // how replies are checked
   // Engines that do not fit as server, and as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
+  // Why the entry's engines cannot do what its options ask with this load; empty if they can. Null: they can.
+  std::function<std::string(const Entry&, const LoadPlan&)> objection{};
 
   const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
 };
