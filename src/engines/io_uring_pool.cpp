@@ -273,6 +273,7 @@ extern const Engine kIoUringPool{
     .several_loops = true,
     .least_threads = 0,
     .threads = "one, and -t workers (or 0)",
+    .no_file_ring = "the kernel picks the buffer of each receive",
     .unavailable = uring_unavailable,
     .run = run,
 };

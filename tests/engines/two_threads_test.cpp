@@ -50,7 +50,7 @@ class TalkativeService : public Service {
 
 // A reader that waited for the send would be let in once in each time limit of sends.
 TEST(TwoThreads, ReadsOnWhileItsSendBlocks) {
-  constexpr Duration kLongestSend = std::chrono::milliseconds(100);
+  constexpr Duration kSendAtMost = std::chrono::milliseconds(100);
   TalkativeService service;
   RunningServer server(*find_engine("two-threads"), service);
   const Fd peer = connect_to(server.address());
@@ -62,7 +62,7 @@ TEST(TwoThreads, ReadsOnWhileItsSendBlocks) {
     while (service.heard < bytes) std::this_thread::yield();
     if (bytes > 1) fastest = std::min<Duration>(fastest, Clock::now() - said);
   }
-  EXPECT_LT(fastest, kLongestSend / 2);
+  EXPECT_LT(fastest, kSendAtMost / 2);
   EXPECT_TRUE(receive(peer, kMuch - 1) == pattern(kMuch, 1).substr(1));
 }
 
