@@ -8,7 +8,7 @@ set(CMAKE_CXX_COMPILER "${zig}" c++)
 set(CMAKE_CXX_COMPILER_TARGET ${JOUST_CROSS_TARGET})
 set(CMAKE_CXX_FLAGS_INIT "-isystem ${cross}/include")
 # The program is compiled and linked, never run: fast code would be wasted time.
-set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG" CACHE STRING "")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -fno-sanitize=all" CACHE STRING "")
 # zig is one program, and CMake wants the name of one for each tool.
 set(CMAKE_AR "${zig}" CACHE FILEPATH "")
 set(CMAKE_RANLIB "${zig}" CACHE FILEPATH "")

@@ -20,6 +20,7 @@
 #include "connection/delivery.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
+#include "base/system/ppoll.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/patience.hpp"
 #include "net/stop.hpp"
@@ -137,7 +138,7 @@ class NullRun {
     pairs_.push_back(std::move(pair));
   }
 
-  void tell(const std::unique_ptr<Session> Pair::* side) {
+  void tell(const std::unique_ptr<Session> Pair::*side) {
     const Time now = Clock::now();
     for (const auto& pair : pairs_) ((*pair).*side)->on_published(now);
   }

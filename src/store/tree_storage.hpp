@@ -56,15 +56,12 @@ class TreeStorage : public Storage {
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
   SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
-  Quota quota_;       // likewise
+  Quota quota_;                       // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
   DigestWorker worker_;  // destroyed first: its task may hold the last reference to an upload
 };
-
-// The version of an open file. Throws std::system_error.
-FileVersion version_of(int fd);
 
 }  // namespace joust
