@@ -3,21 +3,28 @@
 
 #include <poll.h>
 
-#ifdef __APPLE__
+#ifndef __linux__
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <limits>
 
-// poll() with a timeout of milliseconds in the place of ppoll(), which macOS lacks: waits end late, never
-// early. The type of the last parameter makes this an overload beside the call of a later system.
+// ppoll() without a signal mask, for counts of std::size_t, which nfds_t is on Linux only. The types make it
+// an overload beside the system's own. macOS has none: poll() takes its place, and waits end late, by up to 1
+// ms, never early.
 inline int ppoll(pollfd* entries, std::size_t count, const timespec* timeout, std::nullptr_t /*mask*/) {
+  const auto entries_count = static_cast<nfds_t>(count);
+#ifdef __APPLE__
   const std::int64_t wanted_ms =
       std::int64_t{timeout->tv_sec} * 1000 + (std::int64_t{timeout->tv_nsec} + 999'999) / 1'000'000;
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return ::poll(entries, static_cast<nfds_t>(count), static_cast<int>(std::min(wanted_ms, kMost)));
+  return ::poll(entries, entries_count, static_cast<int>(std::min(wanted_ms, kMost)));
+#else
+  return ::ppoll(entries, entries_count, timeout, static_cast<const sigset_t*>(nullptr));
+#endif
 }
 
 #endif

@@ -195,7 +195,8 @@ void Child::wait_any(std::span<Child* const> children, int stop, Time deadline) 
     events.push_back({child->ended() ? -1 : child->process_.get(), POLLIN, 0});
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  ::poll(events.data(), events.size(), static_cast<int>(std::clamp<long long>(left, 0, 1000)));
+  ::poll(events.data(), static_cast<nfds_t>(events.size()),
+         static_cast<int>(std::clamp<long long>(left, 0, 1000)));
   for (Child* child : children) {
     child->drain(child->output_, child->said_);
     child->drain(child->errors_, child->complained_);
