@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engines/forking/signals.hpp"
 
+#include <initializer_list>
+
 namespace joust {
 
 void take_childs_signals() {
