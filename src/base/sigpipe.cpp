@@ -10,15 +10,25 @@ namespace {
 
 sigset_t only_sigpipe() {
   sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGPIPE);
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
   return set;
 }
 
 bool is_pending() {
   sigset_t pending;
   ::sigpending(&pending);
-  return ::sigismember(&pending, SIGPIPE) == 1;
+  return sigismember(&pending, SIGPIPE) == 1;
+}
+
+void take_pending(const sigset_t& set) {
+#ifndef __APPLE__
+  const timespec at_once{};
+  ::sigtimedwait(&set, nullptr, &at_once);
+#else  // waits for the signal, which is there
+  int taken = 0;
+  ::sigwait(&set, &taken);
+#endif
 }
 
 }  // namespace
@@ -31,8 +41,7 @@ SigpipeBlock::SigpipeBlock() : was_pending_(is_pending()) {
 // A signal that is pending now would arrive as soon as it is unblocked.
 SigpipeBlock::~SigpipeBlock() {
   const sigset_t set = only_sigpipe();
-  const timespec at_once{};
-  if (!was_pending_ && is_pending()) ::sigtimedwait(&set, nullptr, &at_once);
+  if (!was_pending_ && is_pending()) take_pending(set);
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -31,8 +31,8 @@ void install_handler() {
 void* run_body(void* argument) {
   const std::unique_ptr<std::function<void()>> body(static_cast<std::function<void()>*>(argument));
   sigset_t interrupt;  // programs that wait for their signals block them all, and threads inherit that
-  ::sigemptyset(&interrupt);
-  ::sigaddset(&interrupt, kInterrupt);
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, kInterrupt);
   ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
   (*body)();
   return nullptr;

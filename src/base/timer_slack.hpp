@@ -13,7 +13,7 @@ class NoTimerSlack {
   NoTimerSlack& operator=(const NoTimerSlack&) = delete;
 
  private:
-  int before_ns_ = -1;  // unchanged
+  [[maybe_unused]] int before_ns_ = -1;  // unchanged
 };
 
 }  // namespace joust

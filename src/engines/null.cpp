@@ -20,6 +20,7 @@
 #include "connection/delivery.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
+#include "base/system/ppoll.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/patience.hpp"
 #include "net/stop.hpp"

@@ -16,6 +16,7 @@
 
 #include <vector>
 
+#include "base/system/ppoll.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {

@@ -34,6 +34,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/system/sockets.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/ready_loop.hpp"
 #include "engines/loop/socket_set.hpp"
@@ -115,9 +116,7 @@ bool BlockingExchange::send(ReadyPeer& peer, Time now) {
 }
 
 ssize_t BlockingExchange::send_pieces(int socket, std::span<iovec> pieces) {
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = pieces.size();
+  const msghdr message = message_of(pieces);
   return ::sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 

@@ -27,6 +27,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/system/ppoll.hpp"
 #include "engines/crew/blocking_dial.hpp"
 #include "engines/crew/crew.hpp"
 #include "engines/crew/host.hpp"

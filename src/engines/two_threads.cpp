@@ -33,6 +33,8 @@
 #include <span>
 #include <utility>
 
+#include "base/system/sockets.hpp"
+#include "base/system/ppoll.hpp"
 #include "engines/crew/host.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/heard.hpp"
@@ -218,9 +220,7 @@ void WriterThread::send() {
   } else if (pieces.size() == 1) {
     n = ::send(socket, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
   } else {
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = pieces.size();
+    const msghdr message = message_of(pieces);
     n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
   }
   sending_.returned(n, n < 0 ? errno : 0);

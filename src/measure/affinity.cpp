@@ -2,11 +2,13 @@
 #include "measure/affinity.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <numeric>
 #include <optional>
+#include <thread>
 
 #include "base/check.hpp"
 
@@ -35,6 +37,8 @@ std::optional<Range> parse_range(std::string_view text) {
 
 }  // namespace
 
+#ifndef __APPLE__
+
 std::vector<int> allowed_cpus() {
   cpu_set_t set;
   checked(::sched_getaffinity(0, sizeof set, &set), "sched_getaffinity(0)");
@@ -43,6 +47,32 @@ std::vector<int> allowed_cpus() {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   return cpus;
 }
+
+CpuSet::CpuSet(std::span<const int> cpus) {
+  CPU_ZERO(&set_);
+  for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &set_);
+}
+
+int CpuSet::bind() const {
+  return ::sched_setaffinity(0, sizeof set_, &set_);
+}
+
+#else
+
+std::vector<int> allowed_cpus() {
+  std::vector<int> cpus(std::max(1U, std::thread::hardware_concurrency()));
+  std::iota(cpus.begin(), cpus.end(), 0);
+  return cpus;
+}
+
+CpuSet::CpuSet(std::span<const int> /*cpus*/) {}
+
+int CpuSet::bind() const {
+  errno = ENOTSUP;
+  return -1;
+}
+
+#endif
 
 std::expected<std::vector<int>, std::string> parse_cpus(std::string_view text,
                                                         std::span<const int> available) {
@@ -82,10 +112,7 @@ std::string format_cpus(std::span<const int> cpus) {
 }
 
 void pin_to(std::span<const int> cpus) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int cpu : cpus) CPU_SET(cpu, &set);
-  checked(::sched_setaffinity(0, sizeof set, &set), "sched_setaffinity(0, {})", format_cpus(cpus));
+  checked(CpuSet(cpus).bind(), "sched_setaffinity(0, {})", format_cpus(cpus));
 }
 
 }  // namespace joust

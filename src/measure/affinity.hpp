@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sched.h>
+
 #include <expected>
 #include <span>
 #include <string>
@@ -13,6 +15,21 @@ namespace joust {
 // The CPUs the calling thread may run on now, in ascending order: after pin_to(), those it was pinned to.
 // Throws std::system_error on a machine with more than 1024 CPUs.
 std::vector<int> allowed_cpus();
+
+// A set of CPUs to bind to. It allocates nothing, so bind() may run between fork() and exec().
+class CpuSet {
+ public:
+  explicit CpuSet(std::span<const int> cpus);
+
+  // Binds the calling thread; negative, with errno set, where the kernel refuses: ENOTSUP on macOS, which
+  // binds no thread to a CPU.
+  int bind() const;
+
+ private:
+#ifndef __APPLE__
+  cpu_set_t set_;
+#endif
+};
 
 // "0", "0-1,3" as the kernel and taskset write it. Ascending and without repetition. Every CPU named must be
 // one of `available`; the error says what is wrong and which there are.

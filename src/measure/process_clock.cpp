@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: MIT
 #include "measure/process_clock.hpp"
 
+#include <optional>
+
 #include "measure/usage.hpp"
 
 namespace joust {
+namespace {
+
+#ifndef __APPLE__
+std::optional<clockid_t> clock_of(pid_t process) {
+  clockid_t clock{};
+  if (::clock_getcpuclockid(process, &clock) != 0) return std::nullopt;
+  return clock;
+}
+#else
+std::optional<clockid_t> clock_of(pid_t /*process*/) {
+  return std::nullopt;
+}
+#endif
+
+}  // namespace
+
+std::string why_processes_have_no_figures() {
+#ifdef __linux__
+  return {};
+#else
+  return "the CPU time and memory of other processes are read from /proc, which only Linux has";
+#endif
+}
 
 ProcessClock::ProcessClock(pid_t root) {
-  for (const pid_t process : process_tree(root)) {
-    clockid_t clock = 0;
-    if (::clock_getcpuclockid(process, &clock) == 0) processes_.push_back({clock, 0});
-  }
+  for (const pid_t process : process_tree(root))
+    if (const auto clock = clock_of(process)) processes_.push_back({*clock, 0});
 }
 
 double ProcessClock::read_s() {

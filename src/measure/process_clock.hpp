@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <ctime>
+#include <string>
 #include <vector>
 
 namespace joust {
@@ -26,5 +27,9 @@ class ProcessClock {
   };
   std::vector<Process> processes_;
 };
+
+// Why the figures of other processes (this clock, and those of usage.hpp) cannot be read on this system, so
+// that there can be no race; empty where they can.
+std::string why_processes_have_no_figures();
 
 }  // namespace joust

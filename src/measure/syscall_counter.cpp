@@ -2,9 +2,11 @@
 #include "measure/syscall_counter.hpp"
 
 #include <fmt/format.h>
+#ifdef __linux__
 #include <linux/perf_event.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +18,9 @@
 #include "measure/proc_file.hpp"
 
 namespace joust {
+
+#ifdef __linux__
+
 namespace {
 
 constexpr const char* kTracepoint = "events/raw_syscalls/sys_enter/id";
@@ -80,6 +85,14 @@ std::expected<SyscallCounter, std::string> SyscallCounter::attach(pid_t child) {
   if (!event.is_open()) return std::unexpected(why_not_open(errno));
   return SyscallCounter(std::move(event));
 }
+
+#else
+
+std::expected<SyscallCounter, std::string> SyscallCounter::attach(pid_t /*child*/) {
+  return std::unexpected("system calls are counted by Linux's perf_event_open only");
+}
+
+#endif
 
 std::uint64_t SyscallCounter::count() const {
   std::uint64_t total = 0;

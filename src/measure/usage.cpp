@@ -29,6 +29,21 @@ std::uint64_t peak_memory_of(const std::string& process) {
                      read_proc_file("/proc/" + process + "/smaps_rollup").value_or(""));
 }
 
+std::uint64_t own_peak_memory() {
+#ifdef __linux__
+  return peak_memory_of("self");
+#else
+  rusage used{};
+  checked(::getrusage(RUSAGE_SELF, &used), "getrusage()");
+#ifdef __APPLE__
+  constexpr std::uint64_t kUnit = 1;
+#else
+  constexpr std::uint64_t kUnit = 1024;
+#endif
+  return kUnit * static_cast<std::uint64_t>(used.ru_maxrss);
+#endif
+}
+
 // The numeric names in a directory of /proc, processes or threads; empty when it is gone.
 std::vector<pid_t> numbers_in(const std::string& directory) {
   std::vector<pid_t> numbers;
@@ -127,7 +142,7 @@ Usage own_times() {
 
 Usage own_usage() {
   Usage used = own_times();
-  used.peak_memory_bytes = peak_memory_of("self");
+  used.peak_memory_bytes = own_peak_memory();
   return used;
 }
 

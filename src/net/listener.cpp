@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "net/listener.hpp"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,6 +9,8 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/system/sockets.hpp"
+#include "net/accept_queue.hpp"
 
 namespace joust {
 namespace {
@@ -21,7 +21,7 @@ std::string path_of(const Endpoint& endpoint) {
 
 // bind() would call it an address in use.
 void refuse_directory(const Endpoint& endpoint) {
-  struct stat file{};
+  struct stat file {};
   if (::stat(path_of(endpoint).c_str(), &file) == 0 && S_ISDIR(file.st_mode))
     throw std::system_error(EISDIR, std::generic_category(), "bind(" + to_text(endpoint) + ")");
 }
@@ -29,10 +29,10 @@ void refuse_directory(const Endpoint& endpoint) {
 // A unix socket's file outlives the server that made it. One nobody listens on is removed; a live one is not,
 // nor is it waited for (EAGAIN: its queue is full). Files that are no sockets refuse a connect just the same.
 void remove_stale(const Endpoint& endpoint) {
-  const Fd probe(
-      checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket(AF_UNIX)"));
+  const Fd probe = stream_socket(AF_UNIX, SOCK_NONBLOCK);
+  checked(probe.get(), "socket(AF_UNIX)");
   const std::string path = path_of(endpoint);
-  struct stat file{};
+  struct stat file {};
   if (::connect(probe.get(), endpoint.raw(), endpoint.size) < 0 && errno == ECONNREFUSED &&
       ::lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode))
     ::unlink(path.c_str());
@@ -55,7 +55,9 @@ AcceptOutcome accept_outcome(int error) {
     case ENETDOWN:
     case ENOPROTOOPT:
     case EHOSTDOWN:
+#ifdef ENONET
     case ENONET:
+#endif
     case EHOSTUNREACH:
     case EOPNOTSUPP:
     case ENETUNREACH:
@@ -66,9 +68,9 @@ AcceptOutcome accept_outcome(int error) {
 }
 
 Listener::Listener(const Endpoint& endpoint, const SocketOptions& options)
-    : socket_(checked(::socket(endpoint.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                      "socket({})", endpoint.family())),
+    : socket_(stream_socket(endpoint.family(), SOCK_NONBLOCK)),
       longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
+  checked(socket_.get(), "socket({})", endpoint.family());
   if (endpoint.family() == AF_UNIX) {
     refuse_directory(endpoint);
     remove_stale(endpoint);
@@ -115,10 +117,7 @@ std::size_t Listener::close_queue() {
     return longest_queue_;
   }
   ::listen(socket_.get(), 0);
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &size) < 0) return longest_queue_;
-  return info.tcpi_unacked;  // of a listener: the length of its accept queue
+  return accept_queue(socket_.get()).length.value_or(longest_queue_);
 }
 
 bool Listener::is_queue_empty() const {
@@ -133,7 +132,7 @@ std::string Listener::address() const {
 Accepted Listener::accept(int flags) const {
   // Whoever has gone again leaves the queue by this, so it has an end; the bound is for errors that stay.
   for (std::size_t i = 0; i < longest_queue_; ++i) {
-    const int number = ::accept4(socket_.get(), nullptr, nullptr, flags | SOCK_CLOEXEC);
+    const int number = accept_socket(socket_.get(), flags | SOCK_CLOEXEC);
     if (number >= 0) {
       Fd accepted(number);
       note_facts(number);

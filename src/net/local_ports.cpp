@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 #include <netinet/in.h>
+#ifndef __linux__
+#include <sys/types.h>
+#include <sys/sysctl.h>
+#endif
 
 #include <fstream>
+#include <string_view>
 
 #include "base/check.hpp"
 
@@ -12,6 +17,24 @@ namespace joust {
 namespace {
 
 constexpr std::uint32_t kFirstSource = 0x7F000002;  // 127.0.0.2
+
+// Linux has the whole of 127.0.0.0/8, other systems 127.0.0.1 only. The port is left to connect() there.
+#ifdef __linux__
+constexpr bool kHasSources = true;
+constexpr std::string_view kRange = "net.ipv4.ip_local_port_range";
+constexpr int kPortLater = IP_BIND_ADDRESS_NO_PORT;
+#else
+constexpr bool kHasSources = false;
+constexpr std::string_view kRange = "net.inet.ip.portrange";
+constexpr int kPortLater = 0;
+
+std::uint64_t system_number(const std::string& name) {
+  int number = 0;
+  std::size_t size = sizeof number;
+  const bool known = ::sysctlbyname(name.c_str(), &number, &size, nullptr, 0) == 0 && number > 0;
+  return known ? static_cast<std::uint64_t>(number) : 0;
+}
+#endif
 
 // A part of each source's ports is left to other programs, and to connections that are not quite closed.
 std::uint64_t usable(const LocalPorts& ports) {
@@ -22,8 +45,14 @@ std::uint64_t usable(const LocalPorts& ports) {
 
 LocalPorts local_ports() {
   LocalPorts read;
+#ifdef __linux__
   std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
-  if (!(file >> read.first >> read.last) || read.last < read.first) return {};
+  if (!(file >> read.first >> read.last)) return {};
+#else
+  const std::string range(kRange);
+  read = {system_number(range + ".first"), system_number(range + ".last")};
+#endif
+  if (read.last < read.first || read.last == 0) return {};
   return read;
 }
 
@@ -36,19 +65,19 @@ bool is_ipv4_loopback(const Endpoint& endpoint) {
 std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, std::uint64_t connections,
                                                       const LocalPorts& ports) {
   if (endpoint.family() == AF_UNIX) return 1;
-  if (is_ipv4_loopback(endpoint))
+  if (kHasSources && is_ipv4_loopback(endpoint))
     return connections <= usable(ports) ? 1 : (connections + usable(ports) - 1) / usable(ports);
   if (connections <= ports.count()) return 1;
-  return std::unexpected(
-      fmt::format("{} connections to {} need as many local ports, and this machine gives out {} "
-                  "(net.ipv4.ip_local_port_range: {} {}); ask for fewer, widen the range, or load a server "
-                  "at 127.0.0.1, where joust takes several source addresses",
-                  connections, to_text(endpoint), ports.count(), ports.first, ports.last));
+  return std::unexpected(fmt::format(
+      "{} connections to {} need as many local ports, and this machine gives out {} "
+      "({}: {} {}); ask for fewer, or widen the range{}",
+      connections, to_text(endpoint), ports.count(), kRange, ports.first, ports.last,
+      kHasSources ? ", or load a server at 127.0.0.1, where joust takes several source addresses" : ""));
 }
 
 void bind_to_source(int socket, std::uint64_t number) {
   const int yes = 1;
-  checked(::setsockopt(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes),
+  checked(::setsockopt(socket, IPPROTO_IP, kPortLater, &yes, sizeof yes),
           "setsockopt(IP_BIND_ADDRESS_NO_PORT)");
   sockaddr_in source{};
   source.sin_family = AF_INET;

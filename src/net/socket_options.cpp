@@ -3,26 +3,20 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
+#include "base/system/sockets.hpp"
+#include "net/accept_queue.hpp"
+#include "net/congestion.hpp"
 
 namespace joust {
 namespace {
-
-int domain_of(int socket) {
-  int domain = 0;
-  socklen_t size = sizeof domain;
-  checked(::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size), "getsockopt(SO_DOMAIN)");
-  return domain;
-}
 
 void set(int socket, int level, int option, int value, const char* name) {
   checked(::setsockopt(socket, level, option, &value, sizeof value), "setsockopt({}, {})", name, value);
@@ -35,8 +29,15 @@ std::optional<int> get(int socket, int level, int option) {
   return value;
 }
 
-int set_congestion(int socket, const std::string& name) {
-  return ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
+std::optional<int> family_of(int socket) {
+#ifdef SO_DOMAIN
+  return get(socket, SOL_SOCKET, SO_DOMAIN);
+#else  // macOS; also right before the socket is bound
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) < 0) return std::nullopt;
+  return own.ss_family;
+#endif
 }
 
 // A list in /proc/sys/net/ipv4, as the kernel writes it: "reno cubic".
@@ -51,7 +52,8 @@ std::string kernel_list(const std::string& name) {
 void apply(const SocketOptions& options, int socket) {
   if (options.send_buffer > 0) set(socket, SOL_SOCKET, SO_SNDBUF, options.send_buffer, "SO_SNDBUF");
   if (options.receive_buffer > 0) set(socket, SOL_SOCKET, SO_RCVBUF, options.receive_buffer, "SO_RCVBUF");
-  if (domain_of(socket) == AF_UNIX) return;
+  const auto family = family_of(socket);
+  if (checked(family ? *family : -1, "getsockopt(SO_DOMAIN)") == AF_UNIX) return;
   set(socket, IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0, "TCP_NODELAY");
   if (!options.congestion.empty()) {
     // Refused without the right to use it (EPERM) or where the module is missing (ENOENT): the results tell.
@@ -61,9 +63,9 @@ void apply(const SocketOptions& options, int socket) {
 
 std::string congestion_refused(const std::string& name, int family) {
   if (name.empty()) return {};
-  const int number = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (number < 0 && errno == EAFNOSUPPORT) return {};
-  const Fd socket(checked(number, "socket({})", family));
+  const Fd socket = stream_socket(family, 0);
+  if (!socket.is_open() && errno == EAFNOSUPPORT) return {};
+  checked(socket.get(), "socket({})", family);
   if (set_congestion(socket.get(), name) == 0) return {};
   if (errno == EPERM)
     return "only privileged users may have it here; others may have: " +
@@ -75,27 +77,18 @@ SocketFacts read_back(int socket) {
   SocketFacts facts;
   facts.send_buffer = get(socket, SOL_SOCKET, SO_SNDBUF);
   facts.receive_buffer = get(socket, SOL_SOCKET, SO_RCVBUF);
-  if (get(socket, SOL_SOCKET, SO_DOMAIN).value_or(AF_UNIX) == AF_UNIX) return facts;
+  if (family_of(socket).value_or(AF_UNIX) == AF_UNIX) return facts;
   if (const auto nodelay = get(socket, IPPROTO_TCP, TCP_NODELAY)) facts.nodelay = *nodelay != 0;
-  std::array<char, 32> name{};
-  socklen_t size = name.size() - 1;
-  if (::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0)
-    facts.congestion = name.data();
-  if (get(socket, SOL_SOCKET, SO_ACCEPTCONN).value_or(0) != 0) {
-    // For a listener the kernel keeps the granted backlog where a connection keeps its count of sacked
-    // segments.
-    tcp_info info{};
-    size = sizeof info;
-    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
-      facts.backlog = static_cast<int>(info.tcpi_sacked);
-  }
+  facts.congestion = congestion_of(socket);
+  if (get(socket, SOL_SOCKET, SO_ACCEPTCONN).value_or(0) != 0) facts.backlog = accept_queue(socket).backlog;
   return facts;
 }
 
 void set_timeout(int socket, int option, Duration time) {
   time = std::max<Duration>(time, std::chrono::microseconds(1));  // zero would mean no timeout
-  const timeval value{.tv_sec = time / std::chrono::seconds(1),
-                      .tv_usec = time % std::chrono::seconds(1) / std::chrono::microseconds(1)};
+  const timeval value{
+      .tv_sec = time / std::chrono::seconds(1),
+      .tv_usec = static_cast<suseconds_t>(time % std::chrono::seconds(1) / std::chrono::microseconds(1))};
   checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
 }
 

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/fd.hpp"
 #include "base/shared_memory.hpp"
+#include "base/system/event.hpp"
 
 namespace joust {
 
@@ -15,14 +15,13 @@ namespace joust {
 // also from a signal handler.
 class Stop {
  public:
-  Stop();
   void request();
   bool requested() const { return level_->load(std::memory_order_acquire) > 0; }
   bool at_once() const { return level_->load(std::memory_order_acquire) > 1; }
-  int fd() const { return event_.get(); }
+  int fd() const { return event_.fd(); }
 
  private:
-  Fd event_;
+  EventDescriptor event_;
   SharedMemory<std::atomic<int>> level_{0};
 };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "net/target.hpp"
 
-#include <sys/socket.h>
-
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/system/sockets.hpp"
 #include "net/local_ports.hpp"
 
 namespace joust {
@@ -16,7 +15,8 @@ bool is_full_backlog(int error, int family) {
 
 Fd Target::make_socket(std::size_t index, int flags) const {
   const int family = endpoints_[index].family();
-  Fd socket(checked(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0), "socket() for {}", name_));
+  Fd socket = stream_socket(family, flags);
+  checked(socket.get(), "socket() for {}", name_);
   apply(options_, socket.get());
   if (sources_ > 1 && is_ipv4_loopback(endpoints_[index]))
     bind_to_source(socket.get(), next_source_.fetch_add(1, std::memory_order_relaxed) % sources_);

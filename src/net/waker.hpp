@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/fd.hpp"
+#include "base/system/event.hpp"
 #include "joust/service.hpp"
 
 namespace joust {
@@ -11,13 +11,12 @@ namespace joust {
 // Rouses a loop that waits for fd() to become readable. Wakes that come before the loop has looked are one.
 class Waker : public Wakeable {
  public:
-  Waker();
   void wake() override;
   void clear();  // the loop's: what it looks for after this, it will not miss
-  int fd() const { return event_.get(); }
+  int fd() const { return event_.fd(); }
 
  private:
-  Fd event_;
+  EventDescriptor event_;
   std::atomic<bool> pending_{false};
 };
 

@@ -2,9 +2,7 @@
 #include "store/available.hpp"
 
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/resource.h>
-#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 
 #include "base/control_groups.hpp"
 #include "base/text.hpp"
+#include "store/file_system_room.hpp"
 
 namespace joust {
 namespace {
@@ -69,13 +68,17 @@ void apply_group(Available& available, const ControlGroup& group) {
         "the memory limit of control group " + group.name);
 }
 
+std::uint64_t page_bytes() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 void apply_process_limits(Available& available, const SystemFiles& from) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     lower(available, limit.rlim_cur, "RLIMIT_FSIZE, the largest file of this process");
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   const auto pages = number_in(from.proc + "/self/statm");
-  const std::uint64_t used = pages.value_or(0) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t used = pages.value_or(0) * page_bytes();
   lower(available, difference(limit.rlim_cur, used), "RLIMIT_AS, the address space of this process");
 }
 
@@ -85,6 +88,10 @@ Available available_memory(const SystemFiles& from) {
   Available available{.in_memory = true};
   if (const auto kib = entry_of(from.proc + "/meminfo", "MemAvailable:"))
     lower(available, *kib << 10, "the machine's memory");
+#ifndef __linux__  // how much is in use differs from system to system
+  lower(available, static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * page_bytes(),
+        "the machine's memory");
+#endif
   for (const ControlGroup& group : control_groups(from.proc, from.cgroups, "memory"))
     apply_group(available, group);
   apply_process_limits(available, from);
@@ -92,13 +99,10 @@ Available available_memory(const SystemFiles& from) {
 }
 
 Available available_space(int fd, std::uint64_t wanted) {
-  struct statfs facts{};
-  if (::fstatfs(fd, &facts) != 0) return {};
-  Available available{facts.f_bavail * static_cast<std::uint64_t>(facts.f_frsize), "the file system",
-                      facts.f_type == TMPFS_MAGIC || facts.f_type == RAMFS_MAGIC};
+  const auto room = file_system_room(fd);
+  if (!room) return {};
+  Available available{room->bytes, "the file system", room->in_memory};
   if (!available.in_memory) return available;
-  // A memory file system without a size, as for anonymous files, reports 0 blocks.
-  if (facts.f_blocks == 0) available.bytes = UINT64_MAX;
   if (wanted < kWorthALook) return available;
   const Available memory = available_memory();
   return memory.bytes < available.bytes ? memory : available;

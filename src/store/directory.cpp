@@ -2,34 +2,23 @@
 #include "store/directory.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "base/check.hpp"
 #include "store/name.hpp"
+#include "store/openat2.hpp"
 
 namespace joust {
 namespace {
 
+#ifndef O_PATH  // macOS
+#define O_PATH O_SEARCH
+#endif
+
 // A handle that can neither read nor write, so search permission is enough.
 constexpr int kHandle = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-// glibc has no wrapper for openat2.
-int open_resolved(int directory, const char* name, int flags) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  // EAGAIN: a rename during the lookup prevented the check for "beneath".
-  for (int attempt = 0; attempt < 16; ++attempt) {
-    const long fd = ::syscall(SYS_openat2, directory, name, &how, sizeof how);
-    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
-  }
-  return -1;
-}
 
 bool has_openat2(int directory) {
   const Fd probe(open_resolved(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -67,7 +56,7 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return fd;
-  struct stat facts{};
+  struct stat facts {};
   if (::fstat(fd->get(), &facts) != 0) return std::unexpected(errno);
   if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
   return fd;

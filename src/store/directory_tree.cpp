@@ -10,17 +10,17 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 
 #include "base/check.hpp"
 #include "store/name.hpp"
+#include "store/rename.hpp"
 
 namespace joust {
 namespace {
 
 std::string unguessable_name() {
   std::array<std::uint64_t, 2> random{};
-  checked(retry_interrupted([&] { return ::getrandom(random.data(), sizeof random, 0); }), "getrandom()");
+  checked(::getentropy(random.data(), sizeof random), "getentropy()");
   return fmt::format("{}partial-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
 }
 
@@ -83,7 +83,7 @@ void DirectoryTree::TemporaryFile::abandon() {
 
 // The size of the existing file of that name, if it may be replaced; otherwise the errno.
 std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::in_its_place() const {
-  struct stat facts{};
+  struct stat facts {};
   if (::fstatat(parent_.fd.get(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
@@ -96,7 +96,8 @@ std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::in_its_place() c
 std::expected<ReplacedBytes, int> DirectoryTree::TemporaryFile::publish() {
   const auto parent = directory_.open_parent(name_);
   if (!parent) return std::unexpected(parent.error());
-  struct stat held{}, found{};
+  struct stat held {
+  }, found{};
   if (::fstat(parent_.fd.get(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0)
     return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
@@ -112,10 +113,10 @@ int DirectoryTree::TemporaryFile::rename_into_place() const {
   const int in = parent_.fd.get();
   const char* const from = temporary_.c_str();
   const char* const to = parent_.last.c_str();
-  const unsigned flags = existing_ == Existing::keep ? RENAME_NOREPLACE : 0;
-  if (::renameat2(in, from, in, to, flags) == 0) return 0;
-  if (flags == 0 || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
-  // The file system has no RENAME_NOREPLACE; linkat() never replaces.
+  const bool replaces = existing_ == Existing::replace;
+  if (rename_in(in, from, to, replaces) == 0) return 0;
+  if (replaces || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
+  // The file system or the kernel has no rename that never replaces; linkat() never replaces.
   if (::linkat(in, from, in, to, 0) != 0) return errno;
   ::unlinkat(in, from, 0);
   return 0;

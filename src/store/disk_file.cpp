@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/system/memory_file.hpp"
 #include "store/available.hpp"
+#include "store/disk_space.hpp"
 
 namespace joust {
 namespace {
@@ -71,7 +73,7 @@ std::expected<std::size_t, int> SourceFile::write_at(std::uint64_t /*offset*/, B
 }
 
 Bytes SourceFile::mapped(std::uint64_t offset, std::uint64_t size) const {
-  struct stat facts{};
+  struct stat facts {};
   if (mapping_.bytes().empty() || ::fstat(fd_.get(), &facts) != 0) return {};
   const std::uint64_t end = std::min<std::uint64_t>(mapping_.bytes().size(), facts.st_size);
   if (offset >= end) return {};
@@ -119,9 +121,7 @@ int TargetFile::make_room(std::uint64_t offset, std::uint64_t size) {
 }
 
 bool TargetFile::free_room(std::uint64_t offset, std::uint64_t size) {
-  constexpr int kFree = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  const auto begin = static_cast<off_t>(offset), length = static_cast<off_t>(size);
-  return retry_interrupted([&] { return ::fallocate(fd_.get(), kFree, begin, length); }) == 0;
+  return punch(fd_.get(), offset, size) == 0;
 }
 
 NullFile::NullFile(FileWrite how)
@@ -134,16 +134,11 @@ std::expected<std::size_t, int> NullFile::write_pieces_at(std::uint64_t /*offset
   return size_of(pieces);
 }
 
-int reserve(int fd, std::uint64_t offset, std::uint64_t size) {
-  if (size == 0) return 0;
-  const auto begin = static_cast<off_t>(offset), length = static_cast<off_t>(size);
-  return retry_interrupted([&] { return ::fallocate(fd, 0, begin, length); }) == 0 ? 0 : errno;
-}
-
 Fd generated_file(std::uint64_t size) {
   if (const Available room = available_memory(); size > room.bytes)
     checked_number(ENOMEM, "{}", shortage(size, room));
-  Fd fd(checked(::memfd_create("joust-sample", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create()"));
+  Fd fd = sealable_memory_file("joust-sample");
+  checked(fd.get(), "memfd_create()");
   checked(::ftruncate(fd.get(), static_cast<off_t>(size)), "ftruncate(memory, {})", size);
   // A prime number of words, so that exchanged pages and frames are detected.
   std::vector<std::uint64_t> block(65'521);
@@ -162,7 +157,7 @@ Fd generated_file(std::uint64_t size) {
         retry_interrupted([&] { return ::pwrite(fd.get(), rest.data(), most, static_cast<off_t>(done)); }),
         "pwrite(memory, {} bytes)", most));
   }
-  checked(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), "fcntl(F_ADD_SEALS)");
+  checked(seal_memory(fd), "fcntl(F_ADD_SEALS)");
   return fd;
 }
 

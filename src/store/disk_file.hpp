@@ -111,10 +111,6 @@ class NullFile : public File {
   Filling filling_;
 };
 
-// Reserves disk space for a part of a file, and makes the file long enough. Returns 0 or the errno:
-// EOPNOTSUPP if the file system cannot reserve.
-int reserve(int fd, std::uint64_t offset, std::uint64_t size);
-
 // An anonymous file in memory, filled with a pattern; it can neither grow nor shrink. Throws
 // std::system_error, also if too little memory is available (available_memory()).
 Fd generated_file(std::uint64_t size);

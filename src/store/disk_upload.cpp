@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "store/available.hpp"
+#include "store/disk_space.hpp"
 
 namespace joust {
 namespace {

@@ -2,7 +2,6 @@
 #include "store/local_files.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +11,11 @@
 #include <system_error>
 
 #include "base/check.hpp"
+#include "base/system/memory_file.hpp"
 #include "store/available.hpp"
+#include "store/disk_space.hpp"
 #include "store/file_digest.hpp"
+#include "store/file_version.hpp"
 #include "store/tree_storage.hpp"
 
 namespace joust {
@@ -27,7 +29,7 @@ std::unexpected<FileRefusal> refuse(const std::string& what, int error) {
 Fd open_regular(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.is_open()) throw UnusableFile(path, std::strerror(errno));
-  struct stat facts{};
+  struct stat facts {};
   checked(::fstat(fd.get(), &facts), "fstat({})", path);
   if (!S_ISREG(facts.st_mode)) throw UnusableFile(path, "is no regular file");
   return fd;
@@ -80,7 +82,7 @@ LocalFiles::LocalFiles(const LocalFilesRules& rules) : rules_(rules) {
 
 void LocalFiles::open_output() {
   const std::filesystem::path path(rules_.output);
-  struct stat facts{};
+  struct stat facts {};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode))
     throw UnusableFile(rules_.output, "is there, and is no regular file");
   output_ = path.filename().string();
@@ -120,7 +122,7 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
     return FileWrite::write;
   };
   if (rules_.sink == SinkKind::memory) {
-    Fd fd(::memfd_create("joust-sink", MFD_CLOEXEC));
+    Fd fd = memory_file("joust-sink");
     if (!fd.is_open()) return refuse("memory for what is received", errno);
     if (const Available room = available_space(fd.get(), size); size > room.bytes)
       return std::unexpected(FileRefusal{FileError::no_space, shortage(size, room)});

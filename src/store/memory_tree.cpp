@@ -2,7 +2,6 @@
 #include "store/memory_tree.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -10,6 +9,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/system/memory_file.hpp"
 
 namespace joust {
 namespace {
@@ -61,7 +61,7 @@ std::expected<std::unique_ptr<NewFile>, int> MemoryTree::create(std::string_view
     if (is_there && existing == Existing::keep) return std::unexpected(EEXIST);
     if (!is_there && files_.size() >= most_files_) return std::unexpected(EMFILE);
   }
-  Fd fd(::memfd_create("joust-upload", MFD_CLOEXEC));
+  Fd fd = memory_file("joust-upload");
   if (!fd.is_open()) return std::unexpected(errno);
   auto kept = duplicate(fd);
   if (!kept) return std::unexpected(kept.error());
@@ -77,7 +77,7 @@ std::expected<ReplacedBytes, int> MemoryTree::publish(const std::string& name, E
     return std::nullopt;
   }
   if (existing == Existing::keep) return std::unexpected(EEXIST);
-  struct stat before{};
+  struct stat before {};
   if (::fstat(found->second.get(), &before) != 0) return std::unexpected(errno);
   found->second = std::move(fd);
   return static_cast<std::uint64_t>(before.st_size);

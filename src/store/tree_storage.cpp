@@ -2,12 +2,10 @@
 #include "store/tree_storage.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
 
-#include "base/check.hpp"
+#include "store/file_version.hpp"
 #include "store/name.hpp"
 
 namespace joust {
@@ -19,33 +17,12 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {})
   return std::unexpected(FileRefusal{error, std::string(text)});
 }
 
-std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 // The rest is left to others.
 std::uint64_t usual_quota(const Available& available) {
   return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
 }
 
-// The clock of the file systems' time stamps.
-std::int64_t wall_clock_ns() {
-  timespec now{};
-  checked(::clock_gettime(CLOCK_REALTIME_COARSE, &now), "clock_gettime(CLOCK_REALTIME_COARSE)");
-  return nanoseconds(now);
-}
-
 }  // namespace
-
-FileVersion version_of(int fd) {
-  struct stat facts{};
-  checked(::fstat(fd, &facts), "fstat()");
-  return {.device = facts.st_dev,
-          .inode = facts.st_ino,
-          .size = static_cast<std::uint64_t>(facts.st_size),
-          .modified_ns = nanoseconds(facts.st_mtim),
-          .changed_ns = nanoseconds(facts.st_ctim)};
-}
 
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),

@@ -66,7 +66,4 @@ class TreeStorage : public Storage {
   DigestWorker worker_;  // destroyed first: its task may hold the last reference to an upload
 };
 
-// The version of an open file. Throws std::system_error.
-FileVersion version_of(int fd);
-
 }  // namespace joust

@@ -33,7 +33,7 @@ Signals::Signals(Stop& stop, void (*report)(int)) {
   struct sigaction action{};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_RESTART | SA_SIGINFO;
-  for (const int signal : kWatched) ::sigaddset(&action.sa_mask, signal);
+  for (const int signal : kWatched) sigaddset(&action.sa_mask, signal);
   for (std::size_t i = 0; i < kWatched.size(); ++i) {
     checked(::sigaction(kWatched[i], &action, &before_[i]), "sigaction({})", kWatched[i]);
     if (kWatched[i] == SIGHUP && before_[i].sa_handler == SIG_IGN)

@@ -15,6 +15,7 @@
 #include "cli/common/signals.hpp"
 #include "cli/race/command.hpp"
 #include "measure/affinity.hpp"
+#include "measure/process_clock.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/placement.hpp"
@@ -111,6 +112,8 @@ int Race::run() {
     print_out(report::race_plan(raced, plan, cpus, program.name));
     return kOk;
   }
+  if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
+    throw std::runtime_error("there are no races on this system: " + reason);
   require_contestant(plan);
   return race_and_report(raced, std::move(plan), cpus);
 }

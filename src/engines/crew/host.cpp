@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/sigpipe.hpp"
+#include "base/system/ppoll.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/crew/blocking_dial.hpp"

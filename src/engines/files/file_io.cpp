@@ -2,7 +2,6 @@
 #include "engines/files/file_io.hpp"
 
 #include <fcntl.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,8 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/system/sendfile.hpp"
+#include "base/system/splice.hpp"
 
 namespace joust {
 namespace {
@@ -47,9 +48,8 @@ std::optional<bool> send_file(int socket, StreamConnection& connection, const Fi
 }
 
 ssize_t call_sendfile(int socket, const FileRange& source) {
-  auto offset = static_cast<off_t>(source.offset);
   const std::size_t most = std::min<std::uint64_t>(source.size, kMostSent);
-  return ::sendfile(socket, source.file->descriptor(), &offset, most);
+  return send_from_file(socket, source.file->descriptor(), static_cast<off_t>(source.offset), most);
 }
 
 std::optional<bool> report_sendfile(StreamConnection& connection, const FileRange& source, ssize_t result,

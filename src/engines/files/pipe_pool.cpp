@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "engines/files/pipe_pool.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <utility>
+
+#include "base/system/pipe.hpp"
+#include "base/system/splice.hpp"
 
 namespace joust {
 namespace {
@@ -59,12 +59,16 @@ void PipePool::give_back(Pipe pipe, bool is_empty) {
 }
 
 std::optional<PipePool::Pipe> PipePool::make() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+  if constexpr (!kHasSplice) {
+    refuse();
+    return std::nullopt;
+  }
+  auto [from, into] = open_pipe(O_CLOEXEC);
+  if (!into.is_open()) {
     close_for_a_while("splice: at times there was no pipe to be had, and files were written from memory");
     return std::nullopt;
   }
-  Pipe pipe{Fd(ends[0]), Fd(ends[1])};
+  Pipe pipe{std::move(from), std::move(into)};
   pipe.bytes = widen(pipe.into.get());
   if (pipe.bytes < kLeastBytes) {
     close_for_a_while(

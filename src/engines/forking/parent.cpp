@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +14,8 @@
 #include "base/check.hpp"
 #include "base/signals_blocked.hpp"
 #include "base/sigpipe.hpp"
+#include "base/system/ppoll.hpp"
+#include "base/system/process.hpp"
 #include "connection/tally.hpp"
 #include "engines/forking/process.hpp"
 #include "engines/forking/signals.hpp"
@@ -165,8 +166,8 @@ void ParentProcess::give_up_waiting() {
 
 // The child: serves the waiting connection, and ends without the parent's destructors and output buffers.
 void ParentProcess::become_child(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // the parent died before prctl()
+  end_with_parent();
+  if (::getppid() != parent) ::_exit(0);  // the parent died before that
   take_childs_signals();
   for (const Listener* listener : hosting_.listeners) ::close(listener->fd());
   children_.clear();  // this process's copies of the descriptors

@@ -4,11 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace joust {
+#include "base/system/process.hpp"
 
-Fd open_process(pid_t process) {
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-}
+namespace joust {
 
 void signal_process(const Fd& process, int number) {
   ::syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);  // fails if the process has ended

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engines/forking/signals.hpp"
 
+#include <initializer_list>
+
 namespace joust {
 
 void take_childs_signals() {
@@ -10,8 +12,8 @@ void take_childs_signals() {
   action.sa_handler = [](int) {};  // without SA_RESTART: it ends the system call
   ::sigaction(kInterruptChild, &action, nullptr);
   sigset_t pipe;
-  ::sigemptyset(&pipe);
-  ::sigaddset(&pipe, SIGPIPE);
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
   ::pthread_sigmask(SIG_SETMASK, &pipe, nullptr);
 }
 

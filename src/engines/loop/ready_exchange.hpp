@@ -2,13 +2,13 @@
 #pragma once
 
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/system/sockets.hpp"
 #include "engines/engine.hpp"
 #include "engines/files/file_input.hpp"
 #include "engines/loop/loop_core.hpp"

@@ -2,12 +2,12 @@
 #include "engines/loop/ready_io.hpp"
 
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/system/sockets.hpp"
 #include "engines/files/file_io.hpp"
 
 namespace joust {
@@ -24,13 +24,18 @@ ssize_t send_pieces(int socket, std::span<iovec> pieces) {
   // send() for a single piece: the kernel then has no message header to copy and check.
   if (pieces.size() == 1)
     return ::send(socket, pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL | MSG_DONTWAIT);
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = pieces.size();
+  const msghdr message = message_of(pieces);
   return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 }  // namespace
+
+msghdr message_of(std::span<iovec> pieces) {
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = static_cast<decltype(message.msg_iovlen)>(pieces.size());
+  return message;
+}
 
 bool receive_ready(int socket, StreamConnection& connection, std::span<std::byte> buffer, bool end_is_near,
                    Time now) {

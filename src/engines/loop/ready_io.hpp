@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <span>
 
@@ -30,6 +33,9 @@ void send_a_turn(int socket, StreamConnection& connection, Time now);
 
 // shutdown(SHUT_WR): the peer reads our end of stream; reading goes on.
 void end_stream(int socket, StreamConnection& connection, Time now);
+
+// The argument of sendmsg() for these pieces; the type of their number differs between systems.
+msghdr message_of(std::span<iovec> pieces);
 
 // The result of a connect in progress: 0, or the errno.
 int connect_result(int socket);

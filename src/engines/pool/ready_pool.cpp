@@ -68,7 +68,7 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
 // changes. A peer without an interest is still watched for a reset, unless its hang-up has been reported,
 // because that would be reported again at once.
 bool ReadyPool::rest(Peer& peer) {
-  const unsigned events = (peer.connection->wants_input() ? POLLIN | POLLRDHUP : 0U) |
+  const unsigned events = (peer.connection->wants_input() ? POLLIN | kReadHangUp : 0U) |
                           (peer.unfinished || !peer.writable ? POLLOUT : 0U);
   if (events != 0 || !peer.has_hung_up) watch_once(peer, events);
   return true;

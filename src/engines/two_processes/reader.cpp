@@ -2,7 +2,6 @@
 #include "engines/two_processes/reader.hpp"
 
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 
 #include "base/check.hpp"
 #include "base/signals_blocked.hpp"
+#include "base/system/process.hpp"
 #include "engines/forking/process.hpp"
 #include "engines/forking/signals.hpp"
 
@@ -75,8 +75,8 @@ Reader::~Reader() {
 
 // The work of the child.
 void Reader::read(int socket, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(0);  // the parent died before prctl()
+  end_with_parent();
+  if (::getppid() != parent) ::_exit(0);  // the parent died before that
   take_childs_signals();
   close_all_but({socket, filled_.get(), emptied_.get()});
   for (;;) {

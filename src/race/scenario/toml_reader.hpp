@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cfloat>
+#ifndef FLT_RADIX  // toml++ needs it; the <cfloat> of macOS lacks it where <cmath> has been included before
+#define FLT_RADIX __FLT_RADIX__
+#endif
 #include <toml++/toml.h>
 
 #include <cstdint>

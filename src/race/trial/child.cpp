@@ -4,9 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +15,9 @@
 
 #include "base/check.hpp"
 #include "base/signals_blocked.hpp"
+#include "base/system/pipe.hpp"
+#include "base/system/process.hpp"
+#include "measure/affinity.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,29 +29,23 @@ constexpr std::size_t kMostLastLines = 8;
 constexpr std::size_t kLongestLine = 64 << 10;
 constexpr std::size_t kMostLines = 256;  // not taken yet
 
-struct Pipe {
-  Fd read, write;
-  Pipe() {
-    std::array<int, 2> ends{};
-    checked(::pipe2(ends.data(), O_CLOEXEC), "pipe2()");
-    read = Fd(ends[0]);
-    write = Fd(ends[1]);
-  }
-};
+OpenPipe checked_pipe() {
+  OpenPipe pipe = open_pipe(O_CLOEXEC);
+  checked(pipe.into.get(), "pipe2()");
+  return pipe;
+}
 
 // The child's data between fork and exec, prepared before, because the child must not allocate.
 struct Prepared {
   std::vector<char*> argv;
-  cpu_set_t cpus{};
+  CpuSet cpus;
   bool pinned = false;
-  Pipe output, errors, gate;
+  OpenPipe output = checked_pipe(), errors = checked_pipe(), gate = checked_pipe();
   Fd nothing{checked(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open(/dev/null)")};
 
-  explicit Prepared(const ChildCommand& command) : pinned(!command.cpus.empty()) {
+  explicit Prepared(const ChildCommand& command) : cpus(command.cpus), pinned(!command.cpus.empty()) {
     for (const std::string& word : command.words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
-    CPU_ZERO(&cpus);
-    for (const int cpu : command.cpus) CPU_SET(static_cast<std::size_t>(cpu), &cpus);
   }
 };
 
@@ -65,26 +59,25 @@ struct Prepared {
 // Runs in the child. Resets the signal mask and SIGPIPE, which exec would pass on to the program.
 [[noreturn]] void become(const char* program, Prepared& prepared, pid_t parent) {
   ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(127);  // the parent died before prctl()
+  end_with_parent();
+  if (::getppid() != parent) ::_exit(127);  // the parent died before that
   ::dup2(prepared.nothing.get(), STDIN_FILENO);
-  ::dup2(prepared.output.write.get(), STDOUT_FILENO);
-  ::dup2(prepared.errors.write.get(), STDERR_FILENO);
+  ::dup2(prepared.output.into.get(), STDOUT_FILENO);
+  ::dup2(prepared.errors.into.get(), STDERR_FILENO);
   // The handlers would tell this program of a stop that is meant for the child.
-  struct sigaction standard{};
+  struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) {
-    struct sigaction now{};
+    struct sigaction now {};
     ::sigaction(number, nullptr, &now);
     if (now.sa_handler != SIG_IGN || number == SIGPIPE) ::sigaction(number, &standard, nullptr);
   }
   sigset_t none;
-  ::sigemptyset(&none);
+  sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) < 0)
-    give_up("sched_setaffinity");
+  if (prepared.pinned && prepared.cpus.bind() < 0) give_up("sched_setaffinity");
   char go = 0;
-  if (::read(prepared.gate.read.get(), &go, 1) != 1) ::_exit(127);
+  if (::read(prepared.gate.from.get(), &go, 1) != 1) ::_exit(127);
   ::execv(program, prepared.argv.data());
   give_up(program);
 }
@@ -100,13 +93,13 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
     if (pid_ == 0) become(command.program.c_str(), prepared, parent);
   }
   ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
-  process_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  output_ = std::move(prepared.output.read);
-  errors_ = std::move(prepared.errors.read);
+  process_ = open_process(pid_);
+  output_ = std::move(prepared.output.from);
+  errors_ = std::move(prepared.errors.from);
   for (const Fd* pipe : {&output_, &errors_})
     checked(::fcntl(pipe->get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
   if (before_exec) before_exec(pid_);
-  checked(::write(prepared.gate.write.get(), "g", 1), "write(gate)");
+  checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
 }
 
 Child::~Child() {
@@ -117,7 +110,7 @@ Child::~Child() {
 void Child::send(int number, int value) const {
   if (ended()) return;
   // Refused where too many signals are queued.
-  if (::sigqueue(pid_, number, {.sival_int = value}) < 0) ::kill(pid_, number);
+  if (signal_with_value(pid_, number, value) < 0) ::kill(pid_, number);
 }
 
 // The group may outlive its leader: processes started by an external command are signalled too. The leader is
@@ -202,7 +195,8 @@ void Child::wait_any(std::span<Child* const> children, int stop, Time deadline) 
     events.push_back({child->ended() ? -1 : child->process_.get(), POLLIN, 0});
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  ::poll(events.data(), events.size(), static_cast<int>(std::clamp<long long>(left, 0, 1000)));
+  ::poll(events.data(), static_cast<nfds_t>(events.size()),
+         static_cast<int>(std::clamp<long long>(left, 0, 1000)));
   for (Child* child : children) {
     child->drain(child->output_, child->said_);
     child->drain(child->errors_, child->complained_);

@@ -3,10 +3,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include "base/check.hpp"
-#include "base/fd.hpp"
+#include "base/system/sockets.hpp"
 
 namespace joust::race {
 namespace {
@@ -19,14 +18,16 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-Fd stream_socket() {
-  return Fd(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket(AF_INET)"));
+Fd ipv4_socket() {
+  Fd socket = stream_socket(AF_INET, 0);
+  checked(socket.get(), "socket(AF_INET)");
+  return socket;
 }
 
 }  // namespace
 
 std::uint16_t free_port() {
-  const Fd socket = stream_socket();
+  const Fd socket = ipv4_socket();
   sockaddr_in address = loopback(0);
   socklen_t size = sizeof address;
   checked(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), "bind(127.0.0.1:0)");
@@ -35,7 +36,7 @@ std::uint16_t free_port() {
 }
 
 bool accepts(std::uint16_t port) {
-  const Fd socket = stream_socket();
+  const Fd socket = ipv4_socket();
   const sockaddr_in address = loopback(port);
   return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+add_library(nlohmann_json::nlohmann_json INTERFACE IMPORTED)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "base/system/sockets.hpp"
+
+#include <fcntl.h>
+
+namespace joust {
+
+#ifndef __APPLE__
+
+Fd stream_socket(int family, int flags) {
+  return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+}
+
+int accept_socket(int listener, int flags) {
+  return ::accept4(listener, nullptr, nullptr, flags);
+}
+
+#else
+
+namespace {
+
+// Sets what the other systems set with the call that makes the socket. An accepted socket is non-blocking
+// where its listener is, so the flag is set both ways.
+Fd with_flags(Fd socket, int flags) {
+  const int on = 1;
+  const bool done = socket.is_open() && ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC) == 0 &&
+                    ::fcntl(socket.get(), F_SETFL, (flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0) == 0;
+  if (!done) return {};
+  // Refused for a socket that the peer has already reset (EINVAL): a send to it then fails before it signals.
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+  return socket;
+}
+
+}  // namespace
+
+Fd stream_socket(int family, int flags) {
+  return with_flags(Fd(::socket(family, SOCK_STREAM, 0)), flags);
+}
+
+int accept_socket(int listener, int flags) {
+  return with_flags(Fd(::accept(listener, nullptr, nullptr)), flags).release();
+}
+
+#endif
+
+}  // namespace joust

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/socket.h>
+
+#include "base/fd.hpp"
+
+// macOS makes a socket first and sets its flags afterwards; it lacks these names, and accept4().
+#ifndef SOCK_NONBLOCK
+#define SOCK_NONBLOCK 0x1000
+#endif
+#ifndef SOCK_CLOEXEC
+#define SOCK_CLOEXEC 0x2000
+#endif
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0  // every socket has SO_NOSIGPIPE there
+#endif
+
+namespace joust {
+
+// socket(family, SOCK_STREAM), close-on-exec, and SOCK_NONBLOCK where `flags` say so. Not open, with errno
+// set, where the call fails.
+Fd stream_socket(int family, int flags);
+
+// accept4() without the peer's address; `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC. Fails as accept4() does.
+int accept_socket(int listener, int flags);
+
+}  // namespace joust

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "store/file_version.hpp"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/check.hpp"
+
+namespace joust {
+namespace {
+
+#ifdef CLOCK_REALTIME_COARSE
+constexpr clockid_t kStampClock = CLOCK_REALTIME_COARSE;
+#else
+constexpr clockid_t kStampClock = CLOCK_REALTIME;
+#endif
+
+#ifndef __APPLE__
+timespec modified(const struct stat& facts) {
+  return facts.st_mtim;
+}
+timespec changed(const struct stat& facts) {
+  return facts.st_ctim;
+}
+#else
+timespec modified(const struct stat& facts) {
+  return facts.st_mtimespec;
+}
+timespec changed(const struct stat& facts) {
+  return facts.st_ctimespec;
+}
+#endif
+
+std::int64_t nanoseconds(const timespec& time) {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+FileVersion version_of(int fd) {
+  struct stat facts {};
+  checked(::fstat(fd, &facts), "fstat()");
+  return {.device = static_cast<std::uint64_t>(facts.st_dev),
+          .inode = facts.st_ino,
+          .size = static_cast<std::uint64_t>(facts.st_size),
+          .modified_ns = nanoseconds(modified(facts)),
+          .changed_ns = nanoseconds(changed(facts))};
+}
+
+std::int64_t wall_clock_ns() {
+  timespec now{};
+  checked(::clock_gettime(kStampClock, &now), "clock_gettime()");
+  return nanoseconds(now);
+}
+
+}  // namespace joust

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "store/storage.hpp"
+
+namespace joust {
+
+FileVersion version_of(int fd);  // throws std::system_error
+
+// The clock of the file systems' time stamps.
+std::int64_t wall_clock_ns();
+
+}  // namespace joust
