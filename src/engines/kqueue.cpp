@@ -147,13 +147,9 @@ void KqueueLoop::watch(Peer& peer) {
   peer.armed = armed | wanted;
 }
 
-// close() ends the watches of a socket, but libkqueue does not learn of it.
 bool KqueueLoop::let_go(Peer& peer) {
   std::erase_if(changes_, [&](const Event& change) { return change.udata == &peer; });
-#ifdef __linux__
-  queue_.forget(peer.socket.get(), EVFILT_READ);
-  queue_.forget(peer.socket.get(), EVFILT_WRITE);
-#endif
+  queue_.before_close(peer.socket.get());
   return true;
 }
 

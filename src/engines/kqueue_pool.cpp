@@ -100,14 +100,8 @@ void KqueuePool::watch_once(Peer& peer, unsigned events) {
   peer.armed = filters;
 }
 
-// close() ends the watches of a socket, but libkqueue does not learn of it.
 bool KqueuePool::let_go(Peer& peer) {
-#ifdef __linux__
-  if (peer.armed != Peer::kUnwatched) {
-    queue_.forget(peer.socket.get(), EVFILT_READ);
-    queue_.forget(peer.socket.get(), EVFILT_WRITE);
-  }
-#endif
+  if (peer.armed != Peer::kUnwatched) queue_.before_close(peer.socket.get());
   return true;
 }
 

@@ -32,6 +32,13 @@ void KqueueSet::forget(int fd, int filter) {
   ::kevent(queue_.get(), &end, 1, nullptr, 0, nullptr);
 }
 
+void KqueueSet::before_close([[maybe_unused]] int socket) {
+#ifdef __linux__
+  forget(socket, EVFILT_READ);
+  forget(socket, EVFILT_WRITE);
+#endif
+}
+
 int KqueueSet::wait(std::span<const Event> changes, Duration most) {
   const timespec timeout = to_timespec(most);
   return ::kevent(queue_.get(), changes.data(), static_cast<int>(changes.size()), events_.data(),

@@ -36,6 +36,9 @@ class KqueueSet {
   // Ends a watch at once, because the descriptor is about to be closed. No error where it is not watched.
   void forget(int fd, int filter);
 
+  // close() ends the watches of a socket, but libkqueue does not learn of it.
+  void before_close(int socket);
+
   // Makes the changes, and waits. Returns the result of the call. A refused change comes back as an event.
   int wait(std::span<const Event> changes, Duration most);
   std::span<const Event> first(std::size_t count) const { return {events_.data(), count}; }
