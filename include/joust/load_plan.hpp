@@ -34,6 +34,7 @@ struct LoadPlan {
   // The connections rest, and send only in the turns that LoadRun::begin_turn() starts; messages, duration
   // and warmup are not used. For protocols that take turns (Protocol::takes_turns).
   bool turns = false;
+  bool counted_turns = false;  // each turn is a number of messages of each connection, not a time
 
   bool open_loop() const { return rate_per_s > 0; }
   bool has_schedule() const { return open_loop() || interval != Duration{}; }

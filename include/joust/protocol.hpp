@@ -63,6 +63,12 @@ struct Protocol {
   // True where the client's connections can rest between slices of time (LoadPlan::turns): all requests have
   // been answered then, and nothing is under way.
   bool takes_turns = false;
+  // True where a slice would be a number of messages and not of time (LoadPlan::counted_turns), because a
+  // message is long and cannot be broken off: the transfer of a file.
+  bool counts_turns = false;
+  // Options with which the connections of a load cannot rest all the same: one of them ends connections after
+  // a number of messages, for instance.
+  std::vector<std::string> options_without_turns{};
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   // How many messages each connection of `load` sends if neither a count nor a time is given; 0: it runs for

@@ -14,6 +14,9 @@
 namespace joust {
 namespace {
 
+// At rest a stop is the ordinary end, and a transfer is verified then. Sessions have limits of their own.
+constexpr Duration kLongestEnd = std::chrono::minutes(2);
+
 std::string load_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} load -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s
@@ -35,6 +38,7 @@ interrupted.)",
 }  // namespace
 
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
+  plan.turns |= plan.counted_turns;
   check_connect(connect, chosen);
   check_payload(chosen_protocol, payload);
   if (events && json.empty())
@@ -50,6 +54,11 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--turns needs --events, and neither -m nor -d: each turn has a length of its own");
   if (plan.turns && !chosen_protocol.takes_turns)
     throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
+  if (plan.turns && !plan.counted_turns && chosen_protocol.counts_turns)
+    throw UsageError(fmt::format("--turns: a turn of '{}' is a count: say --counted-turns", protocol.name));
+  if (plan.counted_turns && plan.has_schedule())
+    throw UsageError("--counted-turns excludes -i and -R: a schedule needs turns of a length");
+  if (plan.counted_turns) limits.drain = kLongestEnd;
   plan.connections = connections;
   schedule.complete(plan);
   if (search_option->given()) prepare_search();
@@ -153,6 +162,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
   command.add_flag("--turns", load->plan.turns,
                    "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
                    "--events, ends with SIGTERM");
+  command.add_flag("--counted-turns", load->plan.counted_turns,
+                   "the same, and the value is the number of messages or transfers of each connection");
   load->socket.add_to(command);
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });

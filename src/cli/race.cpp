@@ -115,8 +115,8 @@ void Race::add_race_to(Command command) {
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"on", "off"});
                });
-  add_time(command, "--turn", flags.turn, "length of a turn [10 latencies, at least 20ms]", group,
-           std::chrono::milliseconds(1));
+  add_time(command, "--turn", flags.turn, "length of a turn; not with -m [10 latencies, at least 20ms]",
+           group, std::chrono::milliseconds(1));
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
   add_time(command, "--trial-timeout", flags.trial_timeout,

@@ -12,8 +12,8 @@ namespace joust {
 // are counted there even if nothing has been received since.
 void RequestSession::next_phases(Time now) {
   if (phase_ == Phase::waiting && begins()) start(*run_.start());
-  if (phase_ == Phase::warming && now >= window_opens()) {
-    if (plan_.messages || (plan_.turns && *run_.opens() == *run_.closes()))
+  if (phase_ == Phase::warming && (plan_.counted_turns ? !has_more() : now >= window_opens())) {
+    if (plan_.messages || (plan_.turns && !run_.turn_is_recorded()))
       phase_ = Phase::settling;
     else
       enter_window(*run_.opens());
@@ -35,6 +35,7 @@ void RequestSession::next_phases(Time now) {
 // The turn is over for this connection. The first requests of the next one are written in advance.
 void RequestSession::rest(Time now) {
   phase_ = Phase::waiting;
+  in_window_ = 0;
   schedule_.pause(closes_);
   fill(now);
   run_.rested(now);
@@ -48,7 +49,9 @@ Time RequestSession::window_opens() const {
 void RequestSession::start(Time now) {
   turn_ = run_.turn();
   left_window_ = cut_off_ = last_request_ = false;
-  if (plan_.warmup == Duration{} && !plan_.turns) return enter_window(now);
+  const bool at_once =
+      plan_.turns ? plan_.counted_turns && run_.turn_is_recorded() : plan_.warmup == Duration{};
+  if (at_once) return enter_window(now);
   unseen_bytes_ = 0;  // they belong to the warm-up
   begin_schedule(now);
   closes_ = run_.closes().value_or(Time::max());
@@ -79,13 +82,13 @@ void RequestSession::enter_window(Time opens) {
   phase_ = Phase::measuring;
   opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;
-  closes_ = *run_.closes();
+  closes_ = run_.closes().value_or(Time::max());
   if (!plan_.turns) run_.entered_window();
 }
 
 // When advance() has to be called even if nothing is received, or Time::max().
 Time RequestSession::border() const {
-  if (phase_ == Phase::warming) return window_opens();
+  if (phase_ == Phase::warming && !plan_.counted_turns) return window_opens();
   return phase_ == Phase::measuring ? closes_ : Time::max();
 }
 
@@ -132,11 +135,15 @@ std::size_t RequestSession::in_flight_of_window() const {
 // After every input: finishes the connection if no work is left.
 void RequestSession::conclude(Time now) {
   advance(now);
-  const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
+  const auto most = most_requests();
+  const bool all_sent = phase_ == Phase::measuring && most && in_window_ >= *most;
   if (owes() && now >= closes_ + plan_.request_timeout) cut_off(now);
   if (all_sent || (phase_ == Phase::finishing && !owes())) last_request(now);
   if (finished_ || !all_heard()) return;
-  if (all_sent) leave_window(now);
+  if (all_sent) {
+    leave_window(now);
+    advance(now);
+  }
   if (phase_ != Phase::finishing || owes()) return;
   finished_ = true;
   if (plan_.open_loop() && !plan_.turns) run_.measured(now);

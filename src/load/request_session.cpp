@@ -31,9 +31,15 @@ bool RequestSession::shut() const {
 // True if there is another request for the current phase, regardless of slots and time.
 bool RequestSession::has_more() const {
   if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
-  if (plan_.turns) return true;
+  const auto most = most_requests();
   const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
-  return !plan_.messages || !for_window || in_window_ < *plan_.messages;
+  return !most || !(for_window || plan_.turns) || in_window_ < *most;
+}
+
+// The size of a counted turn is not known before it begins, but it has one request at least.
+std::optional<std::uint64_t> RequestSession::most_requests() const {
+  if (!plan_.counted_turns) return plan_.messages;
+  return phase_ == Phase::waiting ? 1 : run_.messages_in_turn();
 }
 
 // In an open loop the requests that were due in the window are sent even if it is over, while the server is

@@ -65,6 +65,8 @@ class RequestSession : public Session {
   bool records(Time now) const;
   bool is_of_window(Time intended) const;
   bool has_more() const;
+  // How many requests the window has, or a counted turn.
+  std::optional<std::uint64_t> most_requests() const;
   bool owes() const;
   bool may_send(Time now) const;
   void advance(Time now) {
@@ -113,7 +115,7 @@ class RequestSession : public Session {
   Time last_heard_{};
   std::uint64_t requests_ = 0;   // written so far
   std::uint64_t replies_ = 0;    // verified so far
-  std::uint64_t in_window_ = 0;  // of requests_: for the window (messages only)
+  std::uint64_t in_window_ = 0;  // of requests_: for the window, or the turn (messages only)
   InFlight intended_;            // when each outstanding request was meant to be sent
   const Framing framing_;
   Deframer deframer_;

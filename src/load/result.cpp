@@ -34,8 +34,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
     result.errors[stage] = run.failures(static_cast<Stage>(stage));
   const Time opens = run.opens().value_or(ended);
   const Time closes = std::min(run.closes().value_or(ended), ended);
-  // If no connection was ready, there was no window; if a load takes turns, there were several.
-  const Duration open = std::max(Duration{}, Duration(closes - opens)) + run.windows_before();
+  const Duration open = run.windows(ended);
   if (open > Duration{}) {
     result.window = {run.first_opens().value_or(opens), closes};
     result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();

@@ -69,15 +69,24 @@ void LoadRun::open_window(Time now) {
   if (plan_.messages) reach(Milestone::opened);
 }
 
-// The times first: a connection reads them when it has seen the new number.
 void LoadRun::begin_turn(Time now, Duration length, std::optional<Duration> ramp) {
+  announce_turn(now, now + std::min(length, ramp.value_or(length)), now + length, ramp.has_value());
+}
+
+void LoadRun::begin_counted_turn(Time now, std::uint64_t messages, bool recorded) {
   if (turns_.under_way()) return;
-  if (opens() && closes()) windows_ns_ += Duration(*closes() - *opens()).count();
-  const Time opens = now + std::min(length, ramp.value_or(length));
+  messages_in_turn_.store(messages, std::memory_order_release);
+  announce_turn(now, now, recorded ? std::nullopt : std::optional(now), recorded);
+}
+
+// The times first: a connection reads them when it has seen the new number.
+void LoadRun::announce_turn(Time now, Time opens, std::optional<Time> closes, bool recorded) {
+  if (turns_.under_way()) return;
+  windows_ns_.store(windows(now).count());
   set(start_, now);
   set(opens_, opens);
-  set(closes_, now + length);
-  if (ramp && !load(first_opens_)) set(first_opens_, opens);
+  set(closes_, closes.value_or(Time(Duration(kUnknown))));
+  if (recorded && !load(first_opens_)) set(first_opens_, opens);
   if (turns_.begin()) publications_.announce();
 }
 
@@ -91,7 +100,7 @@ void LoadRun::gone(Turns::Number entered, bool at_rest, Time now) {
 
 // The window of a turn lasts until the last reply.
 void LoadRun::end_turn(Time now) {
-  if (*opens() < *closes()) set(closes_, std::max(now, *closes()));
+  if (turn_is_recorded()) set(closes_, std::max(now, closes().value_or(now)));
   observer_(Milestone::rested);
 }
 
@@ -143,6 +152,12 @@ void LoadRun::count(const Failure& failure) {
   } catch (const std::bad_alloc&) {
     // The failure is counted without its words. The load must go on: others wait for this connection's count.
   }
+}
+
+// If no connection was ready, there was no window; if a load takes turns, there were several.
+Duration LoadRun::windows(Time ended) const {
+  const Duration last = std::min(closes().value_or(ended), ended) - opens().value_or(ended);
+  return std::max(Duration{}, last) + windows_before();
 }
 
 std::uint64_t LoadRun::connections_failed() const {

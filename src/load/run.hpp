@@ -31,6 +31,8 @@ namespace joust {
 //
 //   at rest -> ramp -> timed window -> the last replies -> at rest
 //
+// In counted turns (begin_counted_turn()) there is no ramp, and the window ends with the last reply.
+//
 // All methods: any thread.
 class LoadRun {
  public:
@@ -51,7 +53,12 @@ class LoadRun {
   void entered_window();   // a connection has seen that the window is open (duration only)
   // Begins a turn of this length, from now; its window opens after `ramp`, or never. Async-signal-safe.
   void begin_turn(Time now, Duration length, std::optional<Duration> ramp);
+  // Begins a turn of so many messages of each connection. Likewise.
+  void begin_counted_turn(Time now, std::uint64_t messages, bool recorded);
+  std::uint64_t messages_in_turn() const { return messages_in_turn_.load(std::memory_order_acquire); }
   Turns::Number turn() const { return turns_.number(); }
+  // False for a turn without a window, which leaves no trace in the results.
+  bool turn_is_recorded() const { return opens() != closes(); }
   bool turn_under_way() const { return turns_.under_way(); }
   void rested(Time now);                                     // the connection's part of the turn is over
   void gone(Turns::Number entered, bool at_rest, Time now);  // the connection has failed, in turns
@@ -71,6 +78,7 @@ class LoadRun {
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Results.
+  Duration windows(Time ended) const;  // up to now, or to the end of the run
   Duration windows_before() const { return Duration(windows_ns_.load()); }  // of all turns before this one
   std::optional<Time> first_opens() const { return plan_.turns ? load(first_opens_) : opens(); }
   std::uint64_t connections_opened() const { return opened_.load(); }
@@ -87,6 +95,7 @@ class LoadRun {
   void reach(Milestone milestone);
   void arrived(Time now);  // one more connection is open, or could not be opened
   void open_window(Time now);
+  void announce_turn(Time now, Time opens, std::optional<Time> closes, bool recorded);
   void end_turn(Time now);
   void conclude_phases(Time now);
   void count(const Failure& failure);
@@ -105,6 +114,7 @@ class LoadRun {
   Instant_ns opens_{kUnknown};
   Instant_ns closes_{kUnknown};
   Turns turns_;
+  std::atomic<std::uint64_t> messages_in_turn_{0};
   Instant_ns first_opens_{kUnknown};
   std::atomic<std::int64_t> windows_ns_{0};
 

@@ -138,21 +138,36 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
-// A count of messages, or an interval, is for a window without breaks. At a rate the schedule goes on from
-// turn to turn as if no time had passed, but the longest turn must have some messages, and bursts of all
-// connections must not fall into ramps.
-bool takes_turns(const LoadPlan& load, const ProtocolRow* protocol) {
+// An interval is for a window without breaks. At a rate the schedule goes on from turn to turn as if no time
+// had passed, but the longest turn must have some messages, and bursts of all connections must not fall into
+// ramps.
+bool takes_turns(const LoadPlan& load) {
   constexpr double kFewest = 10;
   const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
-  return protocol != nullptr && protocol->takes_turns && load.duration && load.interval == Duration{} &&
-         load.phase == LoadPlan().phase &&
+  return load.interval == Duration{} && load.phase == LoadPlan().phase &&
          load.rate_per_s.value_or(kFewest / longest_turn_s) * longest_turn_s >= kFewest;
+}
+
+void set_turns(CaseResult& one, const ProtocolRow& protocol) {
+  const auto rests = [&](const Entry& entry) {
+    return std::ranges::none_of(protocol.options_without_turns, [&](const std::string& option) {
+      return entry.server_options.contains(option) || entry.client_options.contains(option);
+    });
+  };
+  LoadPlan& load = one.plan.load;
+  load.turns = protocol.takes_turns && takes_turns(load) && std::ranges::all_of(one.entries, rests);
+  if (!load.turns) return;
+  if (protocol.counts_turns || load.messages)
+    load.turn_unit = protocol.counts_turns ? TurnUnit::transfers : TurnUnit::messages;
+  load.turn_count = load.messages.value_or(0);
 }
 
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.
 Duration longest_rest(const CaseResult& one, Duration turn) {
-  if (!one.plan.load.turns) return {};
-  return (2 * *one.plan.load.duration + one.plan.load.warmup + 2 * turn + std::chrono::seconds(15)) *
+  const LoadPlan& load = one.plan.load;
+  if (!load.turns) return {};
+  if (load.counted_turns()) turn = kFewestTurns * std::max<Duration>(turn, kLongestChosenTurn);
+  return (2 * load.turns_add_up_to() + load.warmup + 2 * turn + std::chrono::seconds(15)) *
          static_cast<std::int64_t>(one.entries.size());
 }
 
@@ -168,7 +183,8 @@ void shorten(LoadPlan& load, Duration share) {
   const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
   const auto sampled = std::chrono::round<Duration>(
       std::chrono::duration<double>(load.rate_per_s ? kSamples / *load.rate_per_s : 0));
-  load.duration = std::min(*load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
+  Duration& all = load.duration ? *load.duration : load.turns_of_messages;
+  all = std::min(all, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
 // Trials with a window of their own are no basis for a goal: those that are precise enough take hours. So
@@ -191,7 +207,6 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
-    result.plan.load.turns = scenario.turns && takes_turns(one.load, protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
       result.entries.push_back(contestant_entry(contestant, one, catalogue));
@@ -203,12 +218,25 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
+    if (scenario.turns && protocol != nullptr) set_turns(result, *protocol);
     result.plan.load.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }
   if (plan.rounds == 0) set_goal(plan, scenario.time);
   begin_round(plan, 1);
   return plan;
+}
+
+void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message) {
+  LoadPlan& load = plan.cases[case_index].plan.load;
+  const std::uint64_t seed = load.seed;
+  load = scenario.cases[case_index].load;
+  load.seed = seed;
+  if (load.duration && 2 * message > *load.duration) {
+    load.duration.reset();
+    load.messages = 1;
+  }
+  if (plan.by_goal) set_goal(plan, scenario.time);
 }
 
 Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {

@@ -33,6 +33,10 @@ inline constexpr std::uint64_t kCeilingTrials = 3;
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
+// Plans whole trials for a case in place of turns, because a message takes so long: of one message, where its
+// duration is too short for two of them.
+void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message);
+
 // A plan for capacity_race(): neither ceilings nor a second entry, and no pass that counts system calls.
 Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 

@@ -20,13 +20,6 @@ namespace {
 // How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
 
-// The failure of a trial that was not measured. Without one, its load got no reply.
-std::string what_failed(const Trial& trial) {
-  if (!trial.failure.empty()) return trial.failure;
-  const bool told = trial.load && !trial.load->messages_of_errors.empty();
-  return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
-}
-
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
@@ -37,9 +30,10 @@ class Running {
   }
 
   RaceResult run() {
-    RaceResult result{.scenario = scenario_, .seed = plan_.seed, .looks = plan_.by_goal ? Goal::kLooks : 1};
+    RaceResult result{.scenario = scenario_, .seed = plan_.seed};
     while (goes_on(result) && run_round(result)) ++result.rounds;
     count_calls();
+    result.looks = plan_.by_goal ? Goal::kLooks : 1;
     result.refused = refused_;
     result.rounds_again = rounds_again_;
     result.complete = !stop_.requested() && refused_.empty();
@@ -58,6 +52,7 @@ class Running {
     if (!plan_.by_goal) return true;
     if (!goal_.is_look(result.rounds)) return true;
     RaceResult so_far = result;
+    so_far.looks = Goal::kLooks;
     so_far.cases = plan_.cases;
     goal_.look(std::move(so_far));
     return !goal_.reached();
@@ -137,14 +132,18 @@ class Running {
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
     GenerationPlan generation{.seed = plan_.seed,
                               .number = round,
-                              .window = *one.load.duration,
+                              .window = one.load.turns_add_up_to(),
                               .warmup = one.load.warmup,
-                              .turn = turn_of_case_[case_index]};
+                              .turn = turn_of_case_[case_index],
+                              .counted = one.load.counted_turns(),
+                              .messages = one.load.turn_count};
     observer_.trial_starts(step_of(slots.front(), round, false));
     const Time began = Clock::now();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     goal_.took(case_index, Clock::now() - began);
+    if (generation.too_long) return give_up_turns_of(case_index, *generation.too_long);
     turn_of_case_[case_index] = generation.turn;
+    plan_.cases[case_index].plan.load.turn_count = generation.messages;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];
       note_refusal(trial);
@@ -156,6 +155,17 @@ class Running {
       keep(slots[i], std::move(trial));
     }
     done_ += slots.size();
+  }
+
+  // Its trials follow in the same round.
+  void give_up_turns_of(std::size_t case_index, Duration message) {
+    const Case& one = plan_.cases[case_index].plan;
+    const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.load.turn_count, 1));
+    observer_.note(fmt::format("{}: a turn would take {}, which is too long: whole trials", one.name,
+                               format_duration(message * messages)));
+    give_up_turns(plan_, scenario_, case_index, message);
+    goal_ = Goal(scenario_, plan_, begun_);
+    if (!plan_.by_goal) trials_ = trials_in(plan_) + counting_pass().size();
   }
 
   RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
@@ -263,20 +273,13 @@ class Running {
             .reason = trial.calls_reason};
   }
 
-  static void apply(const CallCount& calls, Trial& trial) {
-    if (!trial.load) return;
-    const auto messages = static_cast<double>(trial.load->verified);
-    trial.calls_reason = calls.reason;
-    if (calls.server_per_message) trial.server_calls = *calls.server_per_message * messages;
-    if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;
-  }
-
   const Scenario& scenario_;
   Plan plan_;
   TrialRunner& runner_;
   RaceObserver& observer_;
   const Stop& stop_;
-  Goal goal_{scenario_, plan_, Clock::now()};
+  const Time begun_ = Clock::now();
+  Goal goal_{scenario_, plan_, begun_};
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
   std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known

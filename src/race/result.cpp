@@ -42,6 +42,13 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
   return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
 }
 
+// Every transfer has the same size.
+std::optional<double> Trial::mb_per_s() const {
+  if (!load || !load->mb_per_s || turns.empty()) return load ? load->mb_per_s : std::nullopt;
+  if (!turns_throughput_per_s || load->throughput_per_s <= 0) return std::nullopt;
+  return *load->mb_per_s * *turns_throughput_per_s / load->throughput_per_s;
+}
+
 const Usage* Trial::known_server_usage() const {
   return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
 }

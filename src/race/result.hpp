@@ -142,7 +142,7 @@ struct Trial {
   bool interrupted = false;  // by the user, not by a failure
 
   // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
-  std::optional<double> throughput_per_s() const;
+  std::optional<double> throughput_per_s() const, mb_per_s() const;
   std::optional<double> server_cpu_us_per_message() const;
 
   // The server's usage where it is known. The runner may read a server some milliseconds off the ends of the

@@ -90,7 +90,7 @@ const char* kind_text(EntryKind kind) {
 
 ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   ordered_json trials = ordered_json::array();
-  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial));
+  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.load));
   return {{"name", entry.contestant.name},
           {"case", one.plan.name},
           {"kind", kind_text(entry.kind)},

@@ -132,6 +132,19 @@ std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Co
   return ", " + (least < most ? fmt::format("{} to ", least) : "") + counted(most, "loop");
 }
 
+// "400 ms in turns of 1 transfer on each in each round"; how many are not known before the first round.
+std::string length_text(const race::LoadPlan& load) {
+  if (!load.turns)
+    return load.messages ? counted(*load.messages, "message") + " on each"
+                         : format_duration(load.duration.value_or(Duration(0))) + " a trial";
+  const char* const unit = load.turn_unit == race::TurnUnit::transfers ? "transfer" : "message";
+  std::string turns = "turns";
+  if (load.counted_turns())
+    turns += load.turn_count > 0 ? fmt::format(" of {} on each", counted(load.turn_count, unit))
+                                 : fmt::format(" of {}s", unit);
+  return fmt::format("{} in {} in each round", format_duration(load.turns_add_up_to()), turns);
+}
+
 }  // namespace
 
 std::string load_text(const race::Case& one) {
@@ -141,9 +154,7 @@ std::string load_text(const race::Case& one) {
   add_schedule(one, parts);
   if (load.payload_bytes)
     parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
-  parts.push_back(load.messages ? counted(*load.messages, "message") + " on each"
-                                : fmt::format("{} {}", format_duration(load.duration.value_or(Duration(0))),
-                                              load.turns ? "in turns in each round" : "a trial"));
+  parts.push_back(length_text(load));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);
 }

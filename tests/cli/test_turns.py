@@ -18,9 +18,9 @@ def children_of(pid):
         return [int(child) for child in file.read().split()]
 
 class Turns(Case):
-    def race(self, *options):
+    def race(self, *options, duration="50ms"):
         file = self.path("race.json")
-        done = run("race", "-c", 4, "-d", "50ms", "-w", "10ms", *options, "--json", file)
+        done = run("race", "-c", 4, "-d", duration, "-w", "10ms", *options, "--json", file)
         self.assertIn(done.returncode, (0, 3), done.stderr)
         with open(file) as result:
             return json.load(result)
@@ -55,6 +55,90 @@ class Turns(Case):
                 deliveries = trial["load"]["deliveries"]
                 self.assertGreater(deliveries["expected"], 4 * trial["load"]["messages"]["verified"])
                 self.assertEqual(deliveries["received"], deliveries["expected"])
+
+    def check_transfers(self, result, count=None):
+        self.assertEqual(len(result["contestants"]), 3)  # the reference twice
+        for contestant in result["contestants"]:
+            for trial in contestant["trials"]:
+                self.assertNotIn("failure", trial, contestant["name"])
+                load, turns = trial["load"], trial["turns"]
+                self.assertEqual((turns["unit"], load["connections"]["failed"]), ("transfer", 0))
+                self.assertEqual(load["messages"]["sent"], load["messages"]["verified"])
+                if count:
+                    self.assertEqual(turns["count"], count)
+                for turn in range(len(turns["round"])):
+                    self.assertEqual(turns["verified"][turn], 4 * turns["count"])
+                    self.assertEqual(turns["messages"][turn], turns["verified"][turn])
+                    self.assertLessEqual(turns["window_s"][turn], turns["turn_s"][turn])
+                self.assertGreaterEqual(len(turns["round"]), 5)
+                self.assertEqual(load["transfer"]["transfers"], sum(turns["verified"]))
+                self.assertEqual(len(load["transfer"]["digest"]), 32)
+                self.assertEqual(trial["server"]["bytes_received"], load["bytes"]["total_sent"])
+                self.assertGreater(sum(turns["server_cpu_s"]), 0)
+
+    def test_a_file_is_fetched_and_brought_in_turns(self):
+        get = ("-p", "file", "--sample", "sample=256KiB")
+        put = ("-p", "file", "--op", "put", "--bytes", "256KiB", "--overwrite")
+        for servers, how in (("epoll,threads", get), ("threads,epoll", (*get, "--sink", "memory")),
+                             ("epoll,poll", put)):
+            with self.subTest((servers, how)):
+                result = self.race("--server", servers, *how, "--rounds", 2)
+                self.assertEqual(result["generations"], 2)
+                self.check_transfers(result)
+
+    def test_a_count_of_transfers_is_a_turn(self):
+        file = self.path("race.json")
+        done = run("race", "--server", "epoll,threads", "-p", "file", "-c", 4, "-m", 2, "-w", "10ms",
+                   "--rounds", 2, "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("in turns of 2 transfers on each in each round", done.stdout)
+        with open(file) as result:
+            self.check_transfers(json.load(result), 2)
+
+    def test_equal_servers_of_files_tie(self):
+        result = self.race("--server", "epoll,epoll", "-p", "file", "--time", "6s")
+        groups = {each["tie_group"] for each in result["contestants"] if each["kind"] == "contestant"}
+        self.assertEqual(groups, {1}, result["verdict"])
+        self.assertGreaterEqual(result["turns"], 30)
+        self.assertTrue(result["complete"])
+
+    def test_a_count_of_messages_is_a_turn(self):
+        file = self.path("race.json")
+        for protocol in ("echo", "broadcast"):
+            with self.subTest(protocol):
+                done = run("race", "--server", "epoll", "-p", protocol, "-c", 4, "-m", 3, "-w", "10ms",
+                           "--rounds", 2, "--json", file)
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                with open(file) as text:
+                    result = json.load(text)
+                for contestant in result["contestants"]:
+                    for trial in contestant["trials"]:
+                        self.assertNotIn("failure", trial, contestant["name"])
+                        self.assertEqual((trial["turns"]["unit"], trial["turns"]["count"]), ("message", 3))
+                        self.assertEqual(set(trial["turns"]["verified"]), {12})
+
+    def test_a_server_of_files_that_dies_in_a_turn(self):
+        scenario = self.path("dies.toml")
+        dying = f"exec timeout -s KILL 2 {JOUST} serve -e epoll -p file --listen 127.0.0.1:{{port}}"
+        with open(scenario, "w") as file:
+            file.write(f'protocol = "file"\n[[contestant]]\nname = "dies"\ncommand = "{dying}"\n'
+                       '[[contestant]]\nname = "epoll"\nserver = "epoll"\n')
+        result = self.race(scenario, "--rounds", 1, duration="3s")
+        trials = {each["name"]: each["trials"][0] for each in result["contestants"]}
+        self.assertIn("the server ended in the middle of the trial: signal 9", trials["dies"]["failure"])
+        self.assertNotIn("failure", trials["epoll"])
+        self.assertEqual(trials["epoll"]["load"]["connections"]["failed"], 0)
+
+    def test_a_count_that_takes_long_is_measured_in_whole_trials(self):
+        file = self.path("race.json")
+        done = run("race", "--server", "epoll", "-c", 1, "-m", "100k", "-w", "10ms", "--rounds", 1,
+                   "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("which is too long: whole trials", done.stderr)
+        self.assertIn("100000 messages on each", done.stdout)
+        with open(file) as text:
+            result = json.load(text)
+        self.assertEqual((result["generations"], result["turns"], result["cases"][0]["turns"]), (0, 0, False))
 
     def test_off_gives_everyone_a_window(self):
         result = self.race("--server", "epoll", "--rounds", 1, "--turns", "off")
@@ -116,7 +200,10 @@ class Turns(Case):
     def test_turns_need_a_conductor(self):
         self.refused(run("load", "--connect", "127.0.0.1:1", "--turns"), "--turns needs --events")
         events = ("--events", "--json", self.path("x"))
-        self.refused(run("load", "--connect", "127.0.0.1:1", "-p", "file", "--turns", *events), "cannot rest")
+        load = ("load", "--connect", "127.0.0.1:1", *events)
+        self.refused(run(*load, "-p", "file", "--turns"), "say --counted-turns")
+        self.refused(run(*load, "--counted-turns", "-i", "1ms"), "--counted-turns excludes -i and -R")
+        self.refused(run("race", "--server", "epoll", "-m", 10, "--turn", "1s"), "--turn", "duration")
         self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "{on,off}")
         self.refused(run("race", "--server", "epoll", "--precision", "3"), "--precision", "'3' has no unit")
 

@@ -61,6 +61,9 @@ TEST(Commands, ALoadIsToldItsSchedule) {
   one.load.rate_per_s = 1234.5;
   one.load.seed = 77;
   EXPECT_TRUE(told(" --turns -R 1234.5 --arrivals poisson --seed 77 --phase together -t 1 "));
+  one.load.send_every({});
+  one.load.turn_unit = TurnUnit::transfers;
+  EXPECT_TRUE(told(" -c 256 --counted-turns -t 1 ")) << "each turn says how many";
 }
 
 TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {

@@ -19,7 +19,10 @@ using std::chrono::milliseconds;
 class EvenGeneration : public Generation {
  public:
   bool start(std::size_t contestant) override { return contestant != cannot_start; }
-  std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
+  std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) override {
+    if (size.messages > 0 && recorded) counts[contestant].push_back(size.messages);
+    const Duration length =
+        size.messages > 0 ? static_cast<std::int64_t>(size.messages) * message : size.time;
     if (contestant == fails_in_turn && recorded && lengths[contestant].size() == 3) return std::nullopt;
     if (recorded) {
       order.push_back(contestant);
@@ -39,7 +42,9 @@ class EvenGeneration : public Generation {
     return {};
   }
 
-  double rate = 1e6;  // messages a second
+  double rate = 1e6;   // messages a second
+  Duration message{};  // how long one takes in a counted turn
+  std::map<std::size_t, std::vector<std::uint64_t>> counts;
   std::function<double(std::size_t contestant, std::size_t turn)> pace = [](auto, auto) { return 1.0; };
   std::size_t cannot_start = 99, fails_in_turn = 99;
   std::vector<std::size_t> order, finished;
@@ -146,6 +151,55 @@ TEST_F(Generations, AGivenLengthIsKept) {
   plan.turn = milliseconds(5);
   run();
   for (const Duration length : generation.lengths[0]) EXPECT_EQ(length, milliseconds(5));
+}
+
+TEST_F(Generations, ACountedTurnIsTheNumberThatWasAskedFor) {
+  plan.counted = true;
+  plan.messages = 7;
+  generation.message = milliseconds(2);
+  run();
+  ASSERT_EQ(generation.counts.size(), 3U);
+  for (const auto& [contestant, counts] : generation.counts) {
+    EXPECT_EQ(counts, std::vector<std::uint64_t>(23, 7)) << "23 turns of 14 ms are 320 ms";
+    EXPECT_GE(generation.warmed[static_cast<std::size_t>(contestant)], 2);
+  }
+}
+
+TEST_F(Generations, ACountIsChosenSoThatATurnLastsLongEnough) {
+  const auto chosen = [&](Duration message) {
+    plan = {.seed = 7, .number = 1, .window = milliseconds(320), .turn = plan.turn, .counted = true};
+    generation.message = message;
+    run();
+    return plan.messages;
+  };
+  EXPECT_EQ(chosen(std::chrono::microseconds(50)), 400U) << "20 ms";
+  EXPECT_EQ(chosen(milliseconds(3)), 7U);
+  EXPECT_EQ(chosen(milliseconds(30)), 1U);
+  plan.turn = milliseconds(90);
+  EXPECT_EQ(chosen(milliseconds(30)), 3U);
+}
+
+TEST_F(Generations, ShortCountedTurnsHaveAnEnd) {
+  plan.counted = true;
+  plan.messages = 1;
+  generation.message = std::chrono::microseconds(10);
+  EXPECT_EQ(run().front().turns.size(), 64U) << "each stands for 5 ms at least";
+}
+
+TEST_F(Generations, WhereACountedTurnTakesTooLongNothingIsRecorded) {
+  plan.counted = true;
+  generation.message = milliseconds(501);
+  run();
+  EXPECT_EQ(plan.too_long, milliseconds(501));
+  EXPECT_TRUE(generation.order.empty());
+  EXPECT_EQ(generation.warmed, (std::map<std::size_t, int>{{0, 2}}))
+      << "once more; the others are not started";
+  EXPECT_EQ(generation.finished, std::vector<std::size_t>{0});
+  plan.too_long.reset();
+  plan.number = 2;
+  run();
+  EXPECT_FALSE(plan.too_long) << "a race does not change its method later";
+  EXPECT_FALSE(generation.order.empty());
 }
 
 TEST_F(Generations, TheOthersGoOnWithoutWhoFails) {

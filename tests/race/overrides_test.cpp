@@ -151,8 +151,9 @@ TEST(Overrides, SayWhichFlagIsWrong) {
             "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
             "--server-cpus: 'one' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
-            "there is no protocol 'ecko'; allowed: echo, turns, disk, work, room; did you mean 'echo'?");
+  EXPECT_EQ(
+      problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
+      "there is no protocol 'ecko'; allowed: echo, turns, files, disk, work, room; did you mean 'echo'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
             "--reference 'threads' is not a contestant; allowed: epoll");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),

@@ -1,106 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Races whose contestants take turns, with generations that need no processes.
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cmath>
 #include <thread>
 
-#include "race/fake_catalogue.hpp"
-#include "race/fake_runner.hpp"
-#include "race/race.hpp"
-#include "stats/noise.hpp"
+#include "race/turn_race_fixture.hpp"
 
 namespace joust::race {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// Contestants with a rate and a cost of their own; the noise is that of a generation and of each turn.
-class FakeGeneration : public Generation {
- public:
-  struct World {
-    std::map<std::string, double> rate, cost_us;
-    double generation_noise = 0.003, turn_noise = 0.03;
-    double rate_noise = 0;                     // of each generation, which the cost does not have
-    std::map<std::string, double> case_noise;  // more of it in this case
-    stats::Random random{1};
-    int generations = 0, turns = 0;
-    std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
-  };
-
-  FakeGeneration(World& world, std::vector<TrialOrder> orders) : world_(world), orders_(std::move(orders)) {
-    ++world_.generations;
-    for (const TrialOrder& order : orders_) {
-      const std::string plain =
-          order.entry.contestant.name.substr(0, order.entry.contestant.name.find(" (again)"));
-      const double luck = std::exp(world_.generation_noise * stats::noise::normal(world_.random));
-      const double noise = world_.rate_noise + world_.case_noise[order.load_case.name];
-      const double rate_luck = std::exp(noise * stats::noise::normal(world_.random));
-      rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck * rate_luck);
-      costs_.push_back((world_.cost_us.contains(plain) ? world_.cost_us[plain] : 5) * luck);
-    }
-  }
-
-  bool start(std::size_t) override { return true; }
-  std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
-    if (recorded) ++world_.turns;
-    const double turn_s = std::chrono::duration<double>(length).count();
-    turns_s_ += turn_s / static_cast<double>(orders_.size());
-    const double now = std::exp(world_.turn_noise * stats::noise::normal(world_.random));
-    const double messages = rates_[contestant] * turn_s * now;
-    return Turn{
-        .window_s = 0.8 * turn_s,
-        .verified = static_cast<std::uint64_t>(0.8 * messages),
-        .messages = static_cast<std::uint64_t>(messages),
-        .turn_s = turn_s,
-        .server_cpu_s = orders_[contestant].entry.in_process ? 0 : messages * costs_[contestant] / now / 1e6};
-  }
-  Trial finish(std::size_t contestant) override {
-    Trial trial = flawless_trial(orders_[contestant], rates_[contestant]);
-    trial.turns_s = turns_s_;
-    world_.alter(orders_[contestant], trial);
-    return trial;
-  }
-
- private:
-  World& world_;
-  const std::vector<TrialOrder> orders_;
-  std::vector<double> rates_, costs_;
-  double turns_s_ = 0;
-};
-
-class TurnRunner : public FakeRunner {
- public:
-  std::unique_ptr<Generation> generation(std::vector<TrialOrder> orders) override {
-    return std::make_unique<FakeGeneration>(world, std::move(orders));
-  }
-  FakeGeneration::World world;
-};
-
-class TurnRace : public testing::Test {
- protected:
-  TurnRace() {
-    scenario.cases.front().protocol = "turns";
-    runner.world.rate = {{"threads", 100e3}, {"epoll", 100e3}};
-  }
-
-  RaceResult run() {
-    RaceResult result = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
-    judge(result);
-    return result;
-  }
-  static const Entry& entry(const RaceResult& result, const std::string& name) {
-    return *find_entry(result.cases.front(), name);
-  }
-
-  Scenario scenario = fake_scenario({"threads", "epoll"}, 8);
-  TurnRunner runner;
-  RaceObserver observer;
-  Stop stop;
-};
 
 TEST_F(TurnRace, EveryRoundIsAGeneration) {
   const RaceResult result = run();
@@ -121,14 +31,8 @@ TEST_F(TurnRace, OffMeansAWindowForEach) {
   EXPECT_EQ(entry(result, "epoll").trials.size(), 8U);
 }
 
-TEST_F(TurnRace, ACountOfMessagesOrAScheduleTakesNoTurns) {
-  LoadPlan& load = scenario.cases.front().load;
-  load.interval = milliseconds(1);
-  run();
-  EXPECT_EQ(runner.world.generations, 0);
-  load.interval = {};
-  load.duration.reset();
-  load.messages = 10;
+TEST_F(TurnRace, AnIntervalTakesNoTurns) {
+  scenario.cases.front().load.interval = milliseconds(1);
   run();
   EXPECT_EQ(runner.world.generations, 0);
 }

@@ -185,8 +185,11 @@ class Member : public Exchange {
   std::uint64_t others_ = 0;
 };
 
-TEST(RoomInTurns, ATurnLastsUntilEveryMessageHasArrived) {
-  LoadRun run{{.turns = true}};
+class RoomInTurns : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(TimesAndCounts, RoomInTurns, testing::Bool());
+
+TEST_P(RoomInTurns, ATurnLastsUntilEveryMessageHasArrived) {
+  LoadRun run{{.turns = true, .counted_turns = GetParam()}};
   int rested = 0;
   run.observe([&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
   std::uint64_t ended = 0;
@@ -202,7 +205,10 @@ TEST(RoomInTurns, ATurnLastsUntilEveryMessageHasArrived) {
     const Time begins = kFirstTurn + seconds(turn);
     EXPECT_EQ(heard(*member), "") << "a message that is not sent is none to wait for";
     EXPECT_EQ(member->deadline(), std::nullopt);
-    run.begin_turn(begins, milliseconds(10), milliseconds(2));
+    if (GetParam())
+      run.begin_counted_turn(begins, 1, true);
+    else
+      run.begin_turn(begins, milliseconds(10), milliseconds(2));
     member->on_deadline(begins);
     EXPECT_EQ(heard(*member), "q\n");
     say("r\n", begins + milliseconds(11));

@@ -36,6 +36,8 @@ race::Catalogue catalogue_of(const Program& program) {
                           .least_payload_bytes = protocol.least_payload,
                           .largest_payload_bytes = protocol.largest_payload,
                           .takes_turns = protocol.takes_turns,
+                          .counts_turns = protocol.counts_turns,
+                          .options_without_turns = protocol.options_without_turns,
                           .has_ceiling = protocol.has_ceiling,
                           .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)

@@ -26,9 +26,12 @@ TurnTaking::~TurnTaking() {
 void TurnTaking::begin(int value) noexcept {
   TurnTaking* const taking = conducted;
   if (taking == nullptr || value == 0 || taking->run_.turn_under_way()) return;
-  const Duration length = std::chrono::microseconds(std::abs(std::int64_t{value}));
+  const std::int64_t size = std::abs(std::int64_t{value});
   taking->before_ = own_times();
   taking->began_ = Clock::now();
+  if (taking->run_.plan().counted_turns)
+    return taking->run_.begin_counted_turn(taking->began_, static_cast<std::uint64_t>(size), value > 0);
+  const Duration length = std::chrono::microseconds(size);
   taking->run_.begin_turn(taking->began_, length,
                           value > 0 ? std::optional(length / kRampShare) : std::nullopt);
 }

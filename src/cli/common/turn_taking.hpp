@@ -7,8 +7,9 @@
 namespace joust {
 
 // Lets another process conduct the turns of a load. SIGUSR1 begins a turn: its value (sigqueue(3)) is the
-// turn's length in microseconds; the sign is negative where the turn is not recorded. At the end of each turn
-// one JSON line on the standard output tells what has been counted so far. One at a time in a process.
+// turn's length in microseconds, or of counted turns the number of messages of each connection; the sign is
+// negative where the turn is not recorded. At the end of each turn one JSON line on the standard output tells
+// what has been counted so far. One at a time in a process.
 class TurnTaking {
  public:
   explicit TurnTaking(LoadRun& run);

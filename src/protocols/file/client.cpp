@@ -51,10 +51,8 @@ class FileClient : public Service {
 
 std::vector<ResultGroup> FileClient::results() const {
   if (transfers_.options().operation == Operation::info) return described();
-  const auto opens = run_.opens(), closes = run_.closes();
   // A load that fails ends before its window closes.
-  const double seconds =
-      opens && closes ? std::chrono::duration<double>(std::min(*closes, Clock::now()) - *opens).count() : 0;
+  const double seconds = std::chrono::duration<double>(run_.windows(Clock::now())).count();
   const auto bytes = static_cast<double>(transfers_.bytes.load());
   const Facts* const facts = transfers_.facts();
   const bool digested = transfers_.digested > 0 && facts != nullptr && facts->digest;

@@ -21,7 +21,9 @@ void ClientSession::finish_load(Time now) {
     return verify(now);
   }
   const bool puts = transfers_.options().operation == Operation::put && !stopped_ && !group_.failed;
-  if (last && puts && transfers_.run().plan().messages && group_.stored < group_.done / transfers_.segments())
+  const LoadPlan& plan = transfers_.run().plan();
+  const bool whole = plan.messages || plan.turns;  // no transfer is cut off by the time
+  if (last && puts && whole && group_.stored < group_.done / transfers_.segments())
     return fail(Stage::verify, 0, "the server has every range, and has not said that the file is complete",
                 now);
   // The server keeps an incomplete upload only while a connection that sent a range of it is open.
@@ -72,8 +74,8 @@ void ClientSession::check_digest(const Digest& digest, Time now) {
 }
 
 void ClientSession::on_drain(Time now) {
-  stopped_ = true;
   phases_.advance(now);
+  stopped_ = !phases_.at_rest();  // between turns a stop is the ordinary end
   phases_.stopped(now);
   if (greeting_) return fail(Stage::receive, 0, "stopped before the start", now);
   verifying_ = refetching_ = false;

@@ -14,13 +14,19 @@ void LoadPhases::opened(Time now) {
 bool LoadPhases::in_window(Time now) const {
   if (phase_ != Phase::measuring) return false;
   const auto closes = run_.closes();
-  return plan_.messages || (closes && now < *closes);
+  return plan_.messages || plan_.turns || (closes && now < *closes);
+}
+
+void LoadPhases::begin() {
+  turn_ = run_.turn();
+  const bool recorded = plan_.turns ? run_.turn_is_recorded() : plan_.warmup == Duration{};
+  phase_ = recorded ? Phase::measuring : Phase::warming;
 }
 
 // Passes through every phase that `now` has reached.
 void LoadPhases::advance(Time now) {
-  if (phase_ == Phase::waiting && run_.start())
-    phase_ = plan_.warmup == Duration{} ? Phase::measuring : Phase::warming;
+  if (phase_ == Phase::waiting && begins()) begin();
+  if (plan_.turns) return;
   if (phase_ == Phase::warming && now >= *run_.start() + plan_.warmup) {
     phase_ = plan_.messages ? Phase::settling : Phase::measuring;
     if (phase_ == Phase::measuring && busy()) run_.recorder().sent(1);
@@ -41,9 +47,23 @@ void LoadPhases::began(Time now, Time intended) {
 
 void LoadPhases::verified(Time now) {
   const Time intended = *std::exchange(intended_, std::nullopt);
-  if (!in_window(now)) return;
-  run_.recorder().verified(now - intended, now - *run_.opens());
-  if (!std::exchange(answered_, true)) run_.recorder().answered();
+  Recorder& recorder = run_.recorder();
+  if (plan_.turns) recorder.replied(now, !in_window(now));
+  if (!in_window(now)) {
+    if (plan_.turns) recorder.beside();
+    return;
+  }
+  recorder.verified(now - intended, run_.windows_before() + (now - *run_.opens()));
+  if (!std::exchange(answered_, true)) recorder.answered();
+}
+
+void LoadPhases::rest(Time now) {
+  phase_ = Phase::waiting;
+  run_.rested(now);
+}
+
+bool LoadPhases::at_rest() const {
+  return plan_.turns && phase_ == Phase::waiting && !begins();
 }
 
 void LoadPhases::leave_window(Time now) {
@@ -55,7 +75,7 @@ void LoadPhases::leave_window(Time now) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(1, closed - *intended_);
   }
-  run_.measured(now);
+  if (!plan_.turns) run_.measured(now);
 }
 
 void LoadPhases::failed(const Failure& failure, Time now) {
@@ -66,6 +86,7 @@ void LoadPhases::failed(const Failure& failure, Time now) {
   run_.failed(failure);
   if (in_window(now) && busy()) run_.recorder().failed(1);
   intended_.reset();
+  if (plan_.turns && phase_ != Phase::over) run_.gone(turn_, phase_ == Phase::waiting, now);
   leave_window(now);
 }
 
@@ -78,9 +99,9 @@ void LoadPhases::moved(std::uint64_t sent, std::uint64_t received, Time now) {
 std::optional<Time> LoadPhases::deadline() const {
   switch (phase_) {
     case Phase::waiting:
-      return run_.start();  // at once when it is known
+      return begins() ? run_.start() : std::nullopt;  // at once when it is known
     case Phase::warming:
-      return *run_.start() + plan_.warmup;
+      return plan_.turns ? std::nullopt : std::optional(*run_.start() + plan_.warmup);
     case Phase::ready:
       return run_.opens();
     case Phase::measuring:

@@ -8,15 +8,15 @@
 
 namespace joust::file {
 
-// The phase of one connection in its load: connecting, warm-up, timed window, the end. Records the one
-// outstanding request.
+// The phase of one connection in its load: connecting, warm-up, timed window, the end. In turns it waits for
+// the next one after each. Records the one outstanding request.
 class LoadPhases {
  public:
   explicit LoadPhases(LoadRun& run) : run_(run), plan_(run.plan()) {}
 
   enum class Phase : std::uint8_t {
     connecting,
-    waiting,    // for the start
+    waiting,    // for the start, or the next turn
     warming,    // requests that are not recorded
     settling,   // no new request (messages only)
     ready,      // for the window (messages only)
@@ -31,6 +31,9 @@ class LoadPhases {
   void began(Time now, Time intended);
   void verified(Time now);                        // the request outstanding
   void leave_window(Time now);                    // there are no more requests
+  void rest(Time now);                            // there are none in this turn
+  bool at_rest() const;                           // between two turns, or before the first
+  Turns::Number turn() const { return turn_; }    // the last one that was entered
   void failed(const Failure& failure, Time now);  // the connection has failed; at most once
   void stopped(Time now) { run_.stopped(now); }
   bool in_window(Time now) const;
@@ -38,12 +41,16 @@ class LoadPhases {
   std::optional<Time> deadline() const;                              // for advance()
 
  private:
+  bool begins() const { return plan_.turns ? run_.turn() != turn_ : run_.start().has_value(); }
+  void begin();
+
   LoadRun& run_;
   const LoadPlan& plan_;
   Phase phase_ = Phase::connecting;
   std::optional<Time> intended_;  // the intended send of the outstanding request
   bool answered_ = false;         // in the window
   bool left_ = false;             // the window
+  Turns::Number turn_ = 0;
 };
 
 }  // namespace joust::file

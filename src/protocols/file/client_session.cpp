@@ -40,13 +40,19 @@ void ClientSession::proceed(Time now) {
     if (phase == LoadPhases::Phase::over) return finish_load(now);
     if (phase != LoadPhases::Phase::warming && phase != LoadPhases::Phase::measuring) return;
     if (now < next_begin_) return;
-    const bool used_up = most > 0 && requests_ >= most;
-    const auto task = used_up ? std::nullopt : transfers_.next(group_, phase == LoadPhases::Phase::measuring);
-    if (task)
+    if (const auto task = most > 0 && requests_ >= most ? std::nullopt : next_task())
       begin(*task, now);
+    else if (transfers_.run().plan().turns)
+      phases_.rest(now);
     else
       phases_.leave_window(now);
   }
+}
+
+std::optional<RangeTask> ClientSession::next_task() {
+  const bool recorded = phases_.phase() == LoadPhases::Phase::measuring;
+  return transfers_.run().plan().turns ? transfers_.next_in_turn(group_, phases_.turn(), recorded)
+                                       : transfers_.next(group_, recorded);
 }
 
 void ClientSession::begin(const RangeTask& task, Time now) {

@@ -45,6 +45,7 @@ class ClientSession : public Session, private SessionFiles {
 
   bool busy() const { return phases_.busy() || greeting_ || refetching_; }
   void proceed(Time now);
+  std::optional<RangeTask> next_task();
   void begin(const RangeTask& task, Time now);
   void query(bool wants_digest, Time now);
   void start_download(File& into, ByteRange range, Time now);

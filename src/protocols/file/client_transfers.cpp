@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace joust::file {
 namespace {
@@ -45,10 +46,21 @@ std::uint64_t Transfers::segments() const {
 std::optional<RangeTask> Transfers::next(ConnectionGroup& group, bool recorded) {
   const auto& wanted = run_.plan().messages;
   auto& counter = recorded ? group.next : group.next_unrecorded;
-  const std::uint64_t number = counter.fetch_add(1);
-  const std::uint64_t transfer = number / segments();
-  if (recorded && wanted && transfer >= *wanted) return std::nullopt;
-  return RangeTask{transfer, cut(facts_.size, segments(), number % segments()), recorded};
+  const RangeTask next = task(counter.fetch_add(1), recorded);
+  if (recorded && wanted && next.transfer >= *wanted) return std::nullopt;
+  return next;
+}
+
+std::optional<RangeTask> Transfers::next_in_turn(ConnectionGroup& group, Turns::Number turn, bool recorded) {
+  const std::lock_guard lock(group.mutex);
+  if (std::exchange(group.turn, turn) != turn) group.left = run_.messages_in_turn() * segments();
+  if (group.left == 0) return std::nullopt;
+  --group.left;
+  return task(group.next.fetch_add(1), recorded);
+}
+
+RangeTask Transfers::task(std::uint64_t number, bool recorded) const {
+  return {number / segments(), cut(facts_.size, segments(), number % segments()), recorded};
 }
 
 FileAnswer<File*> Transfers::sink(ConnectionGroup& group) {

@@ -42,6 +42,8 @@ struct ConnectionGroup {
   std::atomic<bool> failed{false};
   std::mutex mutex{};
   std::unique_ptr<Sink> sink{};  // of a get; made when first needed
+  Turns::Number turn = 0;        // the last one of which a range was handed out,
+  std::uint64_t left = 0;        // and how many ranges of it are left
 };
 
 // The state that the connections of a load share. Any thread.
@@ -64,6 +66,8 @@ class Transfers {
 
   // The next range of a group; nothing if all have been handed out.
   std::optional<RangeTask> next(ConnectionGroup& group, bool recorded);
+  // In turns, likewise of this one. Its transfers follow those of the turn before.
+  std::optional<RangeTask> next_in_turn(ConnectionGroup& group, Turns::Number turn, bool recorded);
   // The destination of a group's bytes.
   FileAnswer<File*> sink(ConnectionGroup& group);
   // The same for all ranges of one upload.
@@ -76,6 +80,8 @@ class Transfers {
   std::uint64_t completed() const;           // transfers
 
  private:
+  RangeTask task(std::uint64_t number, bool recorded) const;
+
   const TransferOptions options_;
   LoadRun& run_;
   TransferFiles& local_;

@@ -23,6 +23,10 @@ Protocol file_protocol() {
   // There are two exceptions: an upload over several connections, which demands_of() tells, and files in
   // memory, which are known to one process only.
   protocol.sessions_stand_alone = true;
+  protocol.takes_turns = true;
+  protocol.counts_turns = true;
+  // The first ends connections, the second makes one file of one transfer.
+  protocol.options_without_turns = {"requests-per-connection", "output"};
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
   protocol.verified = "by size and place, and a copy by its digest after the timed window";

@@ -18,7 +18,7 @@ std::string remedy(const Trend& trend, const LoadPlan& load) {
   if (speeds_up)
     return fmt::format("a longer warm-up (-w, now {}) leaves that out", format_duration(load.warmup));
   return fmt::format("the figure depends on the duration (-d, now {}), so look for what grows or fills up",
-                     format_duration(load.duration.value_or(Duration(0))));
+                     format_duration(load.turns_add_up_to()));
 }
 
 void tell(const Trend& trend, const LoadPlan& load, bool several, Findings& findings) {
@@ -39,7 +39,7 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
   Findings findings(6, "steady state");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const LoadPlan& load = one.plan.load;
-  if (!load.duration) {
+  if (!load.duration && !load.turns) {
     findings.say("a load that ends after a number of messages has no part that should be steady");
     return findings.take();
   }

@@ -88,7 +88,7 @@ Summary summary_of(const Entry& entry) {
   if (trials.empty()) return summary;
   summary.throughput_per_s = estimate_of(trials, throughput);
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
-  summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.load->mb_per_s; });
+  summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
   std::vector<LatencySample> latencies;
   for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
   summary.latency_ns = together(latencies);

@@ -45,8 +45,10 @@ struct ProtocolRow {
   std::string name{};
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
-  bool takes_turns = false;  // the connections of its load can rest
-  bool has_ceiling = true;   // a load without sockets shows the client's highest throughput
+  bool takes_turns = false;                          // the connections of its load can rest
+  bool counts_turns = false;                         // only between two messages, and these are transfers
+  std::vector<std::string> options_without_turns{};  // with one of these they cannot
+  bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
   std::vector<OptionRow> options{};
   std::string verified = "byte for byte";  // how replies are checked
   // Engines that do not fit as server, and as client, with the reason.

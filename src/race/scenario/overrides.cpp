@@ -158,6 +158,11 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (given.turn) scenario.turn = given.turn;
   if (scenario.turn > kLongestTurn)
     return std::unexpected(fmt::format("turn: at most {}", format_duration(kLongestTurn)));
+  const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
+  if (given.turn && std::ranges::all_of(scenario.cases, counted))
+    return std::unexpected(
+        "--turn: a turn is the number of messages that is given; allowed: --turn with a duration (-d) in "
+        "place of messages (-m)");
   if (given.seed) scenario.seed = given.seed;
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())

@@ -31,6 +31,9 @@ struct Capacity {
   std::string contestant{};
 };
 
+// What the size of a turn counts: all contestants send for the same time, or the same number of these.
+enum class TurnUnit : std::uint8_t { time, transfers, messages };
+
 // The client's load. It ends after `messages` (of each connection) or after `duration`.
 struct LoadPlan {
   std::uint64_t connections = 64;
@@ -46,10 +49,16 @@ struct LoadPlan {
   std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
-  std::uint64_t seed = 0;  // of Poisson arrivals; set by the race for each round
-  bool turns = false;      // contestants take turns within a generation; set by the race's plan
-  Duration rest{0};        // the longest time between two turns of a contestant; likewise
+  std::uint64_t seed = 0;               // of Poisson arrivals; set by the race for each round
+  bool turns = false;                   // contestants take turns within a generation; set by the race's plan
+  Duration rest{0};                     // the longest time between two turns of a contestant; likewise
+  TurnUnit turn_unit = TurnUnit::time;  // likewise
+  std::uint64_t turn_count = 0;         // of a counted turn, for each connection; 0: not chosen yet
+  // What the turns of a contestant add up to in a generation, where no duration says so.
+  Duration turns_of_messages = std::chrono::seconds(1);
 
+  bool counted_turns() const { return turns && turn_unit != TurnUnit::time; }
+  Duration turns_add_up_to() const { return duration.value_or(turns_of_messages); }
   bool open_loop() const { return rate_per_s || rate_share || !rates.empty(); }
   // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
   // exceeded. 0 in a closed loop.

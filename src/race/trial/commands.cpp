@@ -110,7 +110,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   if (!entry.in_process) add(words, "--connect", address);
   add(words, "-c", fmt::format("{}", load.connections));
   if (load.turns) {
-    words.emplace_back("--turns");
+    words.emplace_back(load.counted_turns() ? "--counted-turns" : "--turns");
   } else {
     add(words, "-m", load.messages);
     add(words, "-d", load.duration);

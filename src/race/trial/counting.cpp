@@ -24,13 +24,27 @@ std::string too_little_to_count(const LoadResult& load) {
       load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
+std::string what_failed(const Trial& trial) {
+  if (!trial.failure.empty()) return trial.failure;
+  const bool told = trial.load && !trial.load->messages_of_errors.empty();
+  return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
+}
+
+void apply(const CallCount& calls, Trial& trial) {
+  if (!trial.load) return;
+  const auto messages = static_cast<double>(trial.load->verified);
+  trial.calls_reason = calls.reason;
+  if (calls.server_per_message) trial.server_calls = *calls.server_per_message * messages;
+  if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;
+}
+
 void make_short(LoadPlan& load) {
   load.turns = false;
   Duration enough = std::chrono::milliseconds(300);
   if (load.open_loop())
     enough = std::max(enough, std::chrono::round<Duration>(std::chrono::duration<double>(
                                   1.2 * kLeastCountedMessages / *load.rate_per_s)));
-  load.duration = std::min(*load.duration, enough);
+  if (load.duration) load.duration = std::min(*load.duration, enough);
   load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
 }
 

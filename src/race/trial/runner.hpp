@@ -14,6 +14,12 @@ struct TrialOrder {
   bool count_calls = false;  // count system calls; this slows them, so other figures are not used
 };
 
+// One of them: the contestant sends for a time, or a number of messages on each connection.
+struct TurnSize {
+  Duration time{};
+  std::uint64_t messages = 0;
+};
+
 // Contestants that live at the same time, each with a server and a load of its own, and take turns. Numbered
 // in the order in which they were given.
 class Generation {
@@ -21,9 +27,9 @@ class Generation {
   virtual ~Generation() = default;
   // Starts a contestant and opens its connections. False if it cannot take part.
   virtual bool start(std::size_t contestant) = 0;
-  // The contestant works for `length`, while the others are stopped. What is not `recorded` is not part of
+  // The contestant works for `size`, while the others are stopped. What is not `recorded` is not part of
   // its result. Nothing if it has failed or the user interrupted: it takes no further turn.
-  virtual std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) = 0;
+  virtual std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) = 0;
   // Ends a contestant. The trial has everything but its place in the race and its turns.
   virtual Trial finish(std::size_t contestant) = 0;
 };

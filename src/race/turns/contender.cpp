@@ -108,15 +108,22 @@ Contender::Used Contender::used() {
           .around = read_surroundings(pinned_)};
 }
 
-std::optional<Turn> Contender::take_turn(Duration length, bool recorded) {
+// A message may be the transfer of a file, whose only limit is that something moves.
+Duration Contender::longest(TurnSize size) const {
+  const LimitPlan& limits = sides_.setup().scenario.limits;
+  if (size.messages > 0) return most_time(limits, {.messages = size.messages, .warmup = {}});
+  return size.time + limits.request_timeout.value_or(seconds(5)) + seconds(10);
+}
+
+std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
   sides_.trial().cpu_s_at_rest += server_clock_.read_s() - server_last_s_;
   go();
   become_quiet();
   const Used before = used();
-  const auto us = static_cast<int>(std::chrono::ceil<std::chrono::microseconds>(length).count());
-  sides_.load().child->send(SIGUSR1, recorded ? us : -us);
-  const Duration patience =
-      length + sides_.setup().scenario.limits.request_timeout.value_or(seconds(5)) + seconds(10);
+  const auto us = std::chrono::ceil<std::chrono::microseconds>(size.time).count();
+  const auto value = static_cast<int>(size.messages > 0 ? static_cast<std::int64_t>(size.messages) : us);
+  sides_.load().child->send(SIGUSR1, recorded ? value : -value);
+  const Duration patience = longest(size);
   const auto ended = sides_.processes().next_event(sides_.load(), "turn", patience);
   if (!ended) {
     if (!sides_.setup().stop.requested()) explain(patience);
@@ -169,7 +176,8 @@ bool Contender::finish_in_order() {
   std::optional<Usage> server_at_end;
   if (server.running()) server_at_end = usage_of_process_tree(server.child->pid());
   sides_.load().child->send(SIGTERM);
-  const Duration patience = sides_.setup().server_stop;
+  const bool verifies = sides_.order().load_case.load.turn_unit == TurnUnit::transfers;  // one of them
+  const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
   const bool ended =
       sides_.processes().wait_until(Clock::now() + patience, [&] { return sides_.load().gone(); });
   if (sides_.setup().stop.requested()) return false;

@@ -21,9 +21,9 @@ class Contender {
 
   // Starts both processes and waits until all connections are open. They are stopped afterwards.
   bool start();
-  // Works for this time, and until the last reply has been verified. What is not `recorded` is not in the
-  // load's result either.
-  std::optional<Turn> take_turn(Duration length, bool recorded);
+  // Works for this time, or so many messages, and until the last reply has been verified. What is not
+  // `recorded` is not in the load's result either.
+  std::optional<Turn> take_turn(TurnSize size, bool recorded);
   // Ends both processes in order. The result covers all recorded turns.
   Trial finish();
 
@@ -44,6 +44,7 @@ class Contender {
   void await_processes();
   void go();
   void become_quiet();
+  Duration longest(TurnSize size) const;
   void explain(Duration patience);
   void rest();
   bool finish_in_order();

@@ -8,11 +8,15 @@
 #include "load/turns.hpp"
 #include "stats/random.hpp"
 #include "stats/side_by_side.hpp"
+#include "stats/summary.hpp"
 
 namespace joust::race {
 namespace {
 
-constexpr std::uint64_t kFewestTurns = 5;
+// To stop one contestant and wake another takes time too: a generation does not have any number of short
+// turns.
+constexpr Duration kLeastOfCountedTurn = std::chrono::milliseconds(5);
+constexpr std::uint64_t kMostMessages = 1'000'000'000;  // of a connection in a turn
 
 // In a closed loop all connections' slots are in use, so the mean latency follows from the throughput
 // (Little's law).
@@ -43,10 +47,10 @@ class GenerationRun {
 
   std::vector<Trial> run() {
     start();
-    warm_up();
+    choose_turn();
     Duration windows{};
     for (std::uint64_t round = 1; round <= kFewestTurns || windows < plan_.window; ++round) {
-      if (alive_.empty() || stop_.requested()) break;
+      if (alive_.empty() || stop_.requested() || plan_.too_long) break;
       windows += take_turns(round);
     }
     for (const std::size_t i : alive_) finish(i);
@@ -57,8 +61,8 @@ class GenerationRun {
  private:
   // One after the other: a start takes the CPU from nobody's turn.
   void start() {
-    for (std::size_t i = 0; i < turns_.size(); ++i)
-      if (!stop_.requested() && generation_.start(i))
+    for (std::size_t i = 0; i < turns_.size() && !plan_.too_long; ++i)
+      if (!stop_.requested() && generation_.start(i) && warm_up(i))
         alive_.push_back(i);
       else
         finish(i);
@@ -75,45 +79,101 @@ class GenerationRun {
     finish(i);
   }
 
-  void warm_up() {
-    Duration longest{};
+  bool warm_up(std::size_t i) {
     const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
-    for (const std::size_t i : std::vector(alive_)) {
-      if (const auto turn = generation_.take_turn(i, length, false))
-        longest = std::max(longest, wanted_turn(*turn, orders_[i].load_case.load));
-      else
-        drop(i);
-    }
-    turn_ = plan_.turn.value_or(std::max(longest, kShortestChosenTurn));
-    if (alive_.size() == orders_.size()) plan_.turn = turn_;  // the slowest may be missing otherwise
+    if (plan_.counted) return warm_up_by_count(i, length);
+    const auto turn = generation_.take_turn(i, {.time = length}, false);
+    if (turn) longest_ = std::max(longest_, wanted_turn(*turn, orders_[i].load_case.load));
+    return turn.has_value();
   }
 
-  // Returns the length of each turn's window.
+  // The number doubles from turn to turn, so that the last one tells how long a message takes when all is
+  // warm. The next contestant is not started where turns take too long: files may need much memory.
+  bool warm_up_by_count(std::size_t i, Duration length) {
+    Duration message{};
+    std::uint64_t messages = 1;
+    for (Duration spent{}; spent < length; messages = std::min(2 * messages, kMostMessages)) {
+      const auto took = try_count(i, messages);
+      if (!took) return false;
+      spent += *took;
+      message = *took / static_cast<std::int64_t>(messages);
+    }
+    if (plan_.number == 1 && takes_too_long(message)) {  // later generations are like the first
+      const auto again = try_count(i, 1);                // it may have been a stall
+      if (!again) return false;
+      message = std::min(message, *again);
+      if (takes_too_long(message)) plan_.too_long = message;
+    }
+    shortest_message_ = std::min(shortest_message_, message);
+    longest_message_ = std::max(longest_message_, message);
+    return !plan_.too_long;
+  }
+
+  // Returns how long it took, at least a nanosecond for each message.
+  std::optional<Duration> try_count(std::size_t i, std::uint64_t messages) {
+    const auto turn = generation_.take_turn(i, {.messages = messages}, false);
+    if (!turn) return std::nullopt;
+    return std::max<Duration>(std::chrono::round<Duration>(std::chrono::duration<double>(turn->turn_s)),
+                              Duration(static_cast<std::int64_t>(messages)));
+  }
+
+  bool takes_too_long(Duration message) const {
+    const auto messages = static_cast<double>(std::max<std::uint64_t>(plan_.messages, 1));
+    return std::chrono::duration<double>(message) * messages > kLongestChosenTurn;
+  }
+
+  // All take turns of the same size.
+  void choose_turn() {
+    if (alive_.empty()) return;
+    const bool all = alive_.size() == orders_.size();  // the slowest may be missing otherwise
+    if (plan_.counted) {
+      size_.messages = plan_.messages > 0 ? plan_.messages : chosen_messages();
+      if (all) plan_.messages = size_.messages;
+    } else {
+      size_.time = plan_.turn.value_or(std::max(longest_, kShortestChosenTurn));
+      if (all) plan_.turn = size_.time;
+    }
+  }
+
+  // Even the fastest is to work for a turn's length, unless that would keep the slowest for too long.
+  std::uint64_t chosen_messages() const {
+    const Duration wanted = plan_.turn.value_or(kShortestChosenTurn);
+    const std::int64_t enough = (wanted + shortest_message_ - Duration(1)) / shortest_message_;
+    const std::int64_t most = std::max<Duration>(kLongestChosenTurn, wanted) / longest_message_;
+    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(enough, 1, std::max<std::int64_t>(most, 1)));
+  }
+
+  // Returns the length of each turn's window; of counted turns the median, which a stall of one of them does
+  // not move.
   Duration take_turns(std::uint64_t round) {
     std::seed_seq seed{plan_.seed & 0xffffffffU, plan_.seed >> 32, plan_.number, round};
     stats::Random random(seed);
-    const Duration length = length_of_round(random);
+    const TurnSize size = size_in_round(random);
+    std::vector<double> lengths_s;
     std::vector<std::size_t> order = alive_;
     stats::shuffle(order, random);
     for (const std::size_t i : order) {
       if (stop_.requested()) break;
-      if (auto turn = generation_.take_turn(i, length, true)) {
+      if (auto turn = generation_.take_turn(i, size, true)) {
         turn->round = round;
+        lengths_s.push_back(turn->turn_s);
         turns_[i].push_back(*turn);
       } else {
         drop(i);
       }
     }
-    return length - length / kRampShare;
+    if (!plan_.counted) return size.time - size.time / kRampShare;
+    const std::chrono::duration<double> typical(lengths_s.empty() ? 0 : stats::median(lengths_s));
+    return std::max<Duration>(std::chrono::round<Duration>(typical), kLeastOfCountedTurn);
   }
 
   // A connection of an open loop sends in a fixed period. If turns lasted as long, or a whole fraction of
   // that, it would send at the same place of every turn, perhaps always in the ramp, which is not counted. So
   // these turns differ in length from round to round.
-  Duration length_of_round(stats::Random& random) const {
-    if (!orders_.front().load_case.load.open_loop()) return turn_;
-    return turn_ + Duration(static_cast<std::int64_t>(
-                       stats::draw_below(random, static_cast<std::uint64_t>(turn_.count()) / 2)));
+  TurnSize size_in_round(stats::Random& random) const {
+    if (!orders_.front().load_case.load.open_loop()) return size_;
+    const auto more = stats::draw_below(random, static_cast<std::uint64_t>(size_.time.count()) / 2);
+    return {.time = size_.time + Duration(static_cast<std::int64_t>(more))};
   }
 
   // The rows are the rounds of turns. An engine without sockets does not share the noise of the others, and
@@ -153,7 +213,9 @@ class GenerationRun {
   std::vector<std::size_t> alive_;
   std::vector<std::vector<Turn>> turns_;
   std::vector<Trial> trials_;
-  Duration turn_{};
+  TurnSize size_{};
+  Duration longest_{};  // that a contestant wants its turn to last
+  Duration shortest_message_ = Duration::max(), longest_message_{};  // on all connections at once
 };
 
 }  // namespace

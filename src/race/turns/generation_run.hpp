@@ -14,6 +14,7 @@ namespace joust::race {
 inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
 inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
 inline constexpr int kLatenciesInTurn = 10;
+inline constexpr std::uint64_t kFewestTurns = 5;  // of a generation
 // In an open loop the tail of the latency is compared, and a stall longer than a turn is cut off by its end.
 inline constexpr Duration kShortestOpenTurn = std::chrono::milliseconds(100);
 inline constexpr double kMessagesInOpenTurn = 100;
@@ -23,16 +24,24 @@ Duration turn_length(Duration latency);
 
 struct GenerationPlan {
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;        // of the generation, from 1
-  Duration window{};               // what the windows of each contestant's turns add up to, at least
-  Duration warmup{};               // a turn of each contestant that is not recorded
-  std::optional<Duration> turn{};  // empty: chosen after the warm-up; in an open loop the least length
+  std::uint64_t number = 0;  // of the generation, from 1
+  Duration window{};         // what the windows of each contestant's turns add up to, at least
+  Duration warmup{};         // a turn of each contestant that is not recorded
+  // Empty: chosen after the warm-up. In an open loop the least length; of turns whose number of messages is
+  // to be chosen the length that they are to have.
+  std::optional<Duration> turn{};
+  bool counted = false;        // a turn is a number of messages of each connection
+  std::uint64_t messages = 0;  // this one; 0: chosen after the warm-up
+  // How long a message takes, if the first generation finds that counted turns take too long. Then nothing
+  // was recorded.
+  std::optional<Duration> too_long{};
 };
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
 // turns to all in random order until everyone's windows are long enough. A contestant that fails takes no
-// further turn. Returns a trial for each, in their order, with the figures that are compared, and sets
-// `plan.turn` where it was empty.
+// further turn. Returns a trial for each, in their order, with the figures that are compared, and sets what
+// `plan` leaves to choose. Where counted turns take longer than kLongestChosenTurn, the first generation ends
+// at once.
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop);
 

@@ -34,7 +34,7 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
 }  // namespace
 
 Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
-    : scenario_(scenario),
+    : scenario_(&scenario),
       begun_(begun),
       round_began_(begun),
       longest_(plan.cases.size()),
@@ -48,7 +48,7 @@ Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
     const Duration counting = counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
     reserve_ += counting;
     longest = std::max(longest, counting);
-    untimed_ |= !one.plan.load.duration;
+    untimed_ |= !one.plan.load.duration && !one.plan.load.turns;
   }
   reserve_ = std::min(reserve_, std::max<Duration>(longest, scenario.time / 4));
   shares_time_ = plan.by_goal && plan.cases.size() > 1 &&
@@ -86,14 +86,14 @@ void Goal::took(std::size_t case_index, Duration generation) {
 }
 
 bool Goal::has_time_for(Duration round, Time now) const {
-  return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_.time;
+  return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_->time;
 }
 
 void Goal::look(RaceResult so_far) {
   judge(so_far);
   for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
     const CaseResult& one = so_far.cases[i];
-    const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_.precision); };
+    const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
     if (rounds_of(one) >= first_look_ && std::ranges::all_of(one.entries, precise)) reached_[i] = true;
   }
 }

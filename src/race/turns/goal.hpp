@@ -27,7 +27,7 @@ class Goal {
   bool has_part(std::size_t case_index, Time now) const;
   void took(std::size_t case_index, Duration generation);
   bool has_time_for(Duration round, Time now) const;
-  bool is_over(Time now) const { return now >= begun_ + scenario_.time; }
+  bool is_over(Time now) const { return now >= begun_ + scenario_->time; }
   // Whether the race is looked at after so many rounds.
   bool is_look(std::uint64_t rounds) const;
   // Finds the cases whose ratios are precise enough. They stay so: no more rounds are run of them.
@@ -36,7 +36,7 @@ class Goal {
   bool reached() const;  // by all cases
 
  private:
-  const Scenario& scenario_;
+  const Scenario* scenario_;
   Time begun_, round_began_;
   Duration longest_round_{};
   Duration reserve_{};  // for the trials that count system calls: those of one case, or a quarter of the time

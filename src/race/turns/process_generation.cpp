@@ -16,8 +16,8 @@ class ProcessGeneration : public Generation {
   }
 
   bool start(std::size_t contestant) override { return contenders_[contestant]->start(); }
-  std::optional<Turn> take_turn(std::size_t contestant, Duration length, bool recorded) override {
-    return contenders_[contestant]->take_turn(length, recorded);
+  std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) override {
+    return contenders_[contestant]->take_turn(size, recorded);
   }
   Trial finish(std::size_t contestant) override { return contenders_[contestant]->finish(); }
 
