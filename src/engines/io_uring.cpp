@@ -33,6 +33,9 @@
 namespace joust {
 namespace {
 
+// How long a stop waits, with SQPOLL, for the kernel's thread to receive bytes that have arrived.
+constexpr Duration kArrivals = std::chrono::milliseconds(200);
+
 using Op = UringOp;
 
 struct UringLoopPeer : UringPeer {

@@ -54,17 +54,16 @@ class UringPool : public PoolCore<UringPoolPeer> {
   void returned(Peer& peer) override;
   void receive(Peer& peer);
   bool let_go(Peer& peer) override;
-  void confirm_stops();
+  void be_quiet(Peer& peer);
   void stop_by_and_by() override;
 
   void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) override;
   void note_missing_splice(const Peer& peer);
   void prepare_output(Peer& peer, Time now);
-  bool has_read_all(Peer& peer) override;
+  void read_rest(Peer& peer, Time now);
+  bool may_tell_stop(Peer& peer) override;
   bool rest(Peer& /*peer*/) override { return false; }  // only the main thread may submit
 
-  Queue<Peer> asking_;  // peers that are to be told of the stop, when they have read all,
-  Time read_until_{};   // or by then
   std::atomic_flag splice_missed_;
   Uring ring_;  // destroyed before the peers, which belong to the base class
   UringAcceptors acceptors_{ring_, listeners()};
@@ -102,14 +101,13 @@ void UringPool::run() {
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
     if (acceptors_.has_newcomers())
       acceptors_.admit(accept_quota(), [this](Fd socket) { accepted(std::move(socket)); });
-    confirm_stops();
     finish_turn();
   }
   if (ring_.has_overflowed()) hosting().tally.note("io-uring-pool: the completion queue was full at times");
 }
 
 void UringPool::wait() {
-  const bool in_hurry = acceptors_.has_newcomers() || !asking_.empty() || (!awaits_stop() && !draining());
+  const bool in_hurry = acceptors_.has_newcomers() || (!awaits_stop() && !draining());
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   if (ring_.completions() > 0) found_work(ring_.completions());
@@ -166,8 +164,8 @@ void UringPool::returned(Peer& peer) {
     peer.send_pieces(ring_, std::span(peer.pieces).first(peer.count));
   if (peer.outgoing == Peer::Outgoing::room) peer.await_room(ring_);
   if (peer.outgoing != Peer::Outgoing::nothing) peer.outgoing = Peer::Outgoing::submitted;
-  if (peer.asks_for_stop) asking_.push(peer);
   if (peer.arrived) return;
+  if (peer.asks_for_stop) return be_quiet(peer);
   const bool wanted = peer.connection->wants_input();
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
@@ -186,18 +184,13 @@ bool UringPool::let_go(Peer& peer) {
   return peer.let_go(ring_);
 }
 
-// After an enter: what had arrived at the stop has been received, or is still in the socket. No worker holds
-// these peers, because handing one over takes it from the queue.
-void UringPool::confirm_stops() {
-  Queue<Peer> asking;
-  asking.take_all(asking_);
-  while (Peer* const peer = asking.pop()) {
-    peer->has_read_all = !peer->receiving || now() > read_until_ || unread_bytes(peer->socket.get()) == 0;
-    if (peer->has_read_all)
-      hand(*peer, Holding::kStop);
-    else
-      asking_.push(*peer);
-  }
+// Before a session is told of the stop, its worker reads what has arrived: with no receive in flight, because
+// bytes would change places. The completion of the receive brings the peer back.
+void UringPool::be_quiet(Peer& peer) {
+  if (peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
+  if (peer.receiving) return;
+  peer.is_quiet = true;
+  hand(peer, Holding::kStop);
 }
 
 // The stop: the accepts end, the peers left in the queue are accepted, and sessions are told to finish.
@@ -205,7 +198,6 @@ void UringPool::stop_by_and_by() {
   if (!acceptors_.end()) return;
   acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
   end_accepting(0);
-  read_until_ = now() + kArrivals;
   begin_drain();
 }
 
@@ -221,6 +213,7 @@ void UringPool::exchange(Peer& peer, unsigned notes, std::size_t /*worker*/, Tim
     peer.received(peer.arrived->result, peer.arrived->bytes, now);
   }
   if ((events & Peer::kHungUp) != 0) peer.hung_up(peer.hang_up_result, now);
+  if ((notes & Holding::kStop) != 0 && peer.is_quiet) read_rest(peer, now);
   if (peer.connection->ended()) return;
   const bool is_gathering = (notes & Holding::kPublished) == 0 && awaits_publications();
   if (peer.outgoing == Peer::Outgoing::nothing && !is_gathering && peer.connection->has_output())
@@ -237,10 +230,18 @@ void UringPool::prepare_output(Peer& peer, Time now) {
   if (peer.count > 0) peer.outgoing = Peer::Outgoing::pieces;  // 0: reading a file has failed
 }
 
-// Only the main thread can tell: bytes may be in the socket, in the ring, or on their way from there.
-bool UringPool::has_read_all(Peer& peer) {
-  peer.asks_for_stop = !peer.has_read_all;
-  return peer.has_read_all;
+void UringPool::read_rest(Peer& peer, Time now) {
+  std::array<std::byte, 16 << 10> buffer;
+  StreamConnection& connection = *peer.connection;
+  const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
+  const std::size_t most = std::min(buffer.size(), hosting().limits.read_bytes);
+  while (connection.wants_input() && connection.bytes_received() < quota)
+    if (!receive_ready(peer.socket.get(), connection, std::span(buffer).first(most), false, now)) return;
+}
+
+bool UringPool::may_tell_stop(Peer& peer) {
+  peer.asks_for_stop = !peer.is_quiet;
+  return peer.is_quiet;
 }
 
 void UringPool::note_missing_splice(const Peer& peer) {

@@ -84,9 +84,6 @@ struct alignas(16) UringPeer : LoopPeer {
   std::size_t received_ = 0;  // and its bytes
 };
 
-// How long a stop waits for bytes that have arrived but not been received, where other threads receive them.
-inline constexpr Duration kArrivals = std::chrono::milliseconds(200);
-
 // The user data of an operation: the address of its owner (a peer, an acceptor or null), with the operation
 // in the lowest bits, which the owner's alignment leaves free.
 std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);

@@ -36,8 +36,8 @@ struct UringPoolPeer : UringPeer, PoolPeer {
   Outgoing outgoing = Outgoing::nothing;  // for the main thread to submit
   std::array<iovec, 64> pieces{};         // many, because each send takes two hand-overs
   std::size_t count = 0;                  // of the pieces to send
-  bool asks_for_stop = false;             // it is to be told of the stop, when it has read all
-  bool has_read_all = false;              // set by the main thread while there is no holder
+  bool asks_for_stop = false;             // it is to be told of the stop, when it is quiet:
+  bool is_quiet = false;                  // no receive is in flight, or will be until it has been told
 
   // Main thread.
   void give_buffer_back(Uring& ring) {

@@ -64,9 +64,9 @@ class PoolCore : public LoopCore<Peer> {
   // after false, when the main thread has it back, by returned().
   virtual bool rest(Peer& peer) = 0;
   virtual void returned(Peer& /*peer*/) {}
-  // The engine's part, called by the holder at a stop: false if input that has arrived is still to be read.
-  // The engine then hands the peer over with Holding::kStop again.
-  virtual bool has_read_all(Peer& /*peer*/) { return true; }
+  // The engine's part, called by the holder: false if the session cannot be told of the stop yet. The engine
+  // then hands the peer over with Holding::kStop again.
+  virtual bool may_tell_stop(Peer& /*peer*/) { return true; }
   // What the engine does in the turn in which all listeners are closed, before the sessions are told.
   virtual void stop_by_and_by() = 0;
 

@@ -131,7 +131,7 @@ bool PoolCore<Peer>::take_turn(Peer& peer, std::size_t worker) {
     if ((notes & Holding::kPublished) != 0) connection.refresh(now);
     exchange(peer, notes, worker, now);  // input that has arrived comes before a deadline and before the stop
     if ((notes & Holding::kDeadline) != 0) connection.on_time(now);
-    if ((notes & Holding::kStop) != 0 && has_read_all(peer)) connection.drain(now);
+    if ((notes & Holding::kStop) != 0 && may_tell_stop(peer)) connection.drain(now);
     if ((notes & (Holding::kDeadline | Holding::kStop)) != 0)
       exchange(peer, notes & Holding::kPublished, worker, now);
     if (connection.ended() || !rest(peer)) return false;
