@@ -133,7 +133,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
   const Option messages =
       add_count(command, "-m,--messages", load->messages, "messages of each connection; ends the load");
   load->duration = add_duration(command, "-d,--duration", load->plan.duration,
-                                "time to measure; ends the load [10s]", std::chrono::milliseconds(1))
+                                "time to measure; ends the load [10s; of files: one transfer]",
+                                std::chrono::milliseconds(1))
                        .excludes(messages);
   load->warmup =
       add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");

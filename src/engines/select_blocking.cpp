@@ -63,14 +63,16 @@ void limit_calls(ReadyPeer& peer) {
 // The calls that this engine is named after.
 class BlockingExchange : public ReadyExchange {
  public:
-  using ReadyExchange::ReadyExchange;
+  BlockingExchange(const Hosting& hosting, const Stop& stop) : ReadyExchange(hosting), stop_(stop) {}
   int socket_flags() const override { return 0; }
   bool may_receive_again(const ReadyPeer& peer) const override;
 
  private:
   bool receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) override;
   bool send(ReadyPeer& peer, Time now) override;
-  static ssize_t send_pieces(int socket, std::span<iovec> pieces);
+  ssize_t send_pieces(int socket, std::span<iovec> pieces) const;
+
+  const Stop& stop_;
 };
 
 // Only for bytes that are known to be there.
@@ -98,7 +100,7 @@ bool BlockingExchange::send(ReadyPeer& peer, Time now) {
   limit_calls(peer);
   const int socket = peer.socket.get();
   StreamConnection& connection = *peer.connection;
-  if (const auto source = connection.source()) {
+  if (const auto source = connection.source(); source && !stop_.requested()) {
     const ssize_t n = call_sendfile(socket, *source);
     if (report_sendfile(connection, *source, n, errno, now)) return false;  // one call for each report
   }
@@ -115,15 +117,16 @@ bool BlockingExchange::send(ReadyPeer& peer, Time now) {
   return n == static_cast<ssize_t>(wanted);
 }
 
-ssize_t BlockingExchange::send_pieces(int socket, std::span<iovec> pieces) {
+// After a stop nothing blocks: a turn of thousands of slow peers would outlast the time for their good-bye.
+ssize_t BlockingExchange::send_pieces(int socket, std::span<iovec> pieces) const {
   const msghdr message = message_of(pieces);
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL | (stop_.requested() ? MSG_DONTWAIT : 0));
 }
 
 class SelectBlockingLoop : public ReadyLoop {
  public:
   SelectBlockingLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-      : ReadyLoop(hosting, stop, group, index, std::make_unique<BlockingExchange>(hosting)) {}
+      : ReadyLoop(hosting, stop, group, index, std::make_unique<BlockingExchange>(hosting, stop)) {}
   void run();
 
  private:

@@ -57,7 +57,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (role == Role::serve && !engine.serves)
     throw Refusal(fmt::format("engine '{}' cannot serve: {}", name, engine.summary));
   if (role == Role::dial && !engine.dials)
-    throw Refusal(fmt::format("engine '{}' cannot dial: {}", name, engine.summary));
+    throw Refusal(fmt::format("engine '{}' only serves: it cannot be a client", name));
   check_knobs(engine, knobs);
   if (const std::string_view reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));

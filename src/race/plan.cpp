@@ -34,8 +34,9 @@ std::string why_not(const std::string& engine, Side side, const ProtocolRow* pro
     if (const auto found = unsupported.find(engine); found != unsupported.end()) return found->second;
   }
   const EngineRow* row = catalogue.engine(engine);
-  return row == nullptr || row->unavailable.empty() ? std::string()
-                                                    : fmt::format("unavailable: {}", row->unavailable);
+  if (row == nullptr || row->unavailable.empty()) return {};
+  return side == Side::server ? fmt::format("unavailable: {}", row->unavailable)
+                              : fmt::format("unavailable: client {}: {}", engine, row->unavailable);
 }
 
 void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {

@@ -127,7 +127,9 @@ void Host::begin_drain() {
   for (Listener* listener : std::exchange(listeners_, {})) {
     const std::size_t room =
         hosting_.limits.connections - std::min(hosting_.limits.connections, crew_.size());
-    if (!listener->take_queued(0, room, [this](Fd socket) { take_on(std::move(socket)); }))
+    if (!listener->take_queued(0, room, [this](Fd socket) {
+          if (!stop_.at_once()) take_on(std::move(socket));
+        }))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }

@@ -45,7 +45,7 @@ ParentProcess::~ParentProcess() {
 
 void ParentProcess::run() {
   const SigpipeBlock block;  // for send_file(), in all children
-  struct sigaction child{};
+  struct sigaction child {};
   if (::sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
     hosting_.tally.note("SIGCHLD is ignored: connections whose process crashes are not counted as failed");
   while (!over()) {
@@ -188,6 +188,7 @@ void ParentProcess::begin_drain() {
     const std::size_t room =
         hosting_.limits.connections - std::min(hosting_.limits.connections, children_.size());
     const auto take = [this](Fd socket) {
+      if (stop_.at_once()) return;
       waiting_ = std::move(socket);
       if (!start_child()) give_up_waiting();
     };

@@ -55,6 +55,7 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   --in_flight_;
   if (op == UringOp::receive) receiving = stopping = false;
   if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
+  if (op == UringOp::room && cqe.res >= 0 && (cqe.res & POLLOUT) == 0) copies_files_ = true;
   if (op == UringOp::rest) resting = false;
   if (op == UringOp::hang_up) watching_ = false;
   // An operation that is being executed is not found by the cancel; if it goes on, it is cancelled again.
@@ -106,6 +107,7 @@ void UringPeer::hung_up(int result, Time now) {
 
 // io_uring has no sendfile, only a splice, which needs a pipe and runs on another thread.
 bool UringPeer::send_files(Time now) {
+  if (copies_files_) return false;
   for (unsigned files = 0; files < kFilesPerTurn; ++files) {
     const auto source = connection->source();
     if (!source) return false;

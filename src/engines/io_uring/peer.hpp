@@ -53,7 +53,9 @@ struct alignas(16) UringPeer : LoopPeer {
   void hung_up(int result, Time now);
 
   // When a file comes first in the output: sendfile() until the socket is full, or a turn is over;
-  // await_room(), a poll, is to follow. False if other output comes first, or if the file has to be read.
+  // await_room(), a poll, is to follow. False if other output comes first, or if the file has to be read. A
+  // poll of io_uring also ends when the peer has ended its direction of the stream; that lasts, so from then
+  // on files are read, and the send waits for room.
   bool send_files(Time now);
   void await_room(Uring& ring);
 
@@ -76,8 +78,9 @@ struct alignas(16) UringPeer : LoopPeer {
  private:
   msghdr message_{};  // of the send in flight
   unsigned in_flight_ = 0;
-  bool awaits_room_ = false;  // `sending` is only a poll for room
-  bool watching_ = false;     // for a reset
+  bool awaits_room_ = false;   // `sending` is only a poll for room
+  bool copies_files_ = false;  // such a poll would end at once
+  bool watching_ = false;      // for a reset
   bool has_hung_up_ = false;
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // the turn of the last receive,

@@ -12,6 +12,7 @@ constexpr unsigned kEnd = kReadHangUp | POLLHUP | POLLERR;
 
 void ReadyExchange::note_events(ReadyPeer& peer, unsigned events, Time now) {
   if ((events & kEnd) != 0) peer.end_is_near = true;
+  if ((events & (POLLHUP | POLLERR)) != 0) peer.has_hung_up = true;
   if ((events & (POLLIN | kEnd)) != 0) peer.readable = true;
   if ((events & (POLLOUT | POLLHUP | POLLERR)) != 0) peer.writable = true;
   // While input is wanted, bytes that arrived before a reset are read first, and recv reports the reset.

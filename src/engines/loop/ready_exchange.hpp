@@ -32,6 +32,7 @@ struct ReadyPeer : LoopPeer {
   bool readable = false;        // no recv has come up short since the kernel's report
   bool writable = true;         // no send has found the socket full
   bool end_is_near = false;     // the peer's end of stream or an error is still to be read
+  bool has_hung_up = false;     // the kernel has reported that, or an error, and need not do so again
   unsigned armed = kUnwatched;  // for the engine: the events watched
   int error = 0;                // of the socket, if the kernel has told it with an event
 };
@@ -78,6 +79,8 @@ class ReadyExchange {
       peer.readable = receive(peer, now) && may_receive_again(peer);
       if (!is_gathering()) unfinished |= flush(peer, now);
     }
+    // A reset may have come with the last bytes, and if no more are wanted, no call reports it.
+    if (peer.has_hung_up && !connection.ended() && !connection.wants_input()) look_for_reset(peer, now);
     return unfinished;
   }
 

@@ -56,7 +56,6 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
   const unsigned events = notes / Holding::kEvents;
   peer.error = peer.told_error.load(std::memory_order_relaxed);
   ReadyExchange::note_events(peer, events, now);
-  if ((events & (POLLHUP | POLLERR)) != 0) peer.has_hung_up = true;
   if ((notes & Holding::kStop) != 0) peer.readable = true;  // to read what has arrived
   if (peer.connection->ended()) return;
   const bool telling = (notes & Holding::kPublished) != 0;

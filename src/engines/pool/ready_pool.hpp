@@ -15,8 +15,7 @@ namespace joust {
 struct ReadyPoolPeer : ReadyPeer, PoolPeer {
   using ReadyPeer::ReadyPeer;
 
-  bool unfinished = false;  // the turn's quota was used up: there may be more to read or to send
-  bool has_hung_up = false;
+  bool unfinished = false;         // the turn's quota was used up: there may be more to read or to send
   std::atomic<int> told_error{0};  // by the main thread, for ReadyPeer::error, which is the holder's
 };
 
