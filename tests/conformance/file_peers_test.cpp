@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "conformance/files.hpp"
+#include "conformance/idleness.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -56,6 +57,19 @@ TEST_P(FilePeerOn, RefusesAndGoesOn) {
   EXPECT_TRUE(asker.hear_a<file::Stored>().complete);
   EXPECT_EQ(text_of(path("new")), "brought");
   EXPECT_EQ(text_of(path("small")), "0123456789");
+}
+
+// A socket whose peer has finished is ready for ever, but not for writing.
+TEST_P(FilePeerOn, SleepsWhileAPeerThatHasFinishedDoesNotRead) {
+  if (!sleeps(GetParam())) GTEST_SKIP() << "it does not sleep while it waits";
+  const auto service = serve();
+  Server server(GetParam(), *service, {.socket = {.send_buffer = 16 << 10}});
+  Asker asker(server);
+  asker.say(wire({1, file::Fragment{{0, 5'000'000}, "large"}}));
+  EXPECT_TRUE(asker.peer().hears_within(kPatience));
+  asker.peer().finish();
+  EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
+  asker.peer().reset();
 }
 
 TEST_P(FilePeerOn, KeepsNothingOfATruncatedUpload) {
