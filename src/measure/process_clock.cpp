@@ -20,7 +20,18 @@ std::optional<clockid_t> clock_of(pid_t /*process*/) {
 }
 #endif
 
+std::optional<double> read_clock_s(clockid_t clock) {
+  timespec used{};
+  if (::clock_gettime(clock, &used) != 0) return std::nullopt;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
 }  // namespace
+
+std::optional<double> cpu_time_s(pid_t process) {
+  const auto clock = clock_of(process);
+  return clock ? read_clock_s(*clock) : std::nullopt;
+}
 
 std::string why_processes_have_no_figures() {
 #ifdef __linux__
@@ -38,9 +49,7 @@ ProcessClock::ProcessClock(pid_t root) {
 double ProcessClock::read_s() {
   double sum_s = 0;
   for (Process& process : processes_) {
-    timespec used{};
-    if (::clock_gettime(process.clock, &used) == 0)
-      process.last_s = static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+    process.last_s = read_clock_s(process.clock).value_or(process.last_s);
     sum_s += process.last_s;
   }
   return sum_s;

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <ctime>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ class ProcessClock {
   };
   std::vector<Process> processes_;
 };
+
+// The CPU time of one process so far, in seconds; nothing when there is no such process.
+std::optional<double> cpu_time_s(pid_t process);
 
 // Why the figures of other processes (this clock, and those of usage.hpp) cannot be read on this system, so
 // that there can be no race; empty where they can.

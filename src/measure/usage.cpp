@@ -16,6 +16,7 @@
 
 #include "base/check.hpp"
 #include "measure/proc_file.hpp"
+#include "measure/process_clock.hpp"
 
 namespace joust {
 namespace {
@@ -57,7 +58,7 @@ std::vector<pid_t> numbers_in(const std::string& directory) {
 
 struct ProcessTimes {
   pid_t pid, parent;
-  double user_s, system_s;
+  double user_s, system_s, children_user_s, children_system_s;
 };
 
 // The few fields of /proc/PID/stat that matter here, with those of children waited for (proc(5)).
@@ -75,8 +76,20 @@ std::optional<ProcessTimes> times_of(pid_t pid) {
   fields >> user >> system >> children_user >> children_system;
   if (!fields) return std::nullopt;
   const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return ProcessTimes{pid, parent, (user + children_user) / ticks_per_second,
-                      (system + children_system) / ticks_per_second};
+  return ProcessTimes{pid,
+                      parent,
+                      user / ticks_per_second,
+                      system / ticks_per_second,
+                      children_user / ticks_per_second,
+                      children_system / ticks_per_second};
+}
+
+// /proc counts in ticks, a process's clock in nanoseconds, but without the two parts.
+void make_exact(ProcessTimes& times) {
+  const double ticks_s = times.user_s + times.system_s;
+  const double exact_s = cpu_time_s(times.pid).value_or(ticks_s);
+  times.user_s = ticks_s > 0 ? exact_s * times.user_s / ticks_s : 0;
+  times.system_s = exact_s - times.user_s;
 }
 
 // `root` and whoever descends from it. A process may end meanwhile; it is then left out.
@@ -156,9 +169,10 @@ std::optional<Usage> usage_of_process_tree(pid_t root) {
   const std::vector<ProcessTimes> tree = tree_of(root);
   if (tree.empty()) return std::nullopt;
   Usage sum;
-  for (const ProcessTimes& process : tree) {
-    sum.user_s += process.user_s;
-    sum.system_s += process.system_s;
+  for (ProcessTimes process : tree) {
+    make_exact(process);
+    sum.user_s += process.user_s + process.children_user_s;
+    sum.system_s += process.system_s + process.children_system_s;
     add_switches(sum, process.pid);
     sum.peak_memory_bytes += peak_memory_of(std::to_string(process.pid));
   }

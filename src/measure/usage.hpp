@@ -40,8 +40,8 @@ std::vector<pid_t> process_tree(pid_t root);
 
 // A process and all its descendants as /proc tells it; nothing when there is no such process or it may not be
 // read. For servers that are not ours to ask. Coarser than own_usage():
-// - CPU time comes in clock ticks (usually 10 ms). Children that ended count once their parent has waited for
-// them.
+// - CPU time of children that ended comes in clock ticks (usually 10 ms), once their parent has waited for
+//   them. How CPU time is divided into user and system time is known in ticks only.
 // - Switches are those of living threads: an ended thread takes its own along, so a window may lack some.
 // - Peak memory is the sum of the processes' peaks. What they share counts in each, and their peaks need not
 //   coincide: an upper bound.
