@@ -16,8 +16,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <deque>
+#include <optional>
+#include <span>
 
 #include "engines/io_uring/available.hpp"
 
@@ -48,7 +48,7 @@ class UringLoop : public LoopCore<UringLoopPeer> {
   using Peer = UringLoopPeer;
 
   UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
-  ~UringLoop() override;
+  ~UringLoop() override { end_ring(ring_); }
   void run();
 
  private:
@@ -78,16 +78,7 @@ class UringLoop : public LoopCore<UringLoopPeer> {
 UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
                      const UringSetup& setup)
     : LoopCore(hosting, stop, group, index), ring_(setup) {
-  for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
-  ring_.watch(stop.fd(), uring_tag(Op::stop));
-  ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
-}
-
-// Cancels the operations in flight, waits for their end, and closes sockets accepted meanwhile.
-UringLoop::~UringLoop() {
-  ring_.abandon([](const io_uring_cqe& cqe) {
-    if (op_of(cqe) == Op::accept) const Fd unwanted(cqe.res);
-  });
+  begin_ring(ring_, stop, inbox(), hosting.tally);
 }
 
 void UringLoop::run() {

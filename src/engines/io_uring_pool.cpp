@@ -26,7 +26,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <optional>
+#include <span>
+#include <utility>
 
 #include "engines/io_uring/acceptor.hpp"
 #include "engines/io_uring/pool_peer.hpp"
@@ -43,7 +44,7 @@ class UringPool : public PoolCore<UringPoolPeer> {
   using Peer = UringPoolPeer;
 
   UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  ~UringPool() override;
+  ~UringPool() override { end_ring(ring_); }
   void run();
 
  private:
@@ -79,16 +80,7 @@ UringSetup setup_of(const Hosting& hosting) {
 
 UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : PoolCore(hosting, stop, group, index), ring_(setup_of(hosting)) {
-  for (const std::string& feature : ring_.missing()) hosting.tally.missing(feature);
-  ring_.watch(stop.fd(), uring_tag(Op::stop));
-  ring_.watch(inbox().waker().fd(), uring_tag(Op::inbox));
-}
-
-// Cancels the operations in flight, waits for their end, and closes sockets accepted meanwhile.
-UringPool::~UringPool() {
-  ring_.abandon([](const io_uring_cqe& cqe) {
-    if (op_of(cqe) == Op::accept) const Fd unwanted(cqe.res);
-  });
+  begin_ring(ring_, stop, inbox(), hosting.tally);
 }
 
 // The main thread.

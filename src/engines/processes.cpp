@@ -43,10 +43,6 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostRead = 64 << 10;                   // on the stack
-constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
-constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
-
 // The work of a child: one connection, from its session to its end.
 class Conversation {
  public:

@@ -42,10 +42,6 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostRead = 64 << 10;                   // on the stack
-constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
-constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
-
 // The work of one connection's thread. It lives on that thread's stack.
 class Conversation {
  public:

@@ -33,6 +33,7 @@
 #include "base/sigpipe.hpp"
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
+#include "engines/loop/heard.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/two_processes/peer.hpp"
@@ -42,8 +43,7 @@ namespace joust {
 namespace {
 
 constexpr unsigned kSendsPerTurn = 16;
-constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
-constexpr Duration kLook = std::chrono::milliseconds(1);      // after a stop, for input on its way
+constexpr Duration kLook = std::chrono::milliseconds(1);  // after a stop, for input on its way
 constexpr Duration kMostLooking = std::chrono::milliseconds(100);
 constexpr std::size_t kFixed = 2;  // the first entries of ppoll: the stop, the inbox
 

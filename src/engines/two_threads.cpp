@@ -48,7 +48,6 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostReceived = 64 << 10;                     // on the stack
 constexpr Duration kLookForReset = std::chrono::milliseconds(100);  // while the reader sleeps
 // The longest blocking send, and the longest one when a deadline is nearer: one tick of the kernel.
 constexpr Duration kLongestSend = std::chrono::milliseconds(100);
@@ -76,7 +75,7 @@ class ReaderThread {
   std::size_t for_file_ = 0;  // bytes that may be read for a file
   bool looks_only_ = false;   // for the stop: does not block
   LeaveTaking leave_;
-  std::array<std::byte, kMostReceived> buffer_;
+  std::array<std::byte, kMostRead> buffer_;
 };
 
 void ReaderThread::run() {

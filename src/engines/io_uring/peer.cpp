@@ -34,6 +34,18 @@ void* owner_of(const io_uring_cqe& cqe) {
   return reinterpret_cast<void*>(cqe.user_data & ~kOpMask);
 }
 
+void begin_ring(Uring& ring, const Stop& stop, Inbox& inbox, Tally& tally) {
+  for (const std::string& feature : ring.missing()) tally.missing(feature);
+  ring.watch(stop.fd(), uring_tag(UringOp::stop));
+  ring.watch(inbox.waker().fd(), uring_tag(UringOp::inbox));
+}
+
+void end_ring(Uring& ring) noexcept {
+  ring.abandon([](const io_uring_cqe& cqe) {
+    if (op_of(cqe) == UringOp::accept) const Fd unwanted(cqe.res);
+  });
+}
+
 io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {
   io_uring_sqe* const entry = ring.prepare(uring_tag(op, this));
   ++in_flight_;

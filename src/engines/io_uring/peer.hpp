@@ -93,6 +93,12 @@ std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);
 
+// What every loop on a ring begins and ends with. The first watches the stop and the inbox, and counts the
+// features that are missing; the second waits for the end of all operations, and closes sockets accepted
+// meanwhile.
+void begin_ring(Uring& ring, const Stop& stop, Inbox& inbox, Tally& tally);
+void end_ring(Uring& ring) noexcept;
+
 // The peers of an engine are of its own type, derived from UringPeer.
 template <typename Peer>
 Peer* peer_of(const io_uring_cqe& cqe) {

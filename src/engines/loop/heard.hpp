@@ -11,6 +11,11 @@
 
 namespace joust {
 
+// Of engines that block in their calls, a thread or a process for each connection.
+inline constexpr std::size_t kMostRead = 64 << 10;                   // at once, on the stack
+inline constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
+inline constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
+
 // The result of one read, for engines in which a thread or process serves one connection with blocking calls.
 struct Heard {
   Bytes bytes{};
