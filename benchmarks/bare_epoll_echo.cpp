@@ -6,8 +6,8 @@
 //
 //     bare_epoll_echo PORT CPU [NANOSECONDS]
 //
-// The third argument plants a slowdown: so much CPU time is spent for nothing on each message. script/prove
-// races such a server against one without it.
+// The third argument is computation: so much CPU time is spent for nothing on each message. script/prove races
+// two such servers, one of which computes a little longer.
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   if (argc != 3 && argc != 4)
     return std::fputs("usage: bare_epoll_echo PORT CPU [NANOSECONDS]\n", stderr), 2;
   bare::pin_to(argv[2]);
-  const std::uint64_t slowdown = argc == 4 ? times_for(bare::number(argv[3], 1'000'000)) : 0;
+  const std::uint64_t computation = argc == 4 ? times_for(bare::number(argv[3], 1'000'000)) : 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (watch(poll, listener) < 0) bare::fail("epoll_ctl");
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
       if (ready == listener) {
         accept_all(poll, listener);
       } else {
-        turn_round(slowdown);
+        turn_round(computation);
         echo(ready);
       }
     }

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Measures what a planted slowdown costs a bare server, without any code of joust.
 
-Two bare_epoll_echo run, one of them with --spin nanoseconds more for each message. bare_epoll_load loads them
-in turn for a second each, in random order. The CPU time of each server is read from its CPU clock before and
+Two bare_epoll_echo run. Both compute for WORK_NS nanoseconds on each message, so that the server is the limit:
+a server that waits for its client finds more messages at each wake-up when it is slower, and saves what the
+slowdown costs. One of the two computes for --spin nanoseconds more. bare_epoll_load loads them in turn for a
+second each, in random order. The CPU time of each server is read from its CPU clock before and
 after, and divided by the number of replies. Prints the cost of a message in both, and their ratio with an
 interval. script/prove compares that with the result of a race.
 """
@@ -20,6 +22,7 @@ import time
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
+WORK_NS = 5000
 
 
 def cpus():
@@ -37,8 +40,8 @@ def free_port():
 class Server:
     def __init__(self, spin_ns):
         self.port = free_port()
-        command = [PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0])]
-        self.process = subprocess.Popen(command + ([str(spin_ns)] if spin_ns else []))
+        self.process = subprocess.Popen([PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0]),
+                                         str(WORK_NS + spin_ns)])
 
     def __enter__(self):
         deadline = time.monotonic() + 20
