@@ -6,8 +6,8 @@
 //
 //     bare_epoll_echo PORT CPU [NANOSECONDS]
 //
-// The third argument is computation: so much CPU time is spent for nothing on each message. script/prove races
-// two such servers, one of which computes a little longer.
+// The third argument is computation: so much CPU time is spent for nothing on each message. script/prove
+// races two such servers, one of which computes a little longer.
 #include <sys/epoll.h>
 #include <unistd.h>
 
