@@ -119,6 +119,14 @@ ordered_json check_json(const CaseResult& one, const race::CheckResult& check) {
           {"invalidates", check.invalidates}};
 }
 
+ordered_json socket_json(const race::SocketPlan& socket) {
+  return {{"nodelay", or_null(socket.nodelay)},
+          {"congestion", or_null(socket.congestion)},
+          {"send_buffer_bytes", or_null(socket.send_buffer_bytes)},
+          {"receive_buffer_bytes", or_null(socket.receive_buffer_bytes)},
+          {"backlog", or_null(socket.backlog)}};
+}
+
 ordered_json load_json(const race::LoadPlan& load) {
   return {{"connections", load.connections},
           {"messages", or_null(load.messages)},
@@ -154,6 +162,7 @@ ordered_json case_json(const CaseResult& one) {
           {"protocol", one.plan.protocol},
           {"options", one.plan.options},
           {"load", load_json(one.plan.load)},
+          {"socket", socket_json(one.plan.socket)},
           {"capacity", capacity_json(one.plan.capacity)},
           {"sweep", sweep_json(one.plan.point)},
           {"reference", one.reference},
@@ -175,12 +184,7 @@ ordered_json scenario_json(const race::RaceResult& race) {
           {"turn_s", seconds(scenario.turn)},
           {"quick", scenario.quick},
           {"cpus", {{"server", race.cpus.server}, {"client", race.cpus.client}}},
-          {"socket",
-           {{"nodelay", or_null(scenario.socket.nodelay)},
-            {"congestion", or_null(scenario.socket.congestion)},
-            {"send_buffer_bytes", or_null(scenario.socket.send_buffer_bytes)},
-            {"receive_buffer_bytes", or_null(scenario.socket.receive_buffer_bytes)},
-            {"backlog", or_null(scenario.socket.backlog)}}},
+          {"socket", socket_json(scenario.socket)},
           {"limits",
            {{"connect_timeout_s", seconds(scenario.limits.connect_timeout)},
             {"request_timeout_s", seconds(scenario.limits.request_timeout)},

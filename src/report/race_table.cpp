@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
+#include "report/race_matrix.hpp"
 #include "report/race_sweep.hpp"
 
 namespace joust::report {
@@ -176,6 +177,7 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
     if (race.cases.size() > 1) text += '\n';
     text += case_text(race, one, terminal);
   }
+  for (const CaseResult& one : race.cases) text += matrix_text(one, terminal);
   text += sweeps_text(race, terminal);
   return text + "Loopback: no network was measured.\n";
 }

@@ -11,7 +11,8 @@ namespace {
 
 TEST(Commands, AServerIsToldEverythingTheScenarioSays) {
   Scenario scenario = fake_scenario({"epoll"});
-  scenario.socket = {.nodelay = false, .congestion = "cubic", .send_buffer_bytes = 65536, .backlog = 100};
+  scenario.cases.front().socket = {
+      .nodelay = false, .congestion = "cubic", .send_buffer_bytes = 65536, .backlog = 100};
   scenario.limits.idle_timeout = std::chrono::seconds(3);
   Entry entry;
   entry.contestant = scenario.contestants.front();

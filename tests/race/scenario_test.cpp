@@ -101,6 +101,23 @@ load = { interval = 0, duration = "2s" }
   EXPECT_FALSE(scenario->cases[1].load.messages);
 }
 
+TEST_F(ScenarioFile, ACaseHasSocketOptionsOfItsOwn) {
+  const auto scenario = read(R"(
+load = { duration = "1s" }
+socket = { nodelay = true, send_buffer = "64KiB" }
+matrix = { servers = ["epoll"] }
+[[case]]
+name = "as others"
+[[case]]
+name = "Nagle"
+socket = { nodelay = false }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->cases[0].socket.nodelay, true);
+  EXPECT_EQ(scenario->cases[1].socket.nodelay, false);
+  EXPECT_EQ(scenario->cases[1].socket.send_buffer_bytes, 65536U);
+}
+
 TEST_F(ScenarioFile, PairsEveryServerWithEveryClient) {
   const auto scenario = read(R"(
 load = { duration = "1s" }
@@ -116,9 +133,9 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
             "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, turns, "
             "turn, seed, "
-            "reference, protocol, "
+            "reference, socket, protocol, "
             "options, "
-            "load, sweep, quick, full, case, socket, limits, cpus, client, matrix, contestant; did you mean "
+            "load, sweep, quick, full, case, limits, cpus, client, matrix, contestant; did you mean "
             "'rounds'?");
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),

@@ -29,7 +29,7 @@ TEST_F(Checks, DifferentSocketOptionsAreRefused) {
 }
 
 TEST_F(Checks, AnOptionTheKernelDidNotGrantIsTold) {
-  scenario.socket.congestion = "bbr";
+  scenario.cases.front().socket.congestion = "bbr";
   const CheckResult found = check(10);
   EXPECT_EQ(found.verdict, Verdict::warn);
   EXPECT_TRUE(has(found.detail, "congestion is cubic where the scenario asked for bbr")) << found.detail;
@@ -71,7 +71,7 @@ TEST_F(Checks, JoustsOwnWishForACongestionControlIsHeldToo) {
       << found.detail;
   EXPECT_TRUE(has(found.detail, "the client's congestion is reno where joust asked for cubic"))
       << found.detail;
-  scenario.socket.congestion = "";  // the machine's own, whatever it is
+  scenario.cases.front().socket.congestion = "";  // the machine's own, whatever it is
   EXPECT_EQ(check(10).verdict, Verdict::pass);
 }
 

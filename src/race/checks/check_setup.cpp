@@ -100,7 +100,7 @@ void check_wishes(const char* side, const SocketPlan& wanted, const Settings& gr
 
 }  // namespace
 
-CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
+CheckResult check_parity(const RaceResult&, const CaseResult& one) {
   Findings findings(10, "parity read back");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   Options server, client;
@@ -125,8 +125,8 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   }
   server.compare("server's", findings);
   client.compare("client's", findings);
-  check_wishes("server's", race.scenario.socket, server.common(), findings);
-  check_wishes("client's", race.scenario.socket, client.common(), findings);
+  check_wishes("server's", one.plan.socket, server.common(), findings);
+  check_wishes("client's", one.plan.socket, client.common(), findings);
   for (const Entry* entry : entries_of_contestants(one))
     if (const auto trials = usable_trials(*entry); !trials.empty())
       check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);

@@ -12,6 +12,9 @@
 namespace joust::race {
 namespace {
 
+constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
+constexpr std::uint64_t kMostBacklog = 1'000'000;
+
 std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& otherwise) {
   const auto name = reader.text("protocol");
   if (!name) return otherwise;
@@ -87,9 +90,24 @@ void read_sizes(TableReader& reader, const Catalogue& catalogue, Size wanted, Si
 
 }  // namespace
 
-Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, std::vector<Case>& cases) {
+void read_socket(TableReader& reader, SocketPlan& socket) {
+  const toml::table* table = reader.table("socket");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "socket.", reader.problems());
+  if (const auto nodelay = options.boolean("nodelay")) socket.nodelay = nodelay;
+  if (const auto name = options.text("congestion")) socket.congestion = name;
+  if (const auto bytes = options.bytes("send_buffer", 1, kMostBufferBytes)) socket.send_buffer_bytes = bytes;
+  if (const auto bytes = options.bytes("receive_buffer", 1, kMostBufferBytes))
+    socket.receive_buffer_bytes = bytes;
+  if (const auto peers = options.count("backlog", 1, kMostBacklog)) socket.backlog = peers;
+  options.finish();
+}
+
+Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, const SocketPlan& socket,
+                 std::vector<Case>& cases) {
   Sizes sizes;
   Case common;
+  common.socket = socket;
   common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
   read_differences(reader, catalogue, common);
   read_sizes(reader, catalogue, wanted, sizes, common);
@@ -101,6 +119,7 @@ Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, s
     one.title = each.text("title").value_or("");
     one.protocol = read_protocol(each, catalogue, common.protocol);
     if (one.protocol != common.protocol) one.options.clear();
+    read_socket(each, one.socket);
     read_differences(each, catalogue, one);
     read_sizes(each, catalogue, wanted, sizes, one);
     check(each, catalogue, one);

@@ -74,7 +74,7 @@ struct LoadPlan {
 std::span<const std::string> arrivals_words();
 std::span<const std::string> phase_words();
 
-// TCP options of all contestants. Those not given have the engines' common default.
+// TCP options of all contestants of a case. Those not given have the engines' common default.
 struct SocketPlan {
   std::optional<bool> nodelay{};
   std::optional<std::string> congestion{};
@@ -138,6 +138,7 @@ struct Case {
   std::string protocol{};
   Settings options{};  // of the protocol, for both sides of every contestant
   LoadPlan load{};
+  SocketPlan socket{};   // the scenario's, with what the case changes
   std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
   std::optional<Capacity> capacity{};  // that its rate is a share of, once it is known
   std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
@@ -158,7 +159,7 @@ struct Scenario {
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
-  SocketPlan socket{};
+  SocketPlan socket{};             // of cases that say nothing else
   LimitPlan limits{};
   CpuPlan cpus{};
   std::vector<Case> cases{};

@@ -22,20 +22,6 @@ namespace {
 constexpr std::size_t kLongestName = 60;  // of a contestant
 constexpr std::size_t kLargestScenario = 1 << 20;
 
-constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
-constexpr std::uint64_t kMostBacklog = 1'000'000;
-
-void read_socket(const toml::table* table, SocketPlan& socket, Problems& problems) {
-  if (table == nullptr) return;
-  TableReader reader(*table, "socket.", problems);
-  socket.nodelay = reader.boolean("nodelay");
-  socket.congestion = reader.text("congestion");
-  socket.send_buffer_bytes = reader.bytes("send_buffer", 1, kMostBufferBytes);
-  socket.receive_buffer_bytes = reader.bytes("receive_buffer", 1, kMostBufferBytes);
-  socket.backlog = reader.count("backlog", 1, kMostBacklog);
-  reader.finish();
-}
-
 void read_limits(const toml::table* table, LimitPlan& limits, Problems& problems) {
   if (table == nullptr) return;
   TableReader reader(*table, "limits.", problems);
@@ -178,9 +164,10 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
   scenario.turn = reader.duration("turn", kShortest);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
-  if (!read_cases(reader, catalogue, size, scenario.cases).contains(size) && size == Size::full)
+  read_socket(reader, scenario.socket);
+  if (!read_cases(reader, catalogue, size, scenario.socket, scenario.cases).contains(size) &&
+      size == Size::full)
     problems.add(document.source(), "this scenario has no full size (a table [full]); leave out --full");
-  read_socket(reader.table("socket"), scenario.socket, problems);
   read_limits(reader.table("limits"), scenario.limits, problems);
   read_cpus(reader.table("cpus"), scenario.cpus, problems);
   read_contestants(reader, catalogue, scenario, problems);

@@ -94,8 +94,8 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
   add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
-  add_socket(words, scenario.socket);
-  add(words, "--backlog", scenario.socket.backlog);
+  add_socket(words, one.socket);
+  add(words, "--backlog", one.socket.backlog);
   add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
@@ -121,7 +121,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--payload", load.payload_bytes);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  add_socket(words, scenario.socket);
+  add_socket(words, one.socket);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
   add(words, "--idle-timeout",

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "report/race_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include "race/scenario/engine_choice.hpp"
+#include "report/fake_race.hpp"
+#include "report/golden.hpp"
+#include "report/race_table.hpp"
+
+namespace joust::report {
+namespace {
+
+// Two clients meet three servers, and a pair of its own stands beside them.
+race::RaceResult crossed_race() {
+  race::Scenario scenario = race::fake_scenario({"epoll"}, 3);
+  scenario.contestants =
+      race::every_pair({{.engine = "threads"}, {.engine = "epoll"}, {.engine = "io-uring"}},
+                       {{.engine = "threads"}, {.engine = "epoll"}});
+  scenario.contestants.push_back({.name = "beside",
+                                  .server = {.engine = "epoll", .wait = "spin"},
+                                  .command = {},
+                                  .client = {.engine = "epoll", .wait = "spin"}});
+  race::FakeRunner runner;
+  runner.throughput = {{"threads/threads", 40e3}, {"threads/epoll", 50e3},    {"epoll/threads", 60e3},
+                       {"epoll/epoll", 70e3},     {"io-uring/threads", 80e3}, {"io-uring/epoll", 90e3},
+                       {"beside", 99e3}};
+  return judged(scenario, runner);
+}
+
+TEST(RaceMatrix, HasARowForEachClientAndAColumnForEachServer) {
+  const race::RaceResult result = crossed_race();
+  const std::string text = matrix_text(result.cases.front(), {});
+  expect_golden(text, "race_matrix.txt");
+  EXPECT_TRUE(race_table(result, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_EQ(text.find("spin"), std::string::npos) << "a contestant beside the matrix";
+}
+
+TEST(RaceMatrix, NeedsSeveralClientsAndSeveralServers) {
+  EXPECT_EQ(matrix_text(plain_race().cases.front(), {}), "");
+}
+
+TEST(RaceMatrix, AnUnrankedPairIsInBrackets) {
+  race::RaceResult result = crossed_race();
+  race::Entry& entry = result.cases.front().entries.front();
+  entry.ranked = false;
+  const std::string text = matrix_text(result.cases.front(), {});
+  EXPECT_NE(text.find("(401k)"), std::string::npos) << text;
+  EXPECT_NE(text.find("in brackets: not ranked"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace joust::report
