@@ -109,6 +109,23 @@ class Refusals(Case):
         contestants = ["  epoll", "  poll", "  threads"]
         self.assertEqual([line for line in done.stdout.splitlines() if line in contestants], contestants)
 
+    def test_threads_that_an_engine_cannot_have(self):
+        race = ("race", "--dry-run", "--server")
+        least = ("'epoll' cannot have 0 threads", "1 to 1024", "epoll-pool")
+        self.refused(run(*race, "epoll", "-t", 0), "--threads: ", *least)
+        self.refused(run(*race, "epoll-pool,epoll", "-t", 0), "--threads: ", *least)
+        self.refused(run(*race, "threads", "-t", 0), "engine 'threads' cannot have 0 threads")
+        self.refused(run(*race, "epoll", "--sweep", "threads=0,1"), "a sweep over threads: ", *least)
+        self.refused(run(*race, "epoll,threads", "--sweep", "threads=1,2"), "nothing to engine 'threads'")
+        self.refused(run(*race, "threads:threads=2"), "threads=2 means nothing to engine 'threads'")
+        for pool in (("-t", 0), ("--sweep", "threads=0,2")):
+            done = run(*race, "epoll-pool", *pool)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(" -t 0 ", done.stdout)
+        done = run(*race, "epoll,threads", "-t", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "joust: --threads 2 means nothing to 'threads'\n")
+
     def test_a_reference_that_is_no_contestant(self):
         race = ("race", "--server", "epoll", "--dry-run")
         words = "reference 'poll' is not a contestant; allowed: epoll"

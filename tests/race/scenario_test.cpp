@@ -170,10 +170,11 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
   const std::string load = "load = { duration = \"1s\" }\n";
   EXPECT_EQ(problem(load + "matrix = { servers = [\"epol\"] }\n"),
             "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: threads, epoll, io-uring, "
-            "listener, "
+            "pool, listener, "
             "broken; did you mean 'epoll'?");
-  EXPECT_EQ(problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
-            "2:10: key 'client': engine 'listener' does not dial; allowed: threads, epoll, io-uring, broken");
+  EXPECT_EQ(
+      problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
+      "2:10: key 'client': engine 'listener' does not dial; allowed: threads, epoll, io-uring, pool, broken");
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
       "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "
