@@ -118,7 +118,7 @@ void Race::add_race_to(Command command) {
                  return options.add_option(names, value, help).one_of({"on", "off"});
                });
   add_time(command, "--turn", flags.turn, "length of a turn; not with -m [10 latencies, at least 20ms]",
-           group, std::chrono::milliseconds(1));
+           group, instant, race::kLongestTurn);
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
   add_time(command, "--trial-timeout", flags.trial_timeout,

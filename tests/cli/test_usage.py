@@ -126,6 +126,10 @@ class Refusals(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "joust: --threads 2 means nothing to 'threads'\n")
 
+    def test_a_turn_has_one_longest_length(self):
+        for turn in ("11s", "25h"):
+            self.refused(run("race", "--server", "epoll", "--turn", turn), "not between 1.00 ms and 10.0 s")
+
     def test_a_reference_that_is_no_contestant(self):
         race = ("race", "--server", "epoll", "--dry-run")
         words = "reference 'poll' is not a contestant; allowed: epoll"

@@ -158,8 +158,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.precision, given.precision);
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
-  if (scenario.turn > kLongestTurn)
-    return std::unexpected(fmt::format("--turn: at most {}", format_duration(kLongestTurn)));
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
   if (given.turn && std::ranges::all_of(scenario.cases, counted))
     return std::unexpected(

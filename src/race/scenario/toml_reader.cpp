@@ -119,7 +119,7 @@ std::optional<std::uint64_t> TableReader::bytes(std::string_view key, std::uint6
   return std::nullopt;
 }
 
-std::optional<Duration> TableReader::duration(std::string_view key, Duration least) {
+std::optional<Duration> TableReader::duration(std::string_view key, Duration least, Duration most) {
   const auto value = scalar(key);
   if (!value) return std::nullopt;
   const auto time = parse_duration(*value);
@@ -127,6 +127,8 @@ std::optional<Duration> TableReader::duration(std::string_view key, Duration lea
     wrong(key, time.error() + "; allowed: a time such as \"10ms\"");
   } else if (*time < least) {
     wrong(key, fmt::format("'{}' is too short; allowed: {} or more", *value, format_duration(least)));
+  } else if (*time > most) {
+    wrong(key, fmt::format("'{}' is too long; allowed: up to {}", *value, format_duration(most)));
   } else {
     return *time;
   }

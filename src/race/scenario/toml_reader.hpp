@@ -57,7 +57,7 @@ class TableReader {
   std::optional<std::uint64_t> count(std::string_view key, std::uint64_t least, std::uint64_t most);
   std::optional<std::uint64_t> bytes(std::string_view key, std::uint64_t least, std::uint64_t most);
   // Text with a unit ("10ms"), or 0.
-  std::optional<Duration> duration(std::string_view key, Duration least);
+  std::optional<Duration> duration(std::string_view key, Duration least, Duration most = Duration::max());
   // A CPU list: text, or one number.
   std::optional<std::string> scalar(std::string_view key);
 
