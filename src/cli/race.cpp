@@ -61,7 +61,9 @@ void Race::add_load_to(Command command) {
            group, "PROTOCOL");
   add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
   add_time(command, "-d,--duration", flags.duration,
-           "time to measure in each trial [1s, or what the scenario says]", group, instant);
+           "time to measure in each trial; without --rounds it is shortened where fewer than 12 rounds would "
+           "fit into --time [1s, or what the scenario says]",
+           group, instant);
   add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
              group, 1'000'000'000);
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);

@@ -45,6 +45,10 @@ class Lists(Case):
             self.assertEqual((option in serve, option in load, option in race), has, option)
         self.refused(run("serve", "-p", "file", "--segments", "2"), "--segments is for the client")
 
+    def test_the_help_says_when_a_duration_is_shortened(self):
+        text = " ".join(run("race", "--help").stdout.split())
+        self.assertIn("without --rounds it is shortened where fewer than 12 rounds would fit into --time", text)
+
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
         self.assertRegex(
