@@ -252,6 +252,20 @@ TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {
   EXPECT_EQ(std::ranges::count(message, '\n'), 2);
 }
 
+TEST_F(ScenarioFile, ProblemsAreInTheOrderOfTheFile) {
+  const std::string message = problem(
+      "colour = 1\nload = { duration = \"1s\", depht = 2 }\nturn = \"11s\"\nseed = \"x\"\n"
+      "matrix = { servers = [\"epoll\"], typo = 1 }\nrounds = 0\n");
+  std::string lines;
+  for (std::size_t at = 0; at != std::string::npos; at = message.find('\n', at)) {
+    if (at > 0) ++at;
+    lines += message.substr(at, 2);
+  }
+  EXPECT_EQ(lines, "1:2:3:4:5:6:") << message;
+  EXPECT_NE(message.find("key 'turn': '11s' is too long; allowed: up to 10.0 s"), std::string::npos)
+      << message;
+}
+
 TEST_F(ScenarioFile, WhatIsNotTomlIsLocated) {
   EXPECT_TRUE(problem("load = { \n").starts_with("1:") || problem("load = { \n").starts_with("2:"));
   EXPECT_NE(problem("load = {{ \n").find("this is not TOML"), std::string::npos);
