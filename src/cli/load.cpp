@@ -68,6 +68,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+  if (!chosen.in_process) check_effects(chosen_protocol, protocol.given, parameters);
   check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 

@@ -47,7 +47,8 @@ std::string throughput_lines(const LoadResult& result) {
                                         report::grouped(received));
   // The window ended with the last connection: the time until then says nothing of a rate.
   if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
-  return bytes + fmt::format("  throughput   {} messages/s\n", report::plain_number(result.throughput_per_s)) +
+  return bytes +
+         fmt::format("  throughput   {} messages/s\n", report::plain_number(result.throughput_per_s)) +
          fmt::format("  bandwidth    {} Mbps sent, {} Mbps received\n", mbps(sent), mbps(received));
 }
 

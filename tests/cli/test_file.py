@@ -99,6 +99,14 @@ class File(Case):
             self.assertNotIn(rate, done.stdout)
         self.assertNotIn("mb_per_s", result["transfer"])
 
+    def test_a_way_of_the_other_side_is_refused(self):
+        load = ("load", "-p", "file", "--connect", "127.0.0.1:1")
+        self.refused(run(*load, "--op", "put", "--bytes", "1k", "--file-write", "splice"),
+                     "--file-write has no effect on the client: with --op put the server writes the file")
+        self.refused(run(*load, "--file-read", "mmap"), "with --op get the server reads the file")
+        done = run("load", "-e", "null", "-p", "file", "--file-read", "read")  # both sides
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_file_is_replaced_where_that_is_allowed(self):
         with self.server("--overwrite") as server:
             put = ("-p", "file", "--connect", server.address, "--op", "put", "--bytes", "10k")

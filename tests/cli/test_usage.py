@@ -47,7 +47,7 @@ class Lists(Case):
 
     def test_the_help_says_when_a_duration_is_shortened(self):
         text = " ".join(run("race", "--help").stdout.split())
-        self.assertIn("without --rounds it is shortened where fewer than 12 rounds would fit into --time", text)
+        self.assertIn("without --rounds it is shortened where fewer than 12 rounds would fit", text)
 
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
