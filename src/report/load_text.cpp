@@ -85,8 +85,11 @@ std::string not_kept_line(const LoadResult& result) {
 // Throughput and latency say nothing of those who waited in vain.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
-  std::string text =
-      fmt::format("  unanswered   {} had no reply in the timed window", counted(silent, "connection"));
+  std::string text = fmt::format("  unanswered   {} of {} had no reply in the timed window", silent,
+                                 counted(result.connections_ok, "connection"));
+  if (const auto never = result.messages.never_answered; never > 0)
+    text += fmt::format(", and {} none before it either",
+                        never == silent ? "they had" : fmt::format("{} of them", never));
   if (result.messages.oldest_open > Duration{})
     text += fmt::format("; the oldest request is open for {}", format_duration(result.messages.oldest_open));
   return text + "\n";
