@@ -90,6 +90,15 @@ struct Protocol {
   // file. A race asks it before the first trial. Empty: make_client alone decides.
   std::function<void(const Parameters&, const LoadPlan&)> check_client{};
 
+  // Why an option that is given to a side has no effect there, for a client with these options; empty if it
+  // has. Empty: all options have.
+  std::function<std::string(const std::string& option, Role side, const Parameters& client)> no_effect{};
+
+  // The options of a server whose load is repeated, as that of a race is: the given ones, and what a client
+  // with these options needs besides. Throws std::invalid_argument where the given ones do not allow to
+  // repeat it. Empty: the given ones.
+  std::function<Settings(Settings given, const Parameters& client)> repeatable{};
+
   // What these options demand of engines; the plan of a server is null. Empty: nothing.
   std::function<Demands(const Parameters&, const LoadPlan*)> demands{};
 };

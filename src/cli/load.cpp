@@ -30,8 +30,8 @@ All connections are open before the first message; every reply is verified byte 
 Without -R the loop is closed: a connection waits for its reply, so a server that stops delays one message of
 each, and users would find it slower than its latency says. With -R latency counts from the time at which a
 message was due, "uncorrected" from the time at which it was sent, and "sent late by" is the load's own part.
-Exit code 0: replies came, and all were right. 1: a request failed, nothing was measured, or it was
-interrupted.)",
+Exit code 0: replies came, and all were right. 1: a request failed, a connection never had a reply, nothing
+was measured, or it was interrupted.)",
                      program.name, program.protocols.front().name);
 }
 
@@ -68,6 +68,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
+  if (!chosen.in_process) check_effects(chosen_protocol, protocol.given, parameters);
   check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 

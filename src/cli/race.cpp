@@ -38,7 +38,9 @@ void Race::add_contestants_to(Command command) {
   add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
-  add_number(command, "-t,--threads", flags.server_threads, "event loops of servers [1]", group, 1024);
+  add_number(command, "-t,--threads", flags.server_threads,
+             "event loops or workers of servers; 0: a pool without workers [1]", group, race::kMostThreads,
+             0);
   add_text(command, "--client-threads", client_threads,
            "event loops of clients: N or auto, up to two cores for each loop of a server [auto]", group, "N");
   add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
@@ -59,7 +61,9 @@ void Race::add_load_to(Command command) {
            group, "PROTOCOL");
   add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
   add_time(command, "-d,--duration", flags.duration,
-           "time to measure in each trial [1s, or what the scenario says]", group, instant);
+           "time to measure in each trial; without --rounds it is shortened where fewer than 12 rounds would "
+           "fit into --time [1s, or what the scenario says]",
+           group, instant);
   add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
              group, 1'000'000'000);
   add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
@@ -116,7 +120,7 @@ void Race::add_race_to(Command command) {
                  return options.add_option(names, value, help).one_of({"on", "off"});
                });
   add_time(command, "--turn", flags.turn, "length of a turn; not with -m [10 latencies, at least 20ms]",
-           group, std::chrono::milliseconds(1));
+           group, instant, race::kLongestTurn);
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);
   add_time(command, "--trial-timeout", flags.trial_timeout,

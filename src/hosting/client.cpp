@@ -93,6 +93,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   check_options(protocol, options.options, engine.in_process, true);
   asking = parameters_of(protocol, options.options, Role::dial);
   asking.payload = options.payload;
+  if (!engine.in_process) check_effects(protocol, options.options, asking);
   check_demands(engine, protocol, asking, &options.load);
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);

@@ -85,6 +85,13 @@ void check_options(const Protocol& protocol, const Settings& given, bool serves,
   }
 }
 
+void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client) {
+  if (!protocol.no_effect) return;
+  for (const auto& [name, value] : given)
+    if (const std::string reason = protocol.no_effect(name, Role::dial, client); !reason.empty())
+      throw Refusal(fmt::format("--{} has no effect on the client: {}", name, reason));
+}
+
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side) {
   Parameters parameters = standard_parameters(protocol, side);
   for (auto& [name, value] : parameters.options)

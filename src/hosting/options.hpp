@@ -28,6 +28,9 @@ EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, 
 // Refuses options that the protocol does not have, or not for the sides that this process plays.
 void check_options(const Protocol& protocol, const Settings& given, bool serves, bool loads);
 
+// Refuses options of the client that have no effect together with its others.
+void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client);
+
 // All options the protocol has for a side; those not given have their defaults.
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
 

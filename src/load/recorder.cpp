@@ -171,6 +171,7 @@ Recorder::Counts Recorder::counts() const {
     sum.failed += shard.failed;
     sum.in_flight += shard.in_flight;
     sum.answered += shard.answered;
+    sum.never_answered += shard.never_answered;
     sum.oldest_open = std::max(sum.oldest_open, Duration(shard.oldest_open_ns.load()));
     sum.behind_at_opening += shard.behind_at_opening;
     sum.behind_at_end += shard.behind_at_end;

@@ -51,7 +51,8 @@ class Recorder {
     std::uint64_t failed = 0;             // requests that failed in the window
     std::uint64_t in_flight = 0;          // requests unanswered when it closed
     std::uint64_t answered = 0;           // connections with at least one verified reply in the window
-    Duration oldest_open{};               // age of the oldest of those at that time
+    std::uint64_t never_answered = 0;     // closed loop: those that asked, and had no reply until it closed
+    Duration oldest_open{};               // age of the oldest of in_flight at that time
     std::uint64_t behind_at_opening = 0;  // open loop: due before the window, and not sent when it opened
     std::uint64_t behind_at_end = 0;      // due in the window, and not sent when it closed
     std::uint64_t never_sent = 0;         // of these, those that were not sent later either
@@ -83,6 +84,7 @@ class Recorder {
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
   void answered() { add(&Shard::answered, 1); }             // once for each connection
+  void never_answered() { add(&Shard::never_answered, 1); }
   void bytes_sent(std::uint64_t bytes) { add(&Shard::bytes_sent, bytes); }
   void bytes_received(std::uint64_t bytes) { add(&Shard::bytes_received, bytes); }
 
@@ -105,7 +107,7 @@ class Recorder {
       if (open_loop) schedule.emplace();
     }
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
-        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0};
+        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;

@@ -101,6 +101,8 @@ void RequestSession::leave_window(Time now) {
   if (!intended_.empty()) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
+    // By a schedule it may have asked just now.
+    if (replies_ == 0 && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
 }

@@ -50,9 +50,11 @@ struct LoadResult {
     return messages.behind_at_end - std::min(messages.behind_at_end, messages.behind_at_opening);
   }
 
-  // False for a load without a single reply, even if nothing failed: it has measured nothing.
+  // False for a load without a single reply, even if nothing failed: it has measured nothing. False too where
+  // a connection waited in vain for as long as it lasted: the server may have served the others only.
   bool clean() const {
-    return connections_failed == 0 && messages.failed == 0 && messages.verified > 0 && !interrupted;
+    return connections_failed == 0 && messages.failed == 0 && messages.verified > 0 &&
+           messages.never_answered == 0 && !interrupted;
   }
 };
 

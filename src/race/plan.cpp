@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "race/entry_options.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/turns/generation_run.hpp"
 
@@ -37,12 +38,6 @@ std::string why_not(const std::string& engine, Side side, const ProtocolRow* pro
   if (row == nullptr || row->unavailable.empty()) return {};
   return side == Side::server ? fmt::format("unavailable: {}", row->unavailable)
                               : fmt::format("unavailable: client {}: {}", engine, row->unavailable);
-}
-
-void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
-  entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
-  entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
-  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
 }
 
 Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {

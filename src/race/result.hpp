@@ -58,8 +58,8 @@ struct TimedWindow {
 struct LoadResult {
   std::string document{};  // all of it, as JSON
   std::uint64_t connections_ok = 0, connections_failed = 0;
-  std::optional<std::uint64_t> connections_answered{};  // with a reply in the timed window
-  std::optional<std::uint64_t> oldest_open_ns{};        // age of the oldest request when the window closed
+  std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
+  std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
   std::uint64_t beside = 0;  // verified replies in the ramps of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;

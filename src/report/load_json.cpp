@@ -78,7 +78,8 @@ void add_load(Json& document, const LoadResult& result) {
   document["interrupted"] = result.interrupted;
   document["connections"] = {{"ok", result.connections_ok},
                              {"failed", result.connections_failed},
-                             {"answered", result.messages.answered}};
+                             {"answered", result.messages.answered},
+                             {"never_answered", result.messages.never_answered}};
   document["messages"] = {{"sent", result.messages.sent},
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},

@@ -43,8 +43,11 @@ std::string throughput_lines(const LoadResult& result) {
                                                       : 0);
   };
   const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
-  return fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent),
-                     report::grouped(received)) +
+  const std::string bytes = fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent),
+                                        report::grouped(received));
+  // The window ended with the last connection: the time until then says nothing of a rate.
+  if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
+  return bytes +
          fmt::format("  throughput   {} messages/s\n", report::plain_number(result.throughput_per_s)) +
          fmt::format("  bandwidth    {} Mbps sent, {} Mbps received\n", mbps(sent), mbps(received));
 }
@@ -82,8 +85,11 @@ std::string not_kept_line(const LoadResult& result) {
 // Throughput and latency say nothing of those who waited in vain.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
-  std::string text =
-      fmt::format("  unanswered   {} had no reply in the timed window", counted(silent, "connection"));
+  std::string text = fmt::format("  unanswered   {} of {} had no reply in the timed window", silent,
+                                 counted(result.connections_ok, "connection"));
+  if (const auto never = result.messages.never_answered; never > 0)
+    text += fmt::format(", and {} none before it either",
+                        never == silent ? "they had" : fmt::format("{} of them", never));
   if (result.messages.oldest_open > Duration{})
     text += fmt::format("; the oldest request is open for {}", format_duration(result.messages.oldest_open));
   return text + "\n";
@@ -147,7 +153,6 @@ std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
 std::string group_line(const ResultGroup& group) {
   std::string text = fmt::format("  {:<11}", group.name);
   for (const char* gap = "  "; const auto& [name, figure] : group.figures) {
-    if (name == "mb_per_s" && number_in(figure) == 0.0) continue;  // nothing was carried: there is no rate
     text += gap + figure_text(name, figure);
     gap = "   ";
   }

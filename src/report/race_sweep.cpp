@@ -11,18 +11,40 @@
 #include "base/text.hpp"
 #include "race/scenario/sweep.hpp"
 #include "report/race_cells.hpp"
+#include "report/race_folded.hpp"
 
 namespace joust::report {
-namespace {
 
 using race::CaseResult;
 using race::Entry;
 using race::SweepPoint;
 
-constexpr std::size_t kWidestChart = 72;
+std::vector<Curve> curves_of(const race::RaceResult& race) {
+  std::vector<Curve> curves;
+  for (const CaseResult& one : race.cases) {
+    if (!one.plan.point) continue;
+    // Rates within a sweep make a curve for each rate.
+    const auto same = std::ranges::find_if(curves, [&](const Curve& curve) {
+      const race::Case& first = curve.front()->plan;
+      return first.point->of == one.plan.point->of && first.load.rate_share == one.plan.load.rate_share &&
+             (first.point->axis == "rate" || first.load.rate_per_s == one.plan.load.rate_per_s ||
+              first.load.rate_share);
+    });
+    if (same == curves.end())
+      curves.push_back({&one});
+    else
+      same->push_back(&one);
+  }
+  return curves;
+}
 
-// The cases of one sweep, in the order of their values.
-using Curve = std::vector<const CaseResult*>;
+std::string value_text(const SweepPoint& point) {
+  return point.axis == "payload" ? race::sweep_value_text(point.axis, point.value) : format_rate(point.value);
+}
+
+namespace {
+
+constexpr std::size_t kWidestChart = 72;
 
 struct Figure {
   std::string title;
@@ -58,34 +80,11 @@ const Figure& first_figure(const Curve& curve) {
   return files ? kBytes : kThroughput;
 }
 
-std::vector<Curve> curves_of(const race::RaceResult& race) {
-  std::vector<Curve> curves;
-  for (const CaseResult& one : race.cases) {
-    if (!one.plan.point) continue;
-    // Rates within a sweep make a curve for each rate.
-    const auto same = std::ranges::find_if(curves, [&](const Curve& curve) {
-      const race::Case& first = curve.front()->plan;
-      return first.point->of == one.plan.point->of && first.load.rate_share == one.plan.load.rate_share &&
-             (first.point->axis == "rate" || first.load.rate_per_s == one.plan.load.rate_per_s ||
-              first.load.rate_share);
-    });
-    if (same == curves.end())
-      curves.push_back({&one});
-    else
-      same->push_back(&one);
-  }
-  return curves;
-}
-
 std::vector<std::string> names_of(const Curve& curve) {
   std::vector<std::string> names;
   for (const Entry& entry : curve.front()->entries)
     if (entry.is_contestant()) names.push_back(entry.contestant.name);
   return names;
-}
-
-std::string value_text(const SweepPoint& point) {
-  return point.axis == "payload" ? race::sweep_value_text(point.axis, point.value) : format_rate(point.value);
 }
 
 std::string cell(const Entry* entry, const Figure& figure) {
@@ -158,7 +157,7 @@ std::string curve_text(const Curve& curve, bool only_one, const Terminal& termin
   const SweepPoint& point = *curve.front()->plan.point;
   const std::string of = only_one ? "" : point.of + ": ";
   const Figure* const figures[] = {&first_figure(curve), &kCost};
-  std::string text;
+  std::string text = is_folded(curve) ? folded_head(curve, terminal) : "";
   for (const Figure* figure : figures) {
     text +=
         painted(fmt::format("{}{} over {}", of, figure->title, point.axis), Paint::bold, terminal) + "\n\n";
@@ -170,8 +169,12 @@ std::string curve_text(const Curve& curve, bool only_one, const Terminal& termin
       return entry.is_contestant() && !entry.ranked && entry.summary.trials > 0;
     });
   });
-  if (brackets) text += painted("    in brackets: not ranked, see the case", Paint::dim, terminal) + "\n\n";
-  return text;
+  if (brackets)
+    text +=
+        painted(fmt::format("    in brackets: not ranked, see {}", is_folded(curve) ? "below" : "the case"),
+                Paint::dim, terminal) +
+        "\n\n";
+  return is_folded(curve) ? text + folded_checks(curve, terminal) : text;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
+#include "report/race_folded.hpp"
 #include "report/race_matrix.hpp"
 #include "report/race_sweep.hpp"
 
@@ -173,7 +174,9 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   if (!race.complete)
     text +=
         painted(wrapped("INCOMPLETE: " + race.incomplete, 0, terminal.columns), Paint::red, terminal) + "\n";
+  const std::set<const CaseResult*> folded = folded_cases(race);
   for (const CaseResult& one : race.cases) {
+    if (folded.contains(&one)) continue;
     if (race.cases.size() > 1) text += '\n';
     text += case_text(race, one, terminal);
   }

@@ -14,6 +14,9 @@ inline constexpr double kEqualsTied = 0.99;
 // Smaller differences are never told, however quiet the race: two builds of one program differ as much.
 inline constexpr double kLeastDifference = 0.02;
 
+// A least difference above this, a factor of two, is no measurement.
+inline constexpr double kTellsNothing = 1;
+
 // By what fraction the reference may differ from itself, when it enters twice: the farther end of the
 // interval of its ratio. Infinite when that interval is not known.
 double aa_spread(const Ratio& reference_to_itself);

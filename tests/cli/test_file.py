@@ -83,9 +83,29 @@ class File(Case):
         self.assertEqual(result["transfer"]["bytes"], 300_000)
         self.assertEqual(again.returncode, 1)
         self.assertIn("exists; 'serve --overwrite' would", again.stderr)
-        for rate in ("throughput", "MB/s"):
+        for rate in ("throughput", "bandwidth", "MB/s"):
             self.assertNotIn(rate, again.stdout)
+        self.assertNotIn("mb_per_s", failed["transfer"])
+        self.conforms(failed["transfer"])
         self.assertEqual(failed["errors"], {"verify": 1})
+
+    def test_a_load_whose_uploads_are_refused_has_no_rate(self):
+        with self.server() as server:
+            put = ("-p", "file", "--connect", server.address, "--op", "put", "--bytes", "1MiB")
+            done, result = self.load(*put, "--name", "new", "-c", 4, "-d", "300ms")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(result["connections"]["ok"], 0)
+        for rate in ("throughput", "bandwidth", "MB/s"):
+            self.assertNotIn(rate, done.stdout)
+        self.assertNotIn("mb_per_s", result["transfer"])
+
+    def test_a_way_of_the_other_side_is_refused(self):
+        load = ("load", "-p", "file", "--connect", "127.0.0.1:1")
+        self.refused(run(*load, "--op", "put", "--bytes", "1k", "--file-write", "splice"),
+                     "--file-write has no effect on the client: with --op put the server writes the file")
+        self.refused(run(*load, "--file-read", "mmap"), "with --op get the server reads the file")
+        done = run("load", "-e", "null", "-p", "file", "--file-read", "read")  # both sides
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_file_is_replaced_where_that_is_allowed(self):
         with self.server("--overwrite") as server:

@@ -19,7 +19,7 @@ class Load(Case):
             done, result = self.load("--connect", server.address, "-c", 10, "-m", 100, "--payload", 48)
             stopped = server.stop()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(result["connections"], {"ok": 10, "failed": 0, "answered": 10})
+        self.assertEqual(result["connections"], {"ok": 10, "failed": 0, "answered": 10, "never_answered": 0})
         self.assertEqual(
             result["messages"], {"sent": 1000, "verified": 1000, "failed": 0, "in_flight": 0}
         )
@@ -188,7 +188,7 @@ class Load(Case):
         self.assertEqual(done.stderr, "joust: connect 127.0.0.1:1: Connection refused\n")
         self.assertEqual(done.stdout, "")
         self.assertEqual(result["errors"], {"connect": 3})
-        self.assertEqual(result["connections"], {"ok": 0, "failed": 3, "answered": 0})
+        self.assertEqual(result["connections"], {"ok": 0, "failed": 3, "answered": 0, "never_answered": 0})
         self.assertIsNone(result["window_ns"])
 
     def test_a_name_that_does_not_resolve(self):

@@ -57,6 +57,40 @@ class Race(Case):
         load = run(*with_200_files, "load", "--connect", "127.0.0.1:1", "-c", 300, program="sh")
         self.refused(load, "-c: 300 connections need about 364 open files")
 
+    def test_a_race_of_uploads_replaces_its_own_files_only(self):
+        race = ("race", "--server", "epoll", "-p", "file", "--op", "put", "--bytes", "10k", "-c", 2)
+        repeated = "a race uploads the same file many times"
+        for more in ((), ("--dry-run",)):
+            self.refused(run(*race, "--overwrite", "no", *more), repeated, "--overwrite yes")
+            self.refused(run(*race, "--root", self.directory, *more), repeated, "--root")
+        self.assertEqual(os.listdir(self.directory), [])
+        kept = run(*race, "--root", self.directory, "--overwrite", "--dry-run")
+        self.assertEqual(kept.returncode, 0, kept.stderr)
+        file = self.path("race.json")
+        done = run(*race, "-d", "60ms", "-w", "10ms", "--rounds", 1, "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        with open(file, encoding="utf-8") as result:
+            trials = json.load(result)["contestants"][0]["trials"]
+        self.assertGreater(trials[0]["load"]["messages"]["verified"], 0)
+        self.assertEqual(trials[0]["load"]["messages"]["failed"], 0)
+
+    def test_an_option_goes_to_the_side_on_which_it_has_an_effect(self):
+        race = ("race", "-p", "file", "--dry-run", "--server")
+        put, get = ("--op", "put", "--bytes", "1k"), ("--op", "get")
+        for op, writer in ((put, "joust serve"), (get, "joust load")):
+            plan = run(*race, "epoll", *op, "--file-write", "splice").stdout.splitlines()
+            having = [line.split(" -e ")[0].strip() for line in plan if "--file-write splice" in line]
+            self.assertEqual(set(having), {writer})
+        self.refused(run(*race, "epoll,epoll:file-write=splice"),
+                     "'epoll:file-write=splice': --file-write has no effect: with --op get the client writes")
+        self.refused(run(*race, "epoll", "--client", "poll:file-read=mmap"),
+                     "the client of 'epoll': --file-read has no effect: with --op get the server reads")
+        self.refused(run(*race, "epoll", "--op", "info", "--file-read", "mmap"), "--file-read has no effect")
+        scenario = self.scenario('protocol = "file"\n[matrix]\nservers = ["epoll:file-write=splice"]\n'
+                                 '[[case]]\nname = "get"\n[[case]]\nname = "put"\n'
+                                 'options = { op = "put", bytes = "1k" }\n')
+        self.assertEqual(run("race", scenario, "--dry-run").returncode, 0)
+
     def test_several_rates_are_shares_of_one_capacity(self):
         file = self.path("rates.json")
         race = ("race", "--server", "epoll,threads", "-p", "echo", "-c", 4, "-d", "200ms", "-w", "10ms")

@@ -2,6 +2,7 @@
 """What joust load and serve say when something is wrong: one line with stage and address, exit code 1."""
 
 import contextlib
+import itertools
 import json
 import socket
 import threading
@@ -131,24 +132,44 @@ class InTheText(Case):
 
 
 class InTheResult(Case):
-    def test_a_connection_without_a_reply(self):
+    def load_with_a_silent_connection(self, replies, *plan):
+        """One of two connections has so many replies, and then none for longer than the window."""
+
         def answer_one_in_time(peer, number):
-            if number == 2:
-                time.sleep(1)  # longer than the window
             with contextlib.suppress(OSError):
-                while request := peer.recv(1000):
+                for turn in itertools.count():
+                    if not (request := peer.recv(1000)):
+                        return
+                    if number == 2 and turn == replies:
+                        time.sleep(1)
                     peer.sendall(request)
 
         with misbehaving(answer_one_in_time) as address:
-            file = self.path("load.json")
-            done = run("load", "--connect", address, "-c", 2, "-d", "300ms", "--json", file)
-        with open(file, encoding="utf-8") as text:
-            result = json.load(text)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(result["connections"], {"ok": 2, "failed": 0, "answered": 1})
+            return address, *self.load("--connect", address, "-c", 2, "-d", "300ms", *plan)
+
+    def test_a_connection_without_any_reply(self):
+        address, done, result = self.load_with_a_silent_connection(0)
+        self.assertEqual(done.returncode, 1)
+        counts = {"ok": 2, "failed": 0, "answered": 1, "never_answered": 1}
+        self.assertEqual(result["connections"], counts)
         self.assertEqual(result["oldest_open_ns"], 300_000_000)
-        self.assertIn("1 connection had no reply in the timed window; "
-                      "the oldest request is open for 300 ms", done.stdout)
+        self.assertIn("1 of 2 connections had no reply in the timed window, and they had none before it "
+                      "either; the oldest request is open for 300 ms", done.stdout)
+        words = "1 of 2 connections never had a reply: the server served only the others"
+        self.assertEqual(done.stderr, f"joust: {address}: {words}\n")
+
+    def test_a_connection_without_a_reply_in_the_window(self):
+        _, done, result = self.load_with_a_silent_connection(1, "-w", "200ms")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        counts = {"ok": 2, "failed": 0, "answered": 1, "never_answered": 0}
+        self.assertEqual(result["connections"], counts)
+        self.assertIn("1 of 2 connections had no reply in the timed window; ", done.stdout)
+
+    def test_a_connection_whose_turn_to_ask_has_not_come(self):
+        with Server("-p", "echo") as server:
+            done, result = self.load("--connect", server.address, "-c", 2, "-d", "100ms", "-i", "1s")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(result["connections"]["never_answered"], 0)
 
     def test_the_latencies_themselves_and_the_window(self):
         with Server("-p", "echo") as server:

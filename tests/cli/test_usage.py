@@ -45,6 +45,10 @@ class Lists(Case):
             self.assertEqual((option in serve, option in load, option in race), has, option)
         self.refused(run("serve", "-p", "file", "--segments", "2"), "--segments is for the client")
 
+    def test_the_help_says_when_a_duration_is_shortened(self):
+        text = " ".join(run("race", "--help").stdout.split())
+        self.assertIn("without --rounds it is shortened where fewer than 12 rounds would fit", text)
+
     def test_version(self):
         self.assertRegex(run("--version").stdout, r"^joust \d+\.\d+\.\d+\n$")
         self.assertRegex(
@@ -108,6 +112,27 @@ class Refusals(Case):
         done = run("race", "--dry-run", "--server", "epoll,poll", "--server", "threads")
         contestants = ["  epoll", "  poll", "  threads"]
         self.assertEqual([line for line in done.stdout.splitlines() if line in contestants], contestants)
+
+    def test_threads_that_an_engine_cannot_have(self):
+        race = ("race", "--dry-run", "--server")
+        least = ("'epoll' cannot have 0 threads", "1 to 1024", "epoll-pool")
+        self.refused(run(*race, "epoll", "-t", 0), "--threads: ", *least)
+        self.refused(run(*race, "epoll-pool,epoll", "-t", 0), "--threads: ", *least)
+        self.refused(run(*race, "threads", "-t", 0), "engine 'threads' cannot have 0 threads")
+        self.refused(run(*race, "epoll", "--sweep", "threads=0,1"), "a sweep over threads: ", *least)
+        self.refused(run(*race, "epoll,threads", "--sweep", "threads=1,2"), "nothing to engine 'threads'")
+        self.refused(run(*race, "threads:threads=2"), "threads=2 means nothing to engine 'threads'")
+        for pool in (("-t", 0), ("--sweep", "threads=0,2")):
+            done = run(*race, "epoll-pool", *pool)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(" -t 0 ", done.stdout)
+        done = run(*race, "epoll,threads", "-t", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "joust: --threads 2 means nothing to 'threads'\n")
+
+    def test_a_turn_has_one_longest_length(self):
+        for turn in ("11s", "25h"):
+            self.refused(run("race", "--server", "epoll", "--turn", turn), "not between 1.00 ms and 10.0 s")
 
     def test_a_reference_that_is_no_contestant(self):
         race = ("race", "--server", "epoll", "--dry-run")

@@ -68,6 +68,17 @@ TEST_F(Checks, AFewSilentConnectionsAreTold) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
+TEST_F(Checks, AConnectionThatIsNeverServedIsAFault) {
+  plant("epoll", [](Trial& trial) {
+    answered(trial, 255);
+    trial.load->never_answered = 1;
+  });
+  EXPECT_EQ(check(3).verdict, Verdict::refuse);
+  EXPECT_TRUE(has(entry(judged, "epoll").reason,
+                  "1 of 256 connections had no reply in the timed window, 1 of "
+                  "them none before it either"));
+}
+
 TEST_F(Checks, ConnectionsThatPauseLongerThanTheWindowAreNotStarved) {
   scenario.cases.front().load.interval = std::chrono::seconds(2);
   plant("epoll", [](Trial& trial) { answered(trial, 128); });

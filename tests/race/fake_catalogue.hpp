@@ -17,6 +17,7 @@ inline Catalogue fake_catalogue() {
                                   .choices = {"off", "on"},
                                   .default_value = "off",
                                   .kernel_thread = "on"}}},
+                      {.name = "pool", .several_loops = true, .least_threads = 0},
                       {.name = "listener", .dials = false},
                       {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}},
           .protocols = {{.name = "echo"},

@@ -5,6 +5,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/scenario/cpu_list.hpp"
+#include "race/scenario/thread_numbers.hpp"
 
 namespace joust::race {
 namespace {
@@ -123,6 +124,26 @@ TEST(Overrides, EqualContestantsHaveNumbers) {
             "--server: knob 'trigger' is given twice in 'epoll:trigger=level:trigger=edge'");
 }
 
+TEST(Overrides, EveryServerMustHaveTheThreads) {
+  const std::string allowed = "; allowed: 1 to 1024 (0, which means no workers, only for pool)";
+  EXPECT_EQ(applied({.servers = {"pool"}, .clients = {}, .server_threads = 0}).contestants[0].server.threads,
+            0U);
+  EXPECT_EQ(problem({.servers = {"pool,epoll"}, .clients = {}, .server_threads = 0}),
+            "--threads: engine 'epoll' cannot have 0 threads" + allowed);
+  EXPECT_EQ(problem({.servers = {"threads"}, .clients = {}, .server_threads = 0}),
+            "--threads: engine 'threads' cannot have 0 threads" + allowed);
+  EXPECT_EQ(problem({.servers = {"epoll:threads=0"}, .clients = {}}),
+            "--server: engine 'epoll' cannot have 0 threads" + allowed);
+  EXPECT_EQ(problem({.servers = {"threads:threads=2"}, .clients = {}}),
+            "--server: threads=2 means nothing to engine 'threads'; leave it out");
+}
+
+TEST(Overrides, ThreadsThatMeanNothingAreSaid) {
+  const Overrides two{.servers = {"threads,epoll"}, .clients = {}, .server_threads = 2};
+  EXPECT_EQ(threads_remarks(two, applied(two), fake_catalogue()),
+            std::vector<std::string>{"--threads 2 means nothing to 'threads'"});
+}
+
 TEST(Overrides, ACpuMustExist) {
   const std::vector<int> two{0, 1};
   EXPECT_FALSE(check_cpus_exist({.server = "0", .client = "any"}, two));
@@ -136,17 +157,17 @@ TEST(Overrides, SayWhichFlagIsWrong) {
   EXPECT_NE(problem({.servers = {}, .clients = {""}}).find("--client: a name in the list is empty"),
             std::string::npos);
   EXPECT_EQ(problem({.servers = {"epol"}, .clients = {}}),
-            "--server: there is no engine 'epol'; allowed: threads, epoll, io-uring, listener, broken; "
+            "--server: there is no engine 'epol'; allowed: threads, epoll, io-uring, pool, listener, broken; "
             "did you "
             "mean 'epoll'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {"null"}}),
             "--client: engine 'null' has no sockets, so it cannot dial in a race; allowed: threads, epoll, "
-            "io-uring, broken");
+            "io-uring, pool, broken");
   EXPECT_EQ(problem({.servers = {"null"}, .clients = {}}),
             "--server: engine 'null' has no sockets, so it cannot serve in a race; allowed: threads, epoll, "
-            "io-uring, listener, broken");
+            "io-uring, pool, listener, broken");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {"listener"}}),
-            "--client: engine 'listener' does not dial; allowed: threads, epoll, io-uring, broken");
+            "--client: engine 'listener' does not dial; allowed: threads, epoll, io-uring, pool, broken");
   EXPECT_EQ(problem({.servers = {"epoll:level"}, .clients = {}}),
             "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),

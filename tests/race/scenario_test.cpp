@@ -187,10 +187,11 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
   const std::string load = "load = { duration = \"1s\" }\n";
   EXPECT_EQ(problem(load + "matrix = { servers = [\"epol\"] }\n"),
             "2:23: key 'matrix.servers': there is no engine 'epol'; allowed: threads, epoll, io-uring, "
-            "listener, "
+            "pool, listener, "
             "broken; did you mean 'epoll'?");
-  EXPECT_EQ(problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
-            "2:10: key 'client': engine 'listener' does not dial; allowed: threads, epoll, io-uring, broken");
+  EXPECT_EQ(
+      problem(load + "client = \"listener\"\nmatrix = { servers = [\"epoll\"] }\n"),
+      "2:10: key 'client': engine 'listener' does not dial; allowed: threads, epoll, io-uring, pool, broken");
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
       "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "
@@ -266,6 +267,20 @@ TEST_F(ScenarioFile, EqualContestantsWithoutNamesHaveNumbers) {
 TEST_F(ScenarioFile, AllProblemsAreToldAtOnce) {
   const std::string message = problem(std::string(kSmall) + "rounds = 0\nseed = \"x\"\ntitle = 1\n");
   EXPECT_EQ(std::ranges::count(message, '\n'), 2);
+}
+
+TEST_F(ScenarioFile, ProblemsAreInTheOrderOfTheFile) {
+  const std::string message = problem(
+      "colour = 1\nload = { duration = \"1s\", depht = 2 }\nturn = \"11s\"\nseed = \"x\"\n"
+      "matrix = { servers = [\"epoll\"], typo = 1 }\nrounds = 0\n");
+  std::string lines;
+  for (std::size_t at = 0; at != std::string::npos; at = message.find('\n', at)) {
+    if (at > 0) ++at;
+    lines += message.substr(at, 2);
+  }
+  EXPECT_EQ(lines, "1:2:3:4:5:6:") << message;
+  EXPECT_NE(message.find("key 'turn': '11s' is too long; allowed: up to 10.0 s"), std::string::npos)
+      << message;
 }
 
 TEST_F(ScenarioFile, WhatIsNotTomlIsLocated) {

@@ -116,11 +116,23 @@ TEST(Sweep, EveryAxisSetsItsNumber) {
   EXPECT_EQ(first("payload=1KiB").cases[0].name, "payload=1KiB");
   EXPECT_EQ(first("depth=16").cases[0].load.depth, 16U);
   EXPECT_EQ(first("rate=2.5k").cases[0].load.rate_per_s, 2500.0);
-  const Scenario threads = first("threads=1,2");
+  Scenario threads = fake_scenario({"pool", "epoll"});
+  ASSERT_TRUE(apply(swept("threads=1,2"), threads, fake_catalogue()));
   EXPECT_EQ(most_loops(threads, &Contestant::server), 2U) << "that many CPUs are needed";
   const Plan plan = make_plan(threads, fake_catalogue(), 1);
-  EXPECT_EQ(plan.cases[1].entries[0].contestant.server.threads, 1U) << "it has no loops";
+  EXPECT_EQ(plan.cases[0].entries[1].contestant.server.threads, 1U);
   EXPECT_EQ(plan.cases[1].entries[1].contestant.server.threads, 2U);
+}
+
+TEST(Sweep, EveryServerMustHaveTheThreads) {
+  EXPECT_EQ(
+      refused(swept("threads=1,2")),
+      "a sweep over threads: the number means nothing to engine 'threads', so all of its points would be "
+      "the same; allowed: epoll, pool");
+  EXPECT_EQ(refused(swept("threads=0..2"), fake_scenario({"pool", "epoll"})),
+            "a sweep over threads: engine 'epoll' cannot have 0 threads; allowed: 1 to 1024 (0, which means "
+            "no workers, only for pool)");
+  EXPECT_EQ(refused(swept("threads=0,2"), fake_scenario({"pool"})), "no problem");
 }
 
 TEST(Sweep, AValueThatTheLoadCannotHaveIsRefused) {

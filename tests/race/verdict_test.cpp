@@ -48,6 +48,27 @@ TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
             std::string::npos);
 }
 
+TEST_F(VerdictWords, OneRoundTellsNothing) {
+  scenario.rounds = 1;
+  runner.throughput = {{"epoll", 70e3}, {"threads", 35e3}, {"io-uring", 105e3}};
+  const RaceResult result = judged();
+  const CaseResult& one = result.cases.front();
+  EXPECT_TRUE(one.verdict.starts_with("one round tells nothing of the contestants")) << one.verdict;
+  EXPECT_EQ(one.verdict.find("told"), std::string::npos) << one.verdict;
+  for (const Entry& entry : one.entries) {
+    EXPECT_FALSE(entry.tie_group) << entry.contestant.name;
+    EXPECT_FALSE(entry.cost_tie_group) << entry.contestant.name;
+  }
+  for (const CheckResult& check : one.checks) EXPECT_EQ(check.detail.find("tied"), std::string::npos);
+}
+
+TEST_F(VerdictWords, TooFewRoundsForTheirNoiseTellNothing) {
+  scenario.rounds = 2;
+  runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
+  runner.wobble = {0.0, 8.0, 1.0, 15.0, 0.5, 4.0, 20.0};
+  EXPECT_TRUE(verdict().starts_with("2 rounds tell nothing of the contestants")) << verdict();
+}
+
 // The client of these has all of its CPU in use, their server half.
 class VerdictOfBounds : public VerdictWords {
  protected:
@@ -89,8 +110,9 @@ TEST_F(VerdictOfBounds, AFigureIsSlowerThanABoundOrNotComparedWithIt) {
 
 TEST_F(VerdictOfBounds, WhereAllAreBoundsCostSpeaks) {
   const std::string text = limited({"epoll", "io-uring", "threads"});
-  EXPECT_TRUE(text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput ranks "
-                               "nobody; by the server's CPU time per message the order is io-uring, then "))
+  EXPECT_TRUE(
+      text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput ranks "
+                       "nobody; by the server's CPU time per message the order is io-uring, then "))
       << text;
   EXPECT_TRUE(
       text.ends_with("(not told apart); a message costs io-uring 0.666x the server CPU time of epoll."))
@@ -159,9 +181,8 @@ TEST_F(OpenLoopVerdict, RanksByLatency) {
 
 TEST_F(OpenLoopVerdict, MeasuresNoCeiling) {
   const RaceResult result = judged();
-  EXPECT_TRUE(std::ranges::none_of(result.cases.front().entries, [](const Entry& entry) {
-    return entry.kind == EntryKind::ceiling;
-  }));
+  EXPECT_TRUE(std::ranges::none_of(result.cases.front().entries,
+                                   [](const Entry& entry) { return entry.kind == EntryKind::ceiling; }));
   const CheckResult& headroom = result.cases.front().checks.front();
   EXPECT_EQ(headroom.id, 1);
   EXPECT_EQ(headroom.verdict, Verdict::pass) << headroom.detail;

@@ -44,11 +44,11 @@ inline race::RaceResult open_race() {
 
 // Four numbers of connections: threads is the faster one with few, io-uring was the load's limit once, and
 // epoll failed with the most.
-inline race::RaceResult swept_race() {
+inline race::RaceResult swept_race(const char* sweep = "connections=1..1000x10") {
   race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 3);
   scenario.quick = true;
   race::Overrides given;
-  given.sweep = "connections=1..1000x10";
+  given.sweep = sweep;
   const auto applied = race::apply(given, scenario, race::fake_catalogue());
   if (!applied) throw std::logic_error(applied.error());
   race::FakeRunner runner;

@@ -106,10 +106,16 @@ TEST(LoadText, WhatWasRefusedHasNoRate) {
   LoadResult result = result_of(1);
   result.messages.verified = 0, result.messages.failed = 1000;
   result.throughput_per_s = 0;
-  result.groups = {{"transfer", {{"bytes", std::uint64_t{0}}, {"mb_per_s", 0.0}}}};
-  const std::string text = load_text(result);
-  EXPECT_FALSE(has(text, "throughput")) << text;
-  EXPECT_TRUE(has(text, "\n  transfer     0 B\n")) << text;
+  EXPECT_FALSE(has(load_text(result), "throughput")) << load_text(result);
+}
+
+TEST(LoadText, ConnectionsThatHaveAllFailedHaveNoRate) {
+  LoadResult result = result_of(0.002);
+  result.connections_ok = 0, result.connections_failed = 4;
+  result.messages.failed = 4;
+  for (const char* rate : {"throughput", "bandwidth"}) EXPECT_FALSE(has(load_text(result), rate));
+  result.connections_ok = 1;
+  for (const char* rate : {"throughput", "bandwidth"}) EXPECT_TRUE(has(load_text(result), rate));
 }
 
 TEST(LoadText, AGroupSaysWhatItIsOf) {

@@ -22,11 +22,24 @@ TEST(RaceSweep, StandsAtTheEndAsTablesAndCharts) {
   EXPECT_EQ(sweeps_text(plain_race(), {}), "");
 }
 
+constexpr auto kManyValues = "connections=1,10,20,50,100,500,1000";
+
+TEST(RaceSweep, OverManyValuesIsFoldedToWhatIsWrong) {
+  const std::string text = race_table(swept_race(kManyValues), {});
+  expect_golden(text, "race_folded.txt");
+  EXPECT_EQ(text.find("latency"), std::string::npos) << "of no point";
+  EXPECT_NE(text.find("\n  REFUSE 1,000: 3 answers verified: epoll: 2 of 2 trials failed"),
+            std::string::npos);
+  const auto document = nlohmann::json::parse(race_json(swept_race(kManyValues)));
+  EXPECT_EQ(document["cases"].size(), 7U) << "the document has every point";
+}
+
 TEST(RaceSweep, FitsANarrowTerminal) {
-  for (const std::size_t columns : {80U, 60U, 48U}) {
-    std::istringstream lines(sweeps_text(swept_race(), {.columns = columns}));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), columns) << line;
-  }
+  for (const char* sweep : {"connections=1..1000x10", kManyValues})
+    for (const std::size_t columns : {80U, 60U, 48U}) {
+      std::istringstream lines(sweeps_text(swept_race(sweep), {.columns = columns}));
+      for (std::string line; std::getline(lines, line);) EXPECT_LE(width_of(line), columns) << line;
+    }
 }
 
 TEST(RaceSweep, OfARateIsAboutLatency) {

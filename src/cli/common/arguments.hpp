@@ -13,6 +13,8 @@
 // Options that several sub-commands share: each group adds itself to a command, and is read after parsing.
 namespace joust {
 
+inline constexpr Duration kLongestTime = std::chrono::hours(24);
+
 // Options whose values people write with units: "10k", "64KiB", "10ms". What does not fit is a usage error.
 Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                  std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
@@ -20,7 +22,7 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
                  std::uint64_t least = 0, std::uint64_t most = 1U << 30);
 Option add_rate(Command command, const std::string& flags, double& into, const std::string& help);
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
-                    Duration least = {}, Duration most = std::chrono::hours(24));
+                    Duration least = {}, Duration most = kLongestTime);
 
 // -e ENGINE or ENGINE:KNOB=VALUE, -t N --wait W, every knob any engine has, and --cpus.
 struct EngineArguments {

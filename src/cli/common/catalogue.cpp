@@ -4,6 +4,7 @@
 #include "cli/common/possible_race.hpp"
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
+#include "hosting/options.hpp"
 
 namespace joust {
 namespace {
@@ -13,6 +14,25 @@ race::KnobRow row_of(const Knob& knob) {
           .choices = {knob.choices.begin(), knob.choices.end()},
           .default_value = std::string(knob.choices.front()),
           .kernel_thread = std::string(knob.kernel_thread)};
+}
+
+Parameters client_of(const Protocol& protocol, const race::Settings& options) {
+  return parameters_of(protocol, {options.begin(), options.end()}, Role::dial);
+}
+
+void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
+  row.objection = [&protocol](const race::Entry& entry, const race::LoadPlan& load) {
+    return unmet_demands(protocol, entry, load);
+  };
+  if (protocol.no_effect)
+    row.no_effect = [&protocol](const std::string& option, Role side, const race::Settings& client) {
+      return protocol.no_effect(option, side, client_of(protocol, client));
+    };
+  if (protocol.repeatable)
+    row.repeatable = [&protocol](const race::Settings& server, const race::Settings& client) {
+      const Settings all = protocol.repeatable({server.begin(), server.end()}, client_of(protocol, client));
+      return race::Settings(all.begin(), all.end());
+    };
 }
 
 }  // namespace
@@ -46,9 +66,7 @@ race::Catalogue catalogue_of(const Program& program) {
       for (const Role role : {Role::serve, Role::dial})
         if (const std::string_view reason = mismatch(*engine, protocol, role); !reason.empty())
           (role == Role::serve ? row.unsupported : row.unsupported_clients).emplace(engine->name, reason);
-    row.objection = [&protocol](const race::Entry& entry, const race::LoadPlan& load) {
-      return unmet_demands(protocol, entry, load);
-    };
+    add_rules(row, protocol);
     catalogue.protocols.push_back(std::move(row));
   }
   return catalogue;

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/common/arguments.hpp"
 #include "hosting/mismatch.hpp"
@@ -36,6 +38,48 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
   protocol.check_client(parameters_of(protocol, given, Role::dial), plan_of(one.load));
 }
 
+// The options of one scenario that have an effect somewhere, by the words for those who have them: a
+// contestant may have its own, and a case gives the others to both sides.
+class Effects {
+ public:
+  void look_at(const std::string& who, const std::string& option, const std::string& reason) {
+    std::string& why = reasons_.try_emplace({who, option}, reason).first->second;
+    if (reason.empty()) why.clear();
+  }
+  void check() const {
+    for (const auto& [words, why] : reasons_)
+      if (!why.empty())
+        throw UsageError(
+            fmt::format("{}--{} has no effect: {}; leave it out", words.first, words.second, why));
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::string> reasons_;
+};
+
+void look_at(const race::Case& one, const race::Entry& entry, const Protocol& protocol, Effects& effects) {
+  const Parameters client = parameters_of(protocol, settings_of(entry.client_options), Role::dial);
+  const std::string server = fmt::format("'{}': ", entry.contestant.name);
+  for (const auto& [option, value] : entry.contestant.server.options)
+    effects.look_at(server, option, protocol.no_effect(option, Role::serve, client));
+  for (const auto& [option, value] : entry.contestant.client.options)
+    effects.look_at("the client of " + server, option, protocol.no_effect(option, Role::dial, client));
+  for (const auto& [option, value] : one.options) {
+    const bool has = entry.server_options.contains(option) || entry.client_options.contains(option);
+    effects.look_at("", option, has ? "" : protocol.no_effect(option, Role::serve, client));
+  }
+}
+
+void check_effects(const Program& program, const race::Plan& plan) {
+  Effects effects;
+  for (const race::CaseResult& one : plan.cases) {
+    const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
+    for (const race::Entry& entry : one.entries)
+      if (protocol.no_effect && entry.is_contestant()) look_at(one.plan, entry, protocol, effects);
+  }
+  effects.check();
+}
+
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
@@ -60,6 +104,7 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
       !refused.empty())
     throw UsageError(
         fmt::format("{}: congestion '{}': {}", scenario.file, *scenario.socket.congestion, refused));
+  check_effects(program, plan);
   const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
   const std::string swept = scenario.file.empty() ? "--sweep" : scenario.file + ": sweep (or --sweep)";
   for (const race::CaseResult& one : plan.cases) {

@@ -106,6 +106,9 @@ std::string Load::trouble(const LoadResult& result) const {
           "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
           format_duration(result.window->to - result.window->from));
   }
+  if (text.empty() && result.messages.never_answered > 0 && !result.interrupted)
+    text = fmt::format("{} of {} never had a reply: the server served only the others",
+                       result.messages.never_answered, counted(result.connections_ok, "connection"));
   const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }

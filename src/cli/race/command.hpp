@@ -53,10 +53,11 @@ struct Race {
                  });
   }
   void add_time(Command command, const std::string& names, std::optional<Duration>& into,
-                const std::string& help, const char* group, Duration least = {}) {
+                const std::string& help, const char* group, Duration least = {},
+                Duration most = kLongestTime) {
     add_optional(command, names, into, help, group,
                  [=](Command sub, const auto& n, auto& value, const auto& text) {
-                   return add_duration(sub, n, value, text, least);
+                   return add_duration(sub, n, value, text, least, most);
                  });
   }
   void add_text(Command command, const std::string& names, std::optional<std::string>& into,

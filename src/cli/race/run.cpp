@@ -20,6 +20,7 @@
 #include "race/scenario/cpu_list.hpp"
 #include "race/scenario/placement.hpp"
 #include "race/scenario/rates.hpp"
+#include "race/scenario/thread_numbers.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -100,6 +101,7 @@ int Race::run() {
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   race::Scenario raced = scenario(catalogue);
+  for (const std::string& remark : race::threads_remarks(flags, raced, catalogue)) complain(program, remark);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
   const std::vector<CpuPlace> places = read_topology(allowed_cpus());
   race::choose_client_threads(raced, catalogue, places);

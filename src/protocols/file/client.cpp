@@ -41,6 +41,7 @@ class FileClient : public Service {
 
  private:
   std::string way() const;
+  ResultGroup carried() const;
   std::vector<ResultGroup> described() const;
 
   const Parameters parameters_;
@@ -50,19 +51,24 @@ class FileClient : public Service {
 };
 
 std::vector<ResultGroup> FileClient::results() const {
-  if (transfers_.options().operation == Operation::info) return described();
+  return transfers_.options().operation == Operation::info ? described() : std::vector{carried()};
+}
+
+ResultGroup FileClient::carried() const {
   // A load that fails ends before its window closes.
   const double seconds = std::chrono::duration<double>(run_.windows(Clock::now())).count();
-  const auto bytes = static_cast<double>(transfers_.bytes.load());
+  const std::uint64_t bytes = transfers_.bytes;
   const Facts* const facts = transfers_.facts();
   const bool digested = transfers_.digested > 0 && facts != nullptr && facts->digest;
-  return {{"transfer",
-           {{"bytes", transfers_.bytes.load()},
-            {"seconds", seconds},
-            {"mb_per_s", seconds > 0 ? bytes / seconds / 1e6 : 0.0},
-            {"transfers", transfers_.completed()},
-            {"digest", digested ? to_hex(*facts->digest) : std::string("not verified")},
-            {"way", way()}}}};
+  ResultGroup group{.name = "transfer", .figures = {{"bytes", bytes}, {"seconds", seconds}}};
+  // Where every connection has failed, the time until then says nothing of a rate.
+  const bool all_failed = run_.connections_failed() >= run_.plan().connections;
+  if (bytes > 0 && seconds > 0 && !all_failed)
+    group.figures.emplace_back("mb_per_s", static_cast<double>(bytes) / seconds / 1e6);
+  group.figures.emplace_back("transfers", transfers_.completed());
+  group.figures.emplace_back("digest", digested ? to_hex(*facts->digest) : std::string("not verified"));
+  group.figures.emplace_back("way", way());
+  return group;
 }
 
 // The queried file.

@@ -11,6 +11,7 @@
 #include "protocols/file/protocol.hpp"
 
 #include "protocols/file/client_options.hpp"
+#include "protocols/file/option_effects.hpp"
 #include "protocols/file/options.hpp"
 
 namespace joust {
@@ -34,6 +35,8 @@ Protocol file_protocol() {
   protocol.make_server = file::make_server;
   protocol.make_client = file::make_client;
   protocol.demands = file::demands_of;
+  protocol.no_effect = file::no_effect;
+  protocol.repeatable = file::repeatable;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan& plan) {
     file::local_files_rules(parameters, file::transfer_options(parameters, plan), plan);
   };

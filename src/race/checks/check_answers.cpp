@@ -65,12 +65,13 @@ std::string describe(const Faults& faults, std::size_t trials) {
 // than the window, but the server was faster for the others.
 struct Silence {
   std::uint64_t silent = 0, connections = 0, oldest_open_ns = 0;
+  std::uint64_t never = 0;  // of these, without a reply in the warm-up either
   double served() const {
     return connections == 0 ? 1 : 1 - static_cast<double>(silent) / static_cast<double>(connections);
   }
 };
 
-// The trial with the smallest share of connections served.
+// The trial with most connections that were never served; of equal ones, that with the smallest share served.
 Silence silence_of(const Entry& entry) {
   Silence worst;
   for (const Trial* trial : usable_trials(entry)) {
@@ -79,8 +80,10 @@ Silence silence_of(const Entry& entry) {
     const Silence here{
         .silent = load.connections_ok - std::min(*load.connections_answered, load.connections_ok),
         .connections = load.connections_ok,
-        .oldest_open_ns = load.oldest_open_ns.value_or(0)};
-    if (here.served() < worst.served()) worst = here;
+        .oldest_open_ns = load.oldest_open_ns.value_or(0),
+        .never = load.never_answered.value_or(0)};
+    if (here.never > worst.never || (here.never == worst.never && here.served() < worst.served()))
+      worst = here;
   }
   return worst;
 }
@@ -88,6 +91,7 @@ Silence silence_of(const Entry& entry) {
 std::string describe(const Silence& silence) {
   std::string text = fmt::format("{} of {} connections had no reply in the timed window", silence.silent,
                                  silence.connections);
+  if (silence.never > 0) text += fmt::format(", {} of them none before it either", silence.never);
   if (silence.oldest_open_ns > 0)
     text += fmt::format("; the oldest request was open for {}: its latencies leave them out",
                         format_duration(Duration(static_cast<std::int64_t>(silence.oldest_open_ns))));
@@ -102,7 +106,7 @@ bool all_ask_in_window(const LoadPlan& load) {
 void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findings) {
   if (!all_ask_in_window(one.plan.load)) return;
   const Silence silence = silence_of(entry);
-  if (silence.served() < kServed)
+  if (silence.served() < kServed || silence.never > 0)
     findings.bar(answerable(entry), describe(silence), entry.contestant.name);
   else if (silence.silent > 0)
     findings.warn("{}: {}", entry.contestant.name, describe(silence));

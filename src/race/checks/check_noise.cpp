@@ -187,10 +187,10 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
 CheckResult check_ties(const RaceResult&, const CaseResult& one) {
   Findings findings(9, "tie rule");
   if (!std::isfinite(one.least_difference)) {
-    findings.warn("no difference can be told, as the noise is not known: everything ties");
+    findings.warn("no difference can be told, as the noise is not known");
     return findings.take();
   }
-  if (one.least_difference > 1)
+  if (one.least_difference > stats::kTellsNothing)
     findings.warn("nothing can be told here: more rounds are needed");
   else if (one.least_difference > kCoarse)
     findings.warn("differences below {} cannot be told here", percent(one.least_difference, 1));

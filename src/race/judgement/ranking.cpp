@@ -73,6 +73,15 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
   return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
 }
 
+// Places would look like a result where the noise leaves nobody ahead of anybody.
+void drop_places_that_tell_nothing(Ranking& ranking) {
+  const auto told = [](const Ranking::Place& place) { return place.tie_group.value_or(1) > 1; };
+  const auto counted = [](const Ranking::Place& place) { return place.tie_group.has_value(); };
+  if (ranking.least_difference <= stats::kTellsNothing || std::ranges::any_of(ranking.places, told)) return;
+  if (std::ranges::count_if(ranking.places, counted) < 2) return;
+  for (Ranking::Place& place : ranking.places) place.tie_group.reset();
+}
+
 // Bounds are compared too: what they prove is told, and their noise is that of the figures.
 Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
   std::vector<stats::Rounds> noisy, figures;
@@ -104,6 +113,7 @@ Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, 
     if (*group > 0) place.tie_group = *group;
     ++group;
   }
+  drop_places_that_tell_nothing(ranking);
   return ranking;
 }
 

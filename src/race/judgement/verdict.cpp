@@ -110,7 +110,30 @@ std::string alone(const CaseResult& one, const Entry& entry) {
   return fmt::format("{} answers 99 % within {}", one.reference, format_duration(p99));
 }
 
+// Several contestants have figures, and the noise of the rounds leaves nobody ahead.
+bool nothing_is_told(const CaseResult& one) {
+  const auto has_place = [](const Entry* entry) { return entry->tie_group.has_value(); };
+  std::vector<const Entry*> compared = contestants_of(one);
+  std::erase_if(compared, [&](const Entry* entry) {
+    return (!entry->ranked && !entry->at_least) || !ranked_ratio(one, *entry);
+  });
+  return compared.size() > 1 && one.least_difference > stats::kTellsNothing &&
+         std::ranges::none_of(compared, has_place);
+}
+
+std::string too_few(std::uint64_t rounds) {
+  if (rounds < 2)
+    return "one round tells nothing of the contestants, because its noise is not known: race for two rounds "
+           "at "
+           "least, better for five (--rounds 5, or a longer --time)";
+  return fmt::format(
+      "{} rounds tell nothing of the contestants, because the noise is too large: race for more rounds "
+      "(--rounds, --time)",
+      rounds);
+}
+
 std::vector<std::string> rank_sentences(const CaseResult& one) {
+  if (nothing_is_told(one)) return {too_few(rounds_of(one))};
   const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());

@@ -7,9 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "joust/settings.hpp"
+
 // The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
 // logic can be tested with invented ones. The program fills this from its tables.
 namespace joust::race {
+
+// Knobs for the children: name to value.
+using Settings = std::map<std::string, std::string>;
 
 struct Entry;     // race/result.hpp
 struct LoadPlan;  // scenario.hpp
@@ -55,6 +60,12 @@ struct ProtocolRow {
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
   // Why the entry's engines cannot do what its options ask with this load; empty if they can. Null: they can.
   std::function<std::string(const Entry&, const LoadPlan&)> objection{};
+
+  // Why an option has no effect on a side, for a client with these options; empty if it has. Null: all have.
+  std::function<std::string(const std::string& option, Role side, const Settings& client)> no_effect{};
+  // The server's options, with what the client's need because a race repeats its load. Throws
+  // std::invalid_argument where they do not fit. Null: the given ones.
+  std::function<Settings(const Settings& server, const Settings& client)> repeatable{};
 
   const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
 };

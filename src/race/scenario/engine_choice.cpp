@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
 #include "race/scenario/split.hpp"
+#include "race/scenario/thread_numbers.hpp"
 
 namespace joust::race {
 namespace {
@@ -31,11 +32,16 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
                                           const std::string& value, const Catalogue& catalogue) {
   if (knob == "threads") {
     const auto threads = parse_count(value);
-    const EngineRow* const engine = catalogue.engine(choice.engine);
-    const std::uint64_t least = engine == nullptr ? 1 : engine->least_threads;
-    if (!threads || *threads < least || *threads > kMostThreads)
+    if (!threads)
       return std::unexpected(
-          fmt::format("'{}' is no number of threads; allowed: {} to {}", value, least, kMostThreads));
+          fmt::format("'{}' is no number of threads; allowed: up to {}", value, kMostThreads));
+    if (const EngineRow* const engine = catalogue.engine(choice.engine)) {
+      if (const auto problem = check_thread_number(*engine, *threads, catalogue))
+        return std::unexpected(*problem);
+      if (!engine->several_loops && *threads > 1)
+        return std::unexpected(
+            fmt::format("threads={} means nothing to engine '{}'; leave it out", *threads, engine->name));
+    }
     choice.threads = *threads;
     choice.threads_given = true;
   } else if (knob == "wait") {

@@ -10,6 +10,7 @@
 #include "race/scenario/rates.hpp"
 #include "race/scenario/split.hpp"
 #include "race/scenario/sweep.hpp"
+#include "race/scenario/thread_numbers.hpp"
 
 namespace joust::race {
 namespace {
@@ -110,23 +111,6 @@ std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario
   return {};
 }
 
-// A contestant's name shows the threads that it was given there, so nothing else may replace them.
-std::expected<void, std::string> check_threads(const Overrides& given, const Scenario& scenario) {
-  const auto sweeps = [](const Case& one) { return one.sweep && one.sweep->axis == "threads"; };
-  const bool swept = (given.sweep && given.sweep->starts_with("threads=")) ||
-                     (!given.sweep && !given.server_threads && std::ranges::any_of(scenario.cases, sweeps));
-  const std::string_view all = given.server_threads ? "--threads" : swept ? "a sweep over threads" : "";
-  for (const Contestant& contestant : scenario.contestants) {
-    if (!all.empty() && contestant.server.threads_given)
-      return std::unexpected(
-          fmt::format("{}: '{}' has a number of its own; allowed: one of them", all, contestant.name));
-    if (given.client_threads && contestant.client.threads_given)
-      return std::unexpected(fmt::format(
-          "--client-threads: '{}' has a number of its own; allowed: one of them", contestant.name));
-  }
-  return {};
-}
-
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.server_threads);
   replace(contestant.client.threads, given.client_threads);
@@ -152,8 +136,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
     return std::unexpected("--rate, --rates and --interval exclude one another; allowed: one of them");
   if (auto replaced = replace_rates(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
-  if (auto checked = check_threads(given, scenario); !checked) return checked;
-  for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   for (Case& one : scenario.cases) {
     if (given.protocol && *given.protocol != one.protocol) one.options.clear();
     replace(one.protocol, given.protocol);
@@ -163,6 +145,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
   if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)
     return std::unexpected(given.sweep ? replaced.error() : where + replaced.error());
+  if (auto problem = check_threads(given, scenario, catalogue)) return std::unexpected(*problem);
+  for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
   if (given.quick) {
     scenario.quick = true;
@@ -174,8 +158,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.precision, given.precision);
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
-  if (scenario.turn > kLongestTurn)
-    return std::unexpected(fmt::format("--turn: at most {}", format_duration(kLongestTurn)));
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
   if (given.turn && std::ranges::all_of(scenario.cases, counted))
     return std::unexpected(

@@ -16,9 +16,6 @@
 // A race to be run, from a scenario file or from the flags of `joust race`.
 namespace joust::race {
 
-// Knobs for the children: name to value.
-using Settings = std::map<std::string, std::string>;
-
 // Either messages per second, of all connections together, or a share of the capacity: 0.3 is 30 %.
 struct Rate {
   std::optional<double> per_s{}, share{};
@@ -177,8 +174,6 @@ inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
 inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // that may be asked for
 inline constexpr std::string_view kDefaultClient = "epoll";
-
-enum class Role { serve, dial };
 
 // The functions below return error messages that name the allowed values and the nearest match.
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);

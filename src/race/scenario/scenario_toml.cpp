@@ -161,7 +161,7 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
       reader.wrong("precision", fraction.error());
   }
   assign(scenario.turns, reader.boolean("turns"));
-  scenario.turn = reader.duration("turn", kShortest);
+  scenario.turn = reader.duration("turn", kShortest, kLongestTurn);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
   read_socket(reader, scenario.socket);

@@ -44,7 +44,7 @@ const std::array<Axis, 5> kAxes{{
      [](Case& one, double value) { one.load.payload_bytes = whole(value); }},
     {"depth", 1, static_cast<double>(kMostDepth), kParseCount,
      [](Case& one, double value) { one.load.depth = whole(value); }},
-    {"threads", 1, static_cast<double>(kMostThreads), kParseCount,
+    {"threads", 0, static_cast<double>(kMostThreads), kParseCount,
      [](Case& one, double value) { one.server_threads = whole(value); }},
     {"rate", 0.001, 1e9, [](std::string_view text) { return as_number(parse_rate(text)); },
      [](Case& one, double value) { one.load.rate_per_s = value; }},

@@ -11,7 +11,7 @@
 namespace joust::race {
 
 void Problems::add(const toml::source_region& where, std::string_view what) {
-  lines_.push_back(fmt::format("{}:{}:{}: {}", file_, where.begin.line, where.begin.column, what));
+  all_.push_back({where.begin, std::string(what)});
 }
 
 void Problems::add(const toml::source_region& where, std::string_view key, std::string_view what) {
@@ -19,7 +19,13 @@ void Problems::add(const toml::source_region& where, std::string_view key, std::
 }
 
 std::string Problems::text() const {
-  return join(lines_, "\n");
+  // Tables are read key by key, and what nobody has asked for is found last.
+  std::vector<Problem> sorted = all_;
+  std::ranges::stable_sort(sorted, [](const Problem& a, const Problem& b) { return a.where < b.where; });
+  std::vector<std::string> lines;
+  for (const auto& [where, what] : sorted)
+    lines.push_back(fmt::format("{}:{}:{}: {}", file_, where.line, where.column, what));
+  return join(lines, "\n");
 }
 
 std::optional<std::string> scalar_text(const toml::node& node) {
@@ -119,7 +125,7 @@ std::optional<std::uint64_t> TableReader::bytes(std::string_view key, std::uint6
   return std::nullopt;
 }
 
-std::optional<Duration> TableReader::duration(std::string_view key, Duration least) {
+std::optional<Duration> TableReader::duration(std::string_view key, Duration least, Duration most) {
   const auto value = scalar(key);
   if (!value) return std::nullopt;
   const auto time = parse_duration(*value);
@@ -127,6 +133,8 @@ std::optional<Duration> TableReader::duration(std::string_view key, Duration lea
     wrong(key, time.error() + "; allowed: a time such as \"10ms\"");
   } else if (*time < least) {
     wrong(key, fmt::format("'{}' is too short; allowed: {} or more", *value, format_duration(least)));
+  } else if (*time > most) {
+    wrong(key, fmt::format("'{}' is too long; allowed: up to {}", *value, format_duration(most)));
   } else {
     return *time;
   }

@@ -27,19 +27,24 @@ void assign(T& to, const std::optional<T>& from) {
   if (from) to = *from;
 }
 
-// The errors in a scenario file, one line each, in the order of discovery.
+// The errors in a scenario file, one line each, in the order of the file.
 class Problems {
  public:
   explicit Problems(std::string file) : file_(std::move(file)) {}
   void add(const toml::source_region& where, std::string_view key, std::string_view what);
   void add(const toml::source_region& where, std::string_view what);
-  bool empty() const { return lines_.empty(); }
-  std::size_t size() const { return lines_.size(); }
+  bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
   std::string text() const;
 
  private:
+  struct Problem {
+    toml::source_position where;
+    std::string what;
+  };
+
   std::string file_;
-  std::vector<std::string> lines_;
+  std::vector<Problem> all_;
 };
 
 // Reads one table key by key. A key that is read is allowed; finish() reports the others. A value of the
@@ -57,7 +62,7 @@ class TableReader {
   std::optional<std::uint64_t> count(std::string_view key, std::uint64_t least, std::uint64_t most);
   std::optional<std::uint64_t> bytes(std::string_view key, std::uint64_t least, std::uint64_t most);
   // Text with a unit ("10ms"), or 0.
-  std::optional<Duration> duration(std::string_view key, Duration least);
+  std::optional<Duration> duration(std::string_view key, Duration least, Duration most = Duration::max());
   // A CPU list: text, or one number.
   std::optional<std::string> scalar(std::string_view key);
 

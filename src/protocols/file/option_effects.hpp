@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "joust/protocol.hpp"
+
+// What options of one side mean for a client that does one operation.
+namespace joust::file {
+
+// See Protocol::no_effect and Protocol::repeatable.
+std::string no_effect(const std::string& option, Role side, const Parameters& client);
+Settings repeatable(Settings server, const Parameters& client);
+
+}  // namespace joust::file
