@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "race/scenario/engine_choice.hpp"
-#include "report/race_cells.hpp"
+#include "report/compared_figure.hpp"
 
 namespace joust::report {
 namespace {
@@ -18,6 +17,11 @@ namespace {
 using race::Entry;
 
 constexpr double kSeconds = 10;  // what published comparisons count over
+
+std::optional<double> messages_in_all(const Entry& entry) {
+  const auto per_s = median(entry.summary.throughput_per_s);
+  return per_s ? std::optional(*per_s * kSeconds) : std::nullopt;
+}
 
 struct Cell {
   std::string client{}, server{};
@@ -53,21 +57,8 @@ std::vector<std::string> names_of(const std::vector<Cell>& cells, std::string Ce
   return names;
 }
 
-struct Figure {
-  std::string title;
-  std::function<std::optional<double>(const race::Summary&)> value;
-  std::string (*text)(double);
-  bool may_be_bound;  // where the load was the limit
-};
-
-std::string text_of(const Cell* cell, const Figure& figure) {
-  const auto value = cell == nullptr ? std::nullopt : figure.value(cell->entry->summary);
-  if (!value) return kNone;
-  if (!cell->entry->ranked) return fmt::format("({})", figure.text(*value));
-  return (figure.may_be_bound && cell->entry->at_least ? "≥ " : "") + figure.text(*value);
-}
-
-std::string table_of(const std::vector<Cell>& cells, const Figure& figure, const Terminal& terminal) {
+std::string table_of(const std::string& of, const std::vector<Cell>& cells, const ComparedFigure& figure,
+                     const Terminal& terminal) {
   const std::vector<std::string> servers = names_of(cells, &Cell::server);
   std::vector<TextTable::Column> columns{{.title = "client \\ server", .gap = 2}};
   for (const std::string& server : servers) columns.push_back({.title = server, .gap = 3});
@@ -77,11 +68,11 @@ std::string table_of(const std::vector<Cell>& cells, const Figure& figure, const
     for (const std::string& server : servers) {
       const auto cell = std::ranges::find_if(
           cells, [&](const Cell& each) { return each.client == client && each.server == server; });
-      texts.push_back(text_of(cell == cells.end() ? nullptr : &*cell, figure));
+      texts.push_back(cell_text(cell == cells.end() ? nullptr : cell->entry, figure));
     }
     table.row(std::move(texts));
   }
-  return painted(figure.title, Paint::bold, terminal) + "\n\n" + table.render(terminal) + "\n";
+  return painted(of + ": " + figure.title, Paint::bold, terminal) + "\n\n" + table.render(terminal) + "\n";
 }
 
 }  // namespace
@@ -89,29 +80,13 @@ std::string table_of(const std::vector<Cell>& cells, const Figure& figure, const
 std::string matrix_text(const race::CaseResult& one, const Terminal& terminal) {
   const std::vector<Cell> cells = cells_of(one);
   if (cells.empty()) return {};
-  const Figure rate{fmt::format("{}: messages in {} s", one.plan.name, kSeconds),
-                    [](const race::Summary& summary) {
-                      const auto& per_s = summary.throughput_per_s;
-                      return per_s ? std::optional(per_s->median * kSeconds) : std::nullopt;
-                    },
-                    format_count, true};
-  const Figure latency{fmt::format("{}: p99 latency", one.plan.name),
-                       [](const race::Summary& summary) {
-                         const auto& p99 = summary.latency_by_round.p99;
-                         return p99 ? std::optional(p99->median) : std::nullopt;
-                       },
-                       [](double ns) { return latency_text(ns); }, false};
-  const Figure figures[] = {one.ranked_by_latency() ? latency : rate,
-                            {fmt::format("{}: server CPU us/message", one.plan.name),
-                             [](const race::Summary& summary) {
-                               const auto& cost = summary.server_cpu_us_per_message;
-                               return cost ? std::optional(cost->median) : summary.cpu_us_per_message.server;
-                             },
-                             plain_number, false}};
+  const ComparedFigure rate{fmt::format("messages in {} s", kSeconds), messages_in_all, format_count, true};
+  const ComparedFigure* const figures[] = {one.ranked_by_latency() ? &p99_figure() : &rate,
+                                           &server_cost_figure()};
   std::string text = "\n";
-  for (const Figure& figure : figures) text += table_of(cells, figure, terminal);
+  for (const ComparedFigure* figure : figures) text += table_of(one.plan.name, cells, *figure, terminal);
   if (std::ranges::any_of(cells, [](const Cell& cell) { return !cell.entry->ranked; }))
-    text += painted("    in brackets: not ranked, see the case", Paint::dim, terminal) + "\n";
+    text += brackets_text(terminal);
   return text;
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "race/scenario/sweep.hpp"
-#include "report/race_cells.hpp"
+#include "report/compared_figure.hpp"
 #include "report/race_folded.hpp"
 
 namespace joust::report {
@@ -46,33 +46,15 @@ namespace {
 
 constexpr std::size_t kWidestChart = 72;
 
-struct Figure {
-  std::string title;
-  std::optional<double> (*value)(const Entry&);
-  std::string (*text)(double);
-  bool may_be_bound;  // where the load was the limit
-};
-
-std::optional<double> median(const std::optional<race::Estimate>& estimate) {
-  return estimate ? std::optional(estimate->median) : std::nullopt;
-}
+using Figure = ComparedFigure;
 
 const Figure kThroughput{"messages/s",
                          [](const Entry& entry) { return median(entry.summary.throughput_per_s); },
                          format_count, true};
 const Figure kBytes{"MB/s", [](const Entry& entry) { return entry.summary.mb_per_s; }, plain_number, true};
-const Figure kLatency{"p99 latency",
-                      [](const Entry& entry) { return median(entry.summary.latency_by_round.p99); },
-                      [](double ns) { return latency_text(ns); }, false};
-const Figure kCost{"server CPU us/message",
-                   [](const Entry& entry) {
-                     const auto cost = median(entry.summary.server_cpu_us_per_message);
-                     return cost ? cost : entry.summary.cpu_us_per_message.server;
-                   },
-                   plain_number, false};
 
 const Figure& first_figure(const Curve& curve) {
-  if (curve.front()->ranked_by_latency()) return kLatency;
+  if (curve.front()->ranked_by_latency()) return p99_figure();
   const bool files = std::ranges::any_of(curve, [](const CaseResult* one) {
     return std::ranges::any_of(one->entries,
                                [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });
@@ -87,13 +69,6 @@ std::vector<std::string> names_of(const Curve& curve) {
   return names;
 }
 
-std::string cell(const Entry* entry, const Figure& figure) {
-  const auto value = entry == nullptr ? std::nullopt : figure.value(*entry);
-  if (!value) return kNone;
-  if (!entry->ranked) return fmt::format("({})", figure.text(*value));
-  return (figure.may_be_bound && entry->at_least ? "≥ " : "") + figure.text(*value);
-}
-
 std::string matrix(const Curve& curve, const Figure& figure, const Terminal& terminal) {
   const std::vector<std::string> names = names_of(curve);
   std::vector<TextTable::Column> columns{{.title = curve.front()->plan.point->axis, .gap = 2}};
@@ -101,7 +76,7 @@ std::string matrix(const Curve& curve, const Figure& figure, const Terminal& ter
   TextTable table(std::move(columns), 1);
   for (const CaseResult* one : curve) {
     std::vector<std::string> cells{value_text(*one->plan.point)};
-    for (const std::string& name : names) cells.push_back(cell(race::find_entry(*one, name), figure));
+    for (const std::string& name : names) cells.push_back(cell_text(race::find_entry(*one, name), figure));
     table.row(std::move(cells));
   }
   return table.render(terminal);
@@ -156,7 +131,7 @@ std::string chart(const Curve& curve, const Figure& figure, const Terminal& term
 std::string curve_text(const Curve& curve, bool only_one, const Terminal& terminal) {
   const SweepPoint& point = *curve.front()->plan.point;
   const std::string of = only_one ? "" : point.of + ": ";
-  const Figure* const figures[] = {&first_figure(curve), &kCost};
+  const Figure* const figures[] = {&first_figure(curve), &server_cost_figure()};
   std::string text = is_folded(curve) ? folded_head(curve, terminal) : "";
   for (const Figure* figure : figures) {
     text +=

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "report/compared_figure.hpp"
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "report/race_cells.hpp"
+
+namespace joust::report {
+
+using race::Entry;
+
+std::optional<double> median(const std::optional<race::Estimate>& estimate) {
+  return estimate ? std::optional(estimate->median) : std::nullopt;
+}
+
+const ComparedFigure& p99_figure() {
+  static const ComparedFigure figure{
+      "p99 latency", [](const Entry& entry) { return median(entry.summary.latency_by_round.p99); },
+      [](double ns) { return latency_text(ns); }, false};
+  return figure;
+}
+
+const ComparedFigure& server_cost_figure() {
+  static const ComparedFigure figure{"server CPU us/message",
+                                     [](const Entry& entry) {
+                                       const auto cost = median(entry.summary.server_cpu_us_per_message);
+                                       return cost ? cost : entry.summary.cpu_us_per_message.server;
+                                     },
+                                     plain_number, false};
+  return figure;
+}
+
+std::string cell_text(const Entry* entry, const ComparedFigure& figure) {
+  const auto value = entry == nullptr ? std::nullopt : figure.value(*entry);
+  if (!value) return kNone;
+  if (!entry->ranked) return fmt::format("({})", figure.text(*value));
+  return (figure.may_be_bound && entry->at_least ? "≥ " : "") + figure.text(*value);
+}
+
+std::string brackets_text(const Terminal& terminal) {
+  return painted("    in brackets: not ranked, see the case", Paint::dim, terminal) + "\n";
+}
+
+}  // namespace joust::report

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "race/result.hpp"
+#include "report/text.hpp"
+
+// Figures of contestants that tables compare over cases (a sweep), or over clients and servers (a matrix).
+namespace joust::report {
+
+struct ComparedFigure {
+  std::string title;
+  std::optional<double> (*value)(const race::Entry&);
+  std::string (*text)(double);
+  bool may_be_bound;  // where the load was the limit
+};
+
+std::optional<double> median(const std::optional<race::Estimate>& estimate);
+
+const ComparedFigure& p99_figure();
+const ComparedFigure& server_cost_figure();
+
+// The figure of an entry, which may be null: in brackets where it is not ranked, marked where it is a bound.
+std::string cell_text(const race::Entry* entry, const ComparedFigure& figure);
+
+// A line that explains the brackets.
+std::string brackets_text(const Terminal& terminal);
+
+}  // namespace joust::report
