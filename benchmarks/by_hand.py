@@ -4,8 +4,8 @@
 
 Two bare_epoll_echo run. Both compute for WORK_NS nanoseconds on each message, so that the server is the
 limit: a server that waits for its client finds more messages at each wake-up when it is slower, and saves
-what the slowdown costs. One of the two computes for --spin nanoseconds more. bare_epoll_load loads them in turn for a
-second each, in random order. The CPU time of each server is read from its CPU clock before and
+what the slowdown costs. One of the two computes for --spin nanoseconds more. bare_epoll_load loads them in
+turn for a second each, in random order. The CPU time of each server is read from its CPU clock before and
 after, and divided by the number of replies. Prints the cost of a message in both, and their ratio with an
 interval. script/prove compares that with the result of a race.
 """

@@ -80,44 +80,6 @@ client = "epoll:trigger=level"
   EXPECT_EQ(scenario->contestants[2].client.knobs.at("trigger"), "level");
 }
 
-TEST_F(ScenarioFile, ACaseSaysOnlyWhatDiffers) {
-  const auto scenario = read(R"(
-load = { connections = 4000, messages = 300, interval = "10ms" }
-matrix = { servers = ["epoll"] }
-[[case]]
-name = "as published"
-[[case]]
-name = "no pause"
-title = "The same without the pause"
-load = { interval = 0, duration = "2s" }
-)");
-  ASSERT_TRUE(scenario) << scenario.error();
-  ASSERT_EQ(scenario->cases.size(), 2U);
-  EXPECT_EQ(scenario->cases[0].load.messages, 300U);
-  EXPECT_EQ(scenario->cases[0].load.interval, milliseconds(10));
-  EXPECT_EQ(scenario->cases[1].load.connections, 4000U);
-  EXPECT_EQ(scenario->cases[1].load.interval, Duration(0));
-  EXPECT_EQ(scenario->cases[1].load.duration, seconds(2));
-  EXPECT_FALSE(scenario->cases[1].load.messages);
-}
-
-TEST_F(ScenarioFile, ACaseHasSocketOptionsOfItsOwn) {
-  const auto scenario = read(R"(
-load = { duration = "1s" }
-socket = { nodelay = true, send_buffer = "64KiB" }
-matrix = { servers = ["epoll"] }
-[[case]]
-name = "as others"
-[[case]]
-name = "Nagle"
-socket = { nodelay = false }
-)");
-  ASSERT_TRUE(scenario) << scenario.error();
-  EXPECT_EQ(scenario->cases[0].socket.nodelay, true);
-  EXPECT_EQ(scenario->cases[1].socket.nodelay, false);
-  EXPECT_EQ(scenario->cases[1].socket.send_buffer_bytes, 65536U);
-}
-
 TEST_F(ScenarioFile, PairsEveryServerWithEveryClient) {
   const auto scenario = read(R"(
 load = { duration = "1s" }
