@@ -136,7 +136,7 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
                                       const std::string& value, const Catalogue& catalogue) {
   const EngineRow* row = catalogue.engine(engine);
   if (row == nullptr) return fmt::format("there is no engine '{}'", engine);
-  std::vector<std::string> names{"threads", "wait"};
+  std::vector<std::string> names{"threads", "wait", "nodelay"};
   for (const KnobRow& each : row->knobs) names.push_back(each.name);
   const auto found = std::ranges::find(row->knobs, knob, &KnobRow::name);
   if (found == row->knobs.end())
