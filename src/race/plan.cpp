@@ -42,7 +42,11 @@ std::string why_not(const std::string& engine, Side side, const ProtocolRow* pro
 void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
   entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
   entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
-  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
+  if (!entry.in_process) return;
+  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+  for (const auto& given : entry.server_options)
+    if (const OptionRow* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
+      entry.client_options.insert(given);
 }
 
 Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {

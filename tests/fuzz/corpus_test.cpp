@@ -25,7 +25,9 @@ INSTANTIATE_TEST_SUITE_P(Targets, Fuzzing,
                          testing::Values(Target{"FileFrames", file_frames, file_corpus},
                                          Target{"FileServer", file_server, file_corpus},
                                          Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
-                                         Target{"BroadcastRoom", broadcast_room, broadcast_corpus}),
+                                         Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
+                                         Target{"WorkServer", work_server, work_corpus},
+                                         Target{"WorkClient", work_client, work_corpus}),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_P(Fuzzing, HearsTheSameHoweverKnownInputsAreCut) {

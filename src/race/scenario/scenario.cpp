@@ -221,6 +221,8 @@ std::optional<std::string> check_end(const Case& one) {
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;
+  if (!protocol->no_payload.empty())
+    return fmt::format("payload: of protocol '{}', {}", one.protocol, protocol->no_payload);
   const std::uint64_t bytes = *one.load.payload_bytes;
   if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
   return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,
