@@ -29,6 +29,7 @@ class Work(Case):
         self.assertEqual(result["messages"]["verified"], 12)
         self.assertGreaterEqual(result["latency_ns"]["mean"], 30 * MS)
         self.assertEqual(result["options"], {"workload": "2", "writes": "one"})
+        self.assertIsNone(result["plan"]["payload_bytes"])
 
     def test_busy_takes_the_servers_time(self):
         plan = ("-c", 1, "-m", 40)

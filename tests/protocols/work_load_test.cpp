@@ -2,6 +2,8 @@
 //
 // Both sides of work, joined in memory under virtual time.
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "load/run.hpp"
 #include "protocols/work/protocol.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
@@ -74,6 +75,15 @@ TEST_F(WorkServer, EndsAndCountsWhatBreaksTheProtocol) {
   refused("\0\0\0\3\x0a\5\x08"sv, "a frame does not contain a WorkMessage");  // cut off by the frame's length
   refused(kJob300Done, "a WorkResponse was sent to a server");
   refused(frame(JobRequest{1, -1}), "a workload is negative");
+}
+
+// There each unit is a message: nothing has a length, and nothing is in two parts.
+TEST_F(WorkServer, NeedsNoLengthsOverAMessageTransport) {
+  service_ = server({{"writes", "two"}});
+  session_ = service_->open({.delivery = {.kind = Delivery::Kind::message, .largest_message = 1000}});
+  EXPECT_EQ(ask(kAskJob300.substr(4)), kJob300Done.substr(4));
+  EXPECT_EQ(ask(std::string(257, 'x')), "");
+  EXPECT_EQ(session_->complaint(), "a WorkMessage is longer than the protocol allows");
 }
 
 TEST_F(WorkServer, RefusesAWorkloadBeyondItsTime) {

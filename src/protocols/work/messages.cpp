@@ -38,6 +38,7 @@ std::string messages_unavailable() {
 }
 
 Parsed parse(Bytes message) {
+  if (message.size() > kLargestMessage) return "a WorkMessage is longer than the protocol allows";
   LocalMessage parsed;
   if (!parsed->ParseFromArray(message.data(), static_cast<int>(message.size())))
     return "a frame does not contain a WorkMessage";

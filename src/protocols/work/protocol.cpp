@@ -21,7 +21,7 @@ Protocol work_protocol() {
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.no_payload = "a request has no payload; what it asks for is its workload (--workload)";
-  protocol.verified = "by its job and its completion";
+  protocol.verified = "by job and completion";
   protocol.options = work::options();
   protocol.make_server = work::make_server;
   protocol.make_client = work::make_client;
