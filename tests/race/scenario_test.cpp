@@ -209,7 +209,8 @@ options = { seats = 9, flush = "each" }
   EXPECT_EQ(scenario->contestants[1].name, "epoll:flush=each:seats=5");
   const std::string servers = "matrix = { servers = [\"epoll\"] }\n";
   EXPECT_EQ(problem(room + "options = { flsh = 1 }\n" + servers),
-            "3:13: key 'options.flsh': protocol 'room' has no option 'flsh'; allowed: flush, seats, labour; did you "
+            "3:13: key 'options.flsh': protocol 'room' has no option 'flsh'; allowed: flush, seats, labour; "
+            "did you "
             "mean 'flush'?");
   EXPECT_EQ(problem(room + "options = { flush = \"never\" }\n" + servers),
             "3:13: key 'options.flush': 'never' is no value of option 'flush'; allowed: batch, each");
