@@ -8,6 +8,7 @@
 #include "joust/bytes.hpp"
 #include "joust/framing.hpp"
 #include "joust/outbox.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
 
@@ -33,6 +34,15 @@ class Handler {
   // `message` is valid during the call. Returns false when the peer broke the protocol: replies written so
   // far are still sent, then the connection ends.
   [[nodiscard]] virtual bool on_message(Bytes message, Writer& replies) = 0;
+
+  // How long after the arrival of the last message its replies become due. The session keeps them until then;
+  // meanwhile it reads further messages. Replies leave in the order of the messages. Called after
+  // on_message().
+  virtual Duration delay() const { return {}; }
+
+  // The peer's protocol error for which on_message() returned false, in words. If it is empty, the end of the
+  // connection is not counted as a failure.
+  virtual std::string_view complaint() const { return {}; }
 };
 
 // The client's classification of a message from the server.

@@ -27,6 +27,8 @@ struct ProtocolOption {
   std::vector<std::string> choices{};
   bool serves = true;  // valid for the server
   bool loads = true;   // valid for the client side
+  // False where it costs the server's time: the ceiling of a load, measured in one process, does without it.
+  bool in_ceiling = true;
 };
 
 // The settings of one side of a protocol.
@@ -55,6 +57,7 @@ Parameters standard_parameters(const Protocol& protocol, Role side);
 struct Protocol {
   std::string name;          // lower-case kebab
   std::string summary;       // one line
+  std::string unavailable{};  // why this program cannot speak it, such as a missing library; empty if it can
   bool over_stream = true;   // works over a stream of bytes
   bool over_message = true;  // works over a transport of whole messages
   // True where no session of a server depends on another one, so that an engine may serve connections in
@@ -71,6 +74,7 @@ struct Protocol {
   std::vector<std::string> options_without_turns{};
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
+  std::string no_payload{};               // why --payload has no meaning; empty if it has
   // How many messages each connection of `load` sends if neither a count nor a time is given; 0: it runs for
   // a time.
   std::uint64_t standard_messages = 0;

@@ -98,7 +98,7 @@ std::vector<std::string> Load::remarks(const Engine& chosen) const {
 
 int Load::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
-  engine.take_knobs(program, protocol.given);
+  engine.take_knobs(program, protocol.given, socket);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
   check(chosen, chosen_protocol);
   const EngineOptions options = engine.options(chosen);

@@ -31,36 +31,45 @@ Json options(const Protocol& protocol) {
   return list;
 }
 
+// Null where messages have no payload.
+Json payload(const Protocol& protocol) {
+  if (!protocol.no_payload.empty()) return nullptr;
+  return {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}};
+}
+
 void print_json(const Program& program) {
   Json list = Json::array();
   for (const Protocol& protocol : program.protocols)
-    list.push_back(
-        {{"name", protocol.name},
-         {"summary", protocol.summary},
-         {"roles", {"serve", "dial"}},
-         {"delivery", delivery(protocol)},
-         {"sessions_stand_alone", protocol.sessions_stand_alone},
-         {"payload_bytes", {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}}},
-         {"options", options(protocol)},
-         {"available", true},
-         {"reason", ""}});
+    list.push_back({{"name", protocol.name},
+                    {"summary", protocol.summary},
+                    {"roles", {"serve", "dial"}},
+                    {"delivery", delivery(protocol)},
+                    {"sessions_stand_alone", protocol.sessions_stand_alone},
+                    {"payload_bytes", payload(protocol)},
+                    {"options", options(protocol)},
+                    {"available", protocol.unavailable.empty()},
+                    {"reason", protocol.unavailable}});
   print_out(list.dump(2) + '\n');
 }
 
 void print_table(const Program& program) {
-  std::vector<std::vector<std::string>> rows{{"PROTOCOL", "ROLES", "DELIVERY", "SUMMARY"}};
+  std::vector<std::vector<std::string>> rows{{"PROTOCOL", "ROLES", "DELIVERY", "AVAILABLE", "SUMMARY"}};
+  std::string reasons;
   for (const Protocol& protocol : program.protocols) {
     std::string kinds;
     for (const std::string& kind : delivery(protocol)) kinds += (kinds.empty() ? "" : ", ") + kind;
-    rows.push_back({protocol.name, "serve, dial", kinds, protocol.summary});
+    const bool available = protocol.unavailable.empty();
+    rows.push_back({protocol.name, "serve, dial", kinds, available ? "yes" : "no", protocol.summary});
+    if (!available) reasons += fmt::format("\n{}: {}", protocol.name, protocol.unavailable);
   }
-  print_out(columns(rows));
+  print_out(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
 }
 
 }  // namespace
 
 void add_protocols(Command root, const Program& program, int& /*exit_code*/) {
-  Command command = root.add_command("protocols", "List the protocols of this program");
+  Command command =
+      root.add_command("protocols", "List the protocols of this program, and why one is unavailable");
   auto json = std::make_shared<bool>(false);
   command.add_flag("--json", *json, "as JSON");
   command.footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols --json", program.name));

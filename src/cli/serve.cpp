@@ -99,7 +99,7 @@ Json stopped(const Tally& tally, const Listeners& listeners) {
 
 void Serve::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
-  engine.take_knobs(program, protocol.given);
+  engine.take_knobs(program, protocol.given, socket);
   protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   const Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);

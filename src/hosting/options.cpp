@@ -51,6 +51,12 @@ std::vector<Endpoint> resolved(const char* option, const std::string& address) {
 
 }  // namespace
 
+void check_available(const Protocol& protocol) {
+  if (protocol.unavailable.empty()) return;
+  throw std::runtime_error(
+      fmt::format("protocol '{}' is unavailable: {}", protocol.name, protocol.unavailable));
+}
+
 const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
                              const Protocol& protocol) {
   const Engine& engine = known_engine(name);
@@ -61,6 +67,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   check_knobs(engine, knobs);
   if (const std::string_view reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
+  check_available(protocol);
   if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
   return engine;
@@ -111,6 +118,8 @@ void check_threads(const Engine& engine, std::uint64_t threads) {
 }
 
 void check_payload(const Protocol& protocol, std::size_t payload) {
+  if (!protocol.no_payload.empty() && payload != Parameters{}.payload)
+    throw Refusal(fmt::format("--payload: of protocol '{}', {}", protocol.name, protocol.no_payload));
   if (payload < protocol.least_payload || payload > protocol.largest_payload)
     throw Refusal(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,
                               protocol.least_payload, protocol.largest_payload));

@@ -17,8 +17,11 @@ namespace joust {
 
 class Tally;
 
+// Refuses a protocol that this program cannot speak.
+void check_available(const Protocol& protocol);
+
 // The engine: it exists, has the role, has the knobs and their values, can carry the protocol and can run
-// here.
+// here; the protocol is available.
 const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
                              const Protocol& protocol);
 

@@ -7,9 +7,10 @@ Protocol broadcast_protocol();
 Protocol echo_protocol();
 Protocol file_protocol();
 Protocol uppercase_protocol();
+Protocol work_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(), file_protocol()};
+  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(), file_protocol(), work_protocol()};
 }
 
 }  // namespace joust

@@ -25,7 +25,10 @@ void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
   if (protocol != nullptr && protocol->no_effect) leave_out_without_effect(entry, *protocol);
   if (protocol != nullptr && protocol->repeatable && !entry.contestant.external())
     entry.server_options = protocol->repeatable(entry.server_options, entry.client_options);
-  if (entry.in_process) entry.client_options.insert(entry.server_options.begin(), entry.server_options.end());
+  if (!entry.in_process || protocol == nullptr) return;
+  for (const auto& given : entry.server_options)
+    if (const OptionRow* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
+      entry.client_options.insert(given);
 }
 
 }  // namespace joust::race

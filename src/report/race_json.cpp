@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "race/scenario/engine_choice.hpp"
 #include "report/facts_json.hpp"
 #include "report/race_trial_json.hpp"
 
@@ -24,6 +25,7 @@ constexpr const char* kSchema = "joust-race/2";
 
 ordered_json engine_json(const race::EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
+  if (choice.nodelay) json["nodelay"] = race::on_off(*choice.nodelay);
   for (const auto& [knob, value] : choice.knobs) json[knob] = value;
   for (const auto& [option, value] : choice.options) json[option] = value;
   return json;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "session/handler_session.hpp"
 
+#include <algorithm>
 #include <string>
+
+#include "session/later.hpp"
+#include "session/segments.hpp"
 
 namespace joust {
 namespace {
@@ -28,8 +32,7 @@ class HandlerSession : public Session {
         broken_ = true;
         complaint_ = deframer_.complaint();
       }
-      if (step.status == Deframer::Status::message && !handler_->on_message(step.message, replies))
-        broken_ = true;
+      if (step.status == Deframer::Status::message) hear(step.message, replies, now);
     }
     incoming_.moved(taken);
     watch_rates(now);
@@ -38,6 +41,7 @@ class HandlerSession : public Session {
 
   // A peer that sends a message or reads a reply byte by byte would hold its connection for ever.
   void on_deadline(Time now) override {
+    later_.release(now);
     if (incoming_.missed(now)) {
       broken_ = true;
       complaint_ = "a message comes " + incoming_.complaint();
@@ -49,40 +53,56 @@ class HandlerSession : public Session {
     watch_rates(now);
   }
   std::optional<Time> deadline() const override {
-    return earlier(incoming_.deadline(), outgoing_.deadline());
+    return earlier(later_.due(), earlier(incoming_.deadline(), outgoing_.deadline()));
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
   void on_drain(Time /*now*/) override { draining_ = true; }
 
-  std::size_t output(std::span<Segment> into) const override { return outbox_.segments(into); }
+  std::size_t output(std::span<Segment> into) const override {
+    const std::size_t count = outbox_.segments(into);
+    return later_.empty() ? count : first_bytes(into.first(count), due_bytes());
+  }
   Want want() const override {
     return broken_ || outbox_.size() >= kOutboxLimit || drained() ? Want::nothing : Want::bytes;
   }
-  bool finished() const override { return broken_ || peer_finished_ || drained(); }
+  bool finished() const override { return later_.empty() && (broken_ || peer_finished_ || drained()); }
   std::string_view complaint() const override { return complaint_; }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override {
     outbox_.consumed(n);
     outgoing_.moved(n);
-    if (outbox_.empty()) outgoing_.reset();
+    if (due_bytes() == 0) outgoing_.reset();
   }
   void released(std::size_t n) override { outbox_.released(n); }
 
  private:
+  void hear(Bytes message, Writer& replies, Time now) {
+    const std::size_t before = outbox_.size();
+    if (!handler_->on_message(message, replies)) {
+      broken_ = true;
+      complaint_ = handler_->complaint();
+    }
+    const Duration delay = handler_->delay();
+    if (delay > Duration::zero() || !later_.empty()) later_.push(now + delay, outbox_.size() - before);
+  }
+
+  std::size_t due_bytes() const { return outbox_.size() - later_.bytes(); }
+
   // A request that has begun to arrive before the drain is still answered.
   bool drained() const { return draining_ && !deframer_.in_message(); }
 
   void watch_rates(Time now) {
     const bool in_message = deframer_.in_message() && !broken_ && !peer_finished_;
     incoming_.expect(in_message, want() == Want::bytes, now);
-    outgoing_.expect(!outbox_.empty(), true, now);
+    outgoing_.expect(due_bytes() > 0, true, now);
   }
 
   Framing framing_;
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
+  Later later_;         // the replies at the end of outbox_ that are not due yet
   LeastRate incoming_;  // of an incomplete message
   LeastRate outgoing_;  // of unread replies
   std::string complaint_;

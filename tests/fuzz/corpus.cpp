@@ -4,6 +4,7 @@
 #include "base/endian.hpp"
 #include "protocols/broadcast/wire.hpp"
 #include "protocols/file_messages.hpp"
+#include "protocols/work/messages.hpp"
 
 namespace joust::fuzz {
 namespace {
@@ -24,6 +25,15 @@ std::string frame(broadcast::Kind kind, std::uint32_t member, std::uint64_t numb
   write_big_endian(member, bytes + 5);
   write_big_endian(number, bytes + 9);
   return text + payload;
+}
+
+template <typename Message>
+std::string work_frame(const Message& message) {
+  work::Room room;
+  const std::string body(as_text(work::serialize(message, room)));
+  std::string head(4, '\0');
+  write_big_endian(static_cast<std::uint32_t>(body.size()), reinterpret_cast<std::byte*>(head.data()));
+  return head + body;
 }
 
 }  // namespace
@@ -53,6 +63,20 @@ std::vector<std::string> broadcast_corpus() {
       std::string("c") + frame(Kind::message, 1, 0, "not joined"),
       "d" + join + std::string("\0\0\0\0", 4),
       "e" + join + "\xff\xff\xff\xff",
+  };
+}
+
+// What servers hear and what clients hear: each is a violation for the other side.
+std::vector<std::string> work_corpus() {
+  using work::JobRequest, work::JobResponse;
+  const std::string job = work_frame(JobRequest{7, 1}), done = work_frame(JobResponse{0, true});
+  return {
+      "a" + job + work_frame(JobRequest{0xffffffff, 0}) + job,
+      "b" + done + work_frame(JobResponse{1, true}) + work_frame(JobResponse{2, true}),
+      "c" + done + work_frame(JobResponse{1, false}),
+      "d" + job + std::string("\0\0\0\0", 4) + work_frame(JobRequest{1, -1}),
+      "e" + done + "\xff\xff\xff\xff",
+      std::string("f\0\0\0\x06\x0a\x02\x08\x01\x78\x01", 11) + job,  // with an unknown field
   };
 }
 

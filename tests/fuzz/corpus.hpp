@@ -9,5 +9,6 @@ namespace joust::fuzz {
 // Inputs that get far, to begin from.
 std::vector<std::string> file_corpus();
 std::vector<std::string> broadcast_corpus();
+std::vector<std::string> work_corpus();
 
 }  // namespace joust::fuzz

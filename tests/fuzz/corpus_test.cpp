@@ -17,6 +17,7 @@ struct Target {
   const char* name;
   Entry entry;
   std::vector<std::string> (*corpus)();
+  int damaged = 20'000;  // inputs
 };
 
 class Fuzzing : public testing::TestWithParam<Target> {};
@@ -25,7 +26,10 @@ INSTANTIATE_TEST_SUITE_P(Targets, Fuzzing,
                          testing::Values(Target{"FileFrames", file_frames, file_corpus},
                                          Target{"FileServer", file_server, file_corpus},
                                          Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
-                                         Target{"BroadcastRoom", broadcast_room, broadcast_corpus}),
+                                         Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
+                                         Target{"WorkServer", work_server, work_corpus},
+                                         Target{"WorkClient", work_client, work_corpus,
+                                                2'000}),  // each with the records of a load
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_P(Fuzzing, HearsTheSameHoweverKnownInputsAreCut) {
@@ -60,7 +64,7 @@ std::string changed(std::string input, std::minstd_rand& random) {
 TEST_P(Fuzzing, HearsTheSameOfInputsThatAreDamaged) {
   std::minstd_rand random(20260101);
   const auto corpus = GetParam().corpus();
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < GetParam().damaged; ++i) {
     const std::string input = changed(corpus[random() % corpus.size()], random);
     ASSERT_EQ(GetParam().entry(as_bytes(input)), "") << testing::PrintToString(input);
   }

@@ -16,5 +16,7 @@ std::string file_frames(Bytes input);
 std::string file_server(Bytes input);
 std::string broadcast_frames(Bytes input);
 std::string broadcast_room(Bytes input);
+std::string work_server(Bytes input);
+std::string work_client(Bytes input);
 
 }  // namespace joust::fuzz

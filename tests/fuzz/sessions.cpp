@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// The servers' sessions, with nothing behind them but memory.
+// Sessions, with nothing behind them but memory.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
+#include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/file/server_session.hpp"
+#include "protocols/work/protocol.hpp"
 #include "connection/delivery.hpp"
 #include "store/name.hpp"
 
@@ -158,6 +163,46 @@ class Room {
   Listener listener_{room_->open({})};
 };
 
+class WorkServer {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  static Parameters parameters() {
+    Parameters parameters;
+    parameters.options = {{"work", "0"}, {"work-kind", "busy"}, {"writes", "two"}};
+    return parameters;
+  }
+
+  std::unique_ptr<Service> server_ = work::make_server(parameters());
+  Listener listener_{server_->open({})};
+};
+
+// What it asks depends on when it hears the replies; its verdict on them does not.
+class WorkClient {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const {
+    const auto counts = run_.recorder().counts();
+    return fmt::format("{} verified, {} failed: {}", counts.verified, counts.failed,
+                       fmt::join(run_.complaints(), ", "));
+  }
+  static std::string wrong() { return {}; }
+
+ private:
+  static Parameters parameters() {
+    Parameters parameters;
+    parameters.options = {{"workload", "1"}, {"writes", "two"}};
+    return parameters;
+  }
+
+  LoadRun run_{LoadPlan{.messages = 20, .depth = 20}};
+  std::unique_ptr<Service> client_ = work::make_client(parameters(), run_);
+  Listener listener_{client_->open({})};
+};
+
 }  // namespace
 
 std::string file_server(Bytes input) {
@@ -166,6 +211,14 @@ std::string file_server(Bytes input) {
 
 std::string broadcast_room(Bytes input) {
   return compare<Room>(input);
+}
+
+std::string work_server(Bytes input) {
+  return compare<WorkServer>(input);
+}
+
+std::string work_client(Bytes input) {
+  return compare<WorkClient>(input);
 }
 
 }  // namespace joust::fuzz

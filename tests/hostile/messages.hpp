@@ -23,6 +23,7 @@ class Messages {
 std::unique_ptr<Messages> byte_messages(Chance& chance);
 std::unique_ptr<Messages> broadcast_messages(Chance& chance);
 std::unique_ptr<Messages> file_messages(Chance& chance);
+std::unique_ptr<Messages> work_messages(Chance& chance);
 
 // By the protocol's name.
 std::unique_ptr<Messages> messages_of(const std::string& protocol, Chance& chance);

@@ -73,6 +73,11 @@ void choose_options(const std::string& protocol, Chance chance, Options& options
     options["file-write"] = chance.pick({"write", "splice", "mmap", "writev"});
     options["requests-per-connection"] = chance.pick({"0", "0", "5"});
   }
+  if (protocol == "work") {
+    options["work"] = chance.pick({"0", "20us"});
+    options["work-kind"] = chance.pick({"busy", "sleep"});
+    options["writes"] = chance.pick({"one", "two"});
+  }
 }
 
 void choose_crowd(Chance chance, Setting& setting) {
@@ -113,7 +118,8 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
 std::vector<std::string> protocols(const Engine& engine, Role role) {
   std::vector<std::string> names;
   for (const Protocol& protocol : builtin_protocols())
-    if (mismatch(engine, protocol, role).empty()) names.push_back(protocol.name);
+    if (protocol.unavailable.empty() && mismatch(engine, protocol, role).empty())
+      names.push_back(protocol.name);
   return names;
 }
 

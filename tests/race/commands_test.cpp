@@ -26,6 +26,17 @@ TEST(Commands, AServerIsToldEverythingTheScenarioSays) {
       "--congestion cubic --send-buffer 65536 --backlog 100 --idle-timeout 3s --max-connections 20001");
 }
 
+TEST(Commands, EachSideIsToldItsOwnNodelay) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.socket.nodelay = true;
+  const Case& one = scenario.cases.front();
+  Entry entry{.contestant = scenario.contestants.front()};
+  entry.contestant.server.nodelay = false;
+  EXPECT_NE(shell_text(serve_words(scenario, one, entry, {})).find(" --nodelay off"), std::string::npos);
+  EXPECT_NE(shell_text(load_words(scenario, one, entry, {}, "a:1", "")).find(" --nodelay on"),
+            std::string::npos);
+}
+
 TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits = {.connect_timeout = std::chrono::seconds(1),

@@ -32,7 +32,8 @@ inline Catalogue fake_catalogue() {
                         {.name = "work", .largest_payload_bytes = 2048},
                         {.name = "room",
                          .options = {{.name = "flush", .choices = {"batch", "each"}, .loads = false},
-                                     {.name = "seats"}}}}};
+                                     {.name = "seats"},
+                                     {.name = "labour", .loads = false, .in_ceiling = false}}}}};
 }
 
 inline Contestant racer(const std::string& server, const std::string& client = "epoll") {

@@ -105,6 +105,18 @@ TEST(Plan, AClientThatSpinsHasACeilingOfItsOwn) {
   EXPECT_EQ(std::ranges::count(names(plan, 1), "ceiling (null:wait=spin)"), 1);
 }
 
+TEST(Plan, ACeilingDoesWithoutWhatCostsTheServersTime) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.cases.front().protocol = "room";
+  scenario.cases.front().options = {{"flush", "each"}, {"labour", "5ms"}};
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  const auto ceiling = std::ranges::find(plan.cases.front().entries, EntryKind::ceiling,
+                                         [](const Entry& e) { return e.kind; });
+  ASSERT_NE(ceiling, plan.cases.front().entries.end());
+  EXPECT_EQ(ceiling->client_options, (Settings{{"flush", "each"}}));
+  EXPECT_EQ(plan.cases.front().entries.front().server_options.at("labour"), "5ms");
+}
+
 TEST(Plan, TheSeedAloneDecidesTheOrder) {
   const Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
   const Plan one = make_plan(scenario, fake_catalogue(), 7);

@@ -157,7 +157,7 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
       "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "
-      "trigger; did you mean 'trigger'?");
+      "nodelay, trigger; did you mean 'trigger'?");
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", trigger = \"lvl\" }\n"),
       "3:30: key 'contestant.server.trigger': 'lvl' is no value of knob 'trigger'; allowed: edge, level; did "
@@ -189,7 +189,8 @@ options = { seats = 9, flush = "each" }
   EXPECT_EQ(scenario->contestants[1].name, "epoll:flush=each:seats=5");
   const std::string servers = "matrix = { servers = [\"epoll\"] }\n";
   EXPECT_EQ(problem(room + "options = { flsh = 1 }\n" + servers),
-            "3:13: key 'options.flsh': protocol 'room' has no option 'flsh'; allowed: flush, seats; did you "
+            "3:13: key 'options.flsh': protocol 'room' has no option 'flsh'; allowed: flush, seats, labour; "
+            "did you "
             "mean 'flush'?");
   EXPECT_EQ(problem(room + "options = { flush = \"never\" }\n" + servers),
             "3:13: key 'options.flush': 'never' is no value of option 'flush'; allowed: batch, each");

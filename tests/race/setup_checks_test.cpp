@@ -35,6 +35,17 @@ TEST_F(Checks, AnOptionTheKernelDidNotGrantIsTold) {
   EXPECT_TRUE(has(found.detail, "congestion is cubic where the scenario asked for bbr")) << found.detail;
 }
 
+TEST_F(Checks, ANodelayOfAContestantsOwnIsNoDifference) {
+  plant("epoll", [](Trial& trial) { trial.server.socket["nodelay"] = "false"; });
+  EXPECT_TRUE(check(10).invalidates);
+  scenario.contestants[1].server.nodelay = false;
+  EXPECT_EQ(check(10).verdict, Verdict::pass);
+  scenario.contestants[1].server.nodelay = true;
+  const CheckResult found = check(10);
+  EXPECT_EQ(found.verdict, Verdict::refuse);
+  EXPECT_TRUE(has(found.detail, "epoll: nodelay of its server's sockets is false")) << found.detail;
+}
+
 TEST_F(Checks, AnEngineThatFellBackIsNotRanked) {
   plant("io-uring", [](Trial& trial) { trial.server.engine = "epoll"; });
   const CheckResult found = check(10);

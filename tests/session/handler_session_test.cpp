@@ -11,6 +11,8 @@ namespace {
 
 constexpr Time kNow = Time(std::chrono::seconds(1000));
 
+constexpr Duration kSecond = std::chrono::seconds(1);
+
 // "quit" is the peer's mistake; "big" is answered with half a mebibyte.
 class TalkingHandler : public Handler {
  public:
@@ -142,6 +144,96 @@ TEST_F(HandlerSessionTest, GivesUpAPeerThatReadsAReplyByteByByte) {
   }
   EXPECT_TRUE(session_->gives_up());
   EXPECT_EQ(session_->complaint(), "a reply is read slower than 1.00 KiB/s for 60.0 s");
+}
+
+// "3" is answered after three seconds, "-" is a mistake that has a name.
+class SlowHandler : public Handler {
+ public:
+  bool on_message(Bytes message, Writer& replies) override {
+    const std::string_view text = as_text(message);
+    delay_ = text == "-" ? Duration{} : (text.front() - '0') * kSecond;
+    replies.send(text);
+    return text != "-";
+  }
+  Duration delay() const override { return delay_; }
+  std::string_view complaint() const override { return "no number"; }
+
+ private:
+  Duration delay_{};
+};
+
+class DelayedReplies : public HandlerSessionTest {
+ protected:
+  DelayedReplies() { session_ = service_.open({}); }
+  void at(int second) { now_ = kNow + second * kSecond; }
+  std::size_t hear(std::string_view bytes) { return session_->on_bytes(as_bytes(bytes), now_); }
+  void pass_to(int second) {
+    at(second);
+    while (session_->deadline().value_or(Time::max()) <= now_) session_->on_deadline(now_);
+  }
+
+  HandlerService service_{Line{.largest = 100}, [] { return std::make_unique<SlowHandler>(); }};
+  Time now_ = kNow;
+};
+
+TEST_F(DelayedReplies, EachLeavesWhenItIsDue) {
+  EXPECT_EQ(hear("2\n"), 2U);
+  EXPECT_EQ(session_->want(), Want::bytes);  // others may come meanwhile
+  EXPECT_EQ(session_->deadline(), kNow + 2 * kSecond);
+  pass_to(1);
+  EXPECT_EQ(hear("2\n"), 2U);
+  EXPECT_EQ(take_output(), "");
+  pass_to(2);
+  EXPECT_EQ(take_output(), "2\n");
+  EXPECT_EQ(session_->deadline(), kNow + 3 * kSecond);
+  pass_to(3);
+  EXPECT_EQ(take_output(), "2\n");
+  EXPECT_FALSE(session_->deadline());
+}
+
+TEST_F(DelayedReplies, KeepTheOrderOfTheRequests) {
+  hear("0\n3\n1\n0\n");
+  EXPECT_EQ(take_output(), "0\n");
+  pass_to(2);
+  EXPECT_EQ(take_output(), "");
+  pass_to(3);
+  EXPECT_EQ(take_output(), "3\n1\n0\n");
+}
+
+TEST_F(DelayedReplies, AreSentBeforeTheEnd) {
+  hear("1\n-\n");
+  EXPECT_EQ(session_->complaint(), "no number");
+  EXPECT_FALSE(session_->finished());
+  EXPECT_EQ(session_->want(), Want::nothing);
+  pass_to(1);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(take_output(), "1\n-\n");
+}
+
+TEST_F(DelayedReplies, AreSentAfterThePeerHasFinishedAndAfterADrain) {
+  for (const bool drained : {false, true}) {
+    session_ = service_.open({});
+    at(0);
+    hear("1\n");
+    drained ? session_->on_drain(now_) : session_->on_peer_finished(now_);
+    EXPECT_FALSE(session_->finished());
+    pass_to(1);
+    EXPECT_TRUE(session_->finished());
+    EXPECT_EQ(take_output(), "1\n");
+  }
+}
+
+// A reply that is not due is none that the peer reads too slowly.
+TEST_F(DelayedReplies, AreNotOwedToThePeerBefore) {
+  for (int i = 0; i < 100; ++i) hear("9\n");
+  for (int second = 1; second < 9; ++second) pass_to(second);
+  for (int second = 9; second < 200; ++second) {
+    pass_to(second);
+    take_output();
+    hear("9\n");
+  }
+  EXPECT_FALSE(session_->gives_up());
+  EXPECT_EQ(session_->complaint(), "");
 }
 
 // Over a message transport each unit is one message, whatever the framing.

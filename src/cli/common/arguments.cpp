@@ -105,7 +105,7 @@ void EngineArguments::add_to(Command command) {
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
 
-void EngineArguments::take_knobs(const Program& program, Settings& options) {
+void EngineArguments::take_knobs(const Program& program, Settings& options, SocketArguments& socket) {
   if (!engine.contains(':')) return;
   const std::string given = std::exchange(engine, engine.substr(0, engine.find(':')));
   const race::Catalogue catalogue = catalogue_of(program);
@@ -118,12 +118,14 @@ void EngineArguments::take_knobs(const Program& program, Settings& options) {
   race::EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
   for (const auto& [knob, value] : parts->knobs) {
     const auto flag = flags_.find(knob);
-    if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()))
+    if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()) ||
+        (knob == "nodelay" && socket.nodelay_chosen))
       refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
     if (const auto set = race::set_knob(choice, knob, value, catalogue); !set) refuse(set.error());
   }
   threads = choice.threads;
   wait = choice.wait;
+  if (choice.nodelay) socket.options.nodelay = *choice.nodelay;
   knobs.insert(choice.knobs.begin(), choice.knobs.end());
   options.insert(choice.options.begin(), choice.options.end());
 }
@@ -153,6 +155,7 @@ void SocketArguments::add_to(Command command) {
   const auto group = "TCP options";
   const auto take_nodelay = [this](const std::string& value) {
     options.nodelay = value == "on";
+    nodelay_chosen = true;
     return std::string();
   };
   command.add_option("--nodelay", take_nodelay, "send small messages at once (TCP_NODELAY) [on]")

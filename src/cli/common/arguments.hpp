@@ -24,6 +24,17 @@ Option add_rate(Command command, const std::string& flags, double& into, const s
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = kLongestTime);
 
+// TCP options, the same for every engine.
+struct SocketArguments {
+  SocketOptions options;
+  bool congestion_chosen = false;  // by the user: then it is that one or none
+  bool nodelay_chosen = false;
+
+  void add_to(Command command);
+
+  void settle_congestion(const Endpoint& endpoint, Tally& tally);
+};
+
 // -e ENGINE or ENGINE:KNOB=VALUE, -t N --wait W, every knob any engine has, and --cpus.
 struct EngineArguments {
   std::string engine = "epoll";
@@ -35,8 +46,8 @@ struct EngineArguments {
   void add_to(Command command);
 
   // Takes an engine with knobs apart, "epoll:trigger=level" as a race has it; options of the protocol go to
-  // `options`. Throws UsageError, also for a knob that is given as a flag too.
-  void take_knobs(const Program& program, Settings& options);
+  // `options`, those of TCP to `socket`. Throws UsageError, also for a knob that is given as a flag too.
+  void take_knobs(const Program& program, Settings& options, SocketArguments& socket);
 
   // See checked_engine() and engine_options() in hosting/options.hpp.
   const Engine& resolve(Role role, const Protocol& protocol) const;
@@ -47,16 +58,6 @@ struct EngineArguments {
 
  private:
   std::map<std::string, Option> flags_;  // of the knobs that are no engine's own
-};
-
-// TCP options, the same for every engine.
-struct SocketArguments {
-  SocketOptions options;
-  bool congestion_chosen = false;  // by the user: then it is that one or none
-
-  void add_to(Command command);
-
-  void settle_congestion(const Endpoint& endpoint, Tally& tally);
 };
 
 // -p PROTOCOL of this program. Throws UsageError with the nearest name.

@@ -55,13 +55,14 @@ race::Catalogue catalogue_of(const Program& program) {
     race::ProtocolRow row{.name = protocol.name,
                           .least_payload_bytes = protocol.least_payload,
                           .largest_payload_bytes = protocol.largest_payload,
+                          .no_payload = protocol.no_payload,
                           .takes_turns = protocol.takes_turns,
                           .counts_turns = protocol.counts_turns,
                           .options_without_turns = protocol.options_without_turns,
                           .has_ceiling = protocol.has_ceiling,
                           .verified = protocol.verified};
     for (const ProtocolOption& option : protocol.options)
-      row.options.push_back({option.name, option.choices, option.serves, option.loads});
+      row.options.push_back({option.name, option.choices, option.serves, option.loads, option.in_ceiling});
     for (const Engine* engine : engines())
       for (const Role role : {Role::serve, Role::dial})
         if (const std::string_view reason = mismatch(*engine, protocol, role); !reason.empty())

@@ -111,6 +111,7 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
     const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
     ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections);
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
+    check_available(protocol);
     for (const race::Entry& entry : one.entries) check_client(protocol, one.plan, entry);
   }
 }

@@ -135,7 +135,7 @@ int Load::measure_once(const Loaded& whom) {
   if (!json.empty()) {  // first: standard output may be gone
     Json whole = document("joust-load/1", whom);
     add_load(whole, result);
-    whole["plan"]["payload_bytes"] = payload;
+    whole["plan"]["payload_bytes"] = whom.protocol.no_payload.empty() ? Json(payload) : Json();
     whole["options"] = options_json(parameters.options);
     write(whole);
   }

@@ -60,8 +60,10 @@ void check_missing(const std::string& name, const Contestant& who, const Trial& 
 // Compares the options of one side over all trials of all contestants.
 class Options {
  public:
-  void add(const std::string& contestant, const Settings& socket) {
-    for (const auto& [option, value] : socket) seen_[option][value].insert(contestant);
+  // But for those that the contestant has of its own: these are for check_own().
+  void add(const std::string& contestant, const Settings& socket, const EngineChoice& choice) {
+    for (const auto& [option, value] : socket)
+      if (option != "nodelay" || !choice.nodelay) seen_[option][value].insert(contestant);
   }
   void compare(const char* side, Findings& findings) const {
     for (const auto& [option, values] : seen_) {
@@ -84,6 +86,15 @@ class Options {
  private:
   std::map<std::string, std::map<std::string, std::set<std::string>>> seen_;
 };
+
+// Refuses a trial without the option that the contestant has of its own.
+void check_own(const std::string& name, const char* side, const EngineChoice& asked, const Settings& socket,
+               Findings& findings) {
+  const auto found = socket.find("nodelay");
+  if (!asked.nodelay || found == socket.end() || found->second == (*asked.nodelay ? "true" : "false")) return;
+  findings.refuse("{}: nodelay of its {} sockets is {}, which is not what it asked for", name, side,
+                  found->second);
+}
 
 // Warns of options that the kernel did not grant to any contestant.
 void check_wishes(const char* side, const SocketPlan& wanted, const Settings& granted, Findings& findings) {
@@ -111,12 +122,14 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
     for (const Trial* trial : usable_trials(*entry)) {
       check_build(trial->server.build, told, findings);
       check_build(trial->load->build, told, findings);
-      server.add(who.name, trial->server.socket);
-      client.add(who.name, trial->load->socket);
+      server.add(who.name, trial->server.socket, who.server);
+      client.add(who.name, trial->load->socket, who.client);
     }
     if (usable_trials(*entry).empty()) continue;
     const Trial& first = *usable_trials(*entry).front();
     if (who.external()) ++unread;
+    check_own(who.name, "server's", who.server, first.server.socket, findings);
+    check_own(who.name, "client's", who.client, first.load->socket, findings);
     if (!who.external())
       check_side(who.name, "server", who.server, first.server.engine, first.server.knobs,
                  first.server.threads, first.server.wait, findings);

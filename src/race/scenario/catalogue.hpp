@@ -44,12 +44,14 @@ struct OptionRow {
   std::vector<std::string> choices{};  // empty: any text
   bool serves = true;                  // valid for the server
   bool loads = true;                   // valid for the client
+  bool in_ceiling = true;              // false: it costs the server's time, and a ceiling does without it
 };
 
 struct ProtocolRow {
   std::string name{};
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
+  std::string no_payload{};                          // why --payload has no meaning; empty if it has
   bool takes_turns = false;                          // the connections of its load can rest
   bool counts_turns = false;                         // only between two messages, and these are transfers
   std::vector<std::string> options_without_turns{};  // with one of these they cannot

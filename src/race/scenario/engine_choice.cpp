@@ -14,6 +14,7 @@ namespace joust::race {
 namespace {
 
 const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
+const std::vector<std::string> kSwitch{"on", "off", "true", "false"};  // flags have words, TOML has truth
 
 bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
   return std::ranges::any_of(catalogue.protocols,
@@ -48,6 +49,10 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
     if (std::ranges::count(kWaits, value) == 0)
       return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
     choice.wait = value;
+  } else if (knob == "nodelay") {
+    if (std::ranges::count(kSwitch, value) == 0)
+      return std::unexpected(fmt::format("'{}' is no value of nodelay; allowed: {}", value, join(kSwitch)));
+    choice.nodelay = value == "on" || value == "true";
   } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
     choice.options[knob] = value;
   } else {
@@ -82,10 +87,15 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
   return choice;
 }
 
+std::string_view on_off(bool value) {
+  return value ? "on" : "off";
+}
+
 std::string describe(const EngineChoice& choice) {
   std::string text = choice.engine;
   if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
   if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
+  if (choice.nodelay) text += fmt::format(":nodelay={}", on_off(*choice.nodelay));
   for (const Settings* settings : {&choice.knobs, &choice.options})
     for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
   return text;

@@ -28,6 +28,9 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 
+// A switch, as flags have it.
+std::string_view on_off(bool value);
+
 // "epoll", or "epoll:trigger=level": the engine and its non-default settings.
 std::string describe(const EngineChoice& choice);
 

@@ -136,7 +136,7 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
                                       const std::string& value, const Catalogue& catalogue) {
   const EngineRow* row = catalogue.engine(engine);
   if (row == nullptr) return fmt::format("there is no engine '{}'", engine);
-  std::vector<std::string> names{"threads", "wait"};
+  std::vector<std::string> names{"threads", "wait", "nodelay"};
   for (const KnobRow& each : row->knobs) names.push_back(each.name);
   const auto found = std::ranges::find(row->knobs, knob, &KnobRow::name);
   if (found == row->knobs.end())
@@ -221,6 +221,8 @@ std::optional<std::string> check_end(const Case& one) {
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;
+  if (!protocol->no_payload.empty())
+    return fmt::format("payload: of protocol '{}', {}", one.protocol, protocol->no_payload);
   const std::uint64_t bytes = *one.load.payload_bytes;
   if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
   return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,

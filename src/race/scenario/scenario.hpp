@@ -71,7 +71,8 @@ struct LoadPlan {
 std::span<const std::string> arrivals_words();
 std::span<const std::string> phase_words();
 
-// TCP options of all contestants of a case. Those not given have the engines' common default.
+// TCP options of all contestants of a case, but for a nodelay that one has of its own (EngineChoice). Those
+// not given have the engines' common default.
 struct SocketPlan {
   std::optional<bool> nodelay{};
   std::optional<std::string> congestion{};
@@ -100,6 +101,7 @@ struct EngineChoice {
   std::uint64_t threads = 1;
   bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
   std::string wait = "block";
+  std::optional<bool> nodelay{};  // TCP_NODELAY of this side, where it is not that of all
   Settings knobs{};
   Settings options{};  // of the protocol, for this contestant alone
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "joust/limits.hpp"
+#include "race/scenario/engine_choice.hpp"
 #include "race/scenario/rates.hpp"
 
 namespace joust::race {
@@ -41,8 +42,9 @@ void add_options(Words& words, const Settings& options) {
   for (const auto& [name, value] : options) add(words, "--" + name, value);
 }
 
-void add_socket(Words& words, const SocketPlan& socket) {
-  if (socket.nodelay) add(words, "--nodelay", *socket.nodelay ? "on" : "off");
+void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choice) {
+  if (const auto nodelay = choice.nodelay ? choice.nodelay : socket.nodelay)
+    add(words, "--nodelay", std::string(on_off(*nodelay)));
   add(words, "--congestion", socket.congestion);
   add(words, "--send-buffer", socket.send_buffer_bytes);
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
@@ -94,7 +96,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
   add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
-  add_socket(words, one.socket);
+  add_socket(words, one.socket, server);
   add(words, "--backlog", one.socket.backlog);
   add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
@@ -121,7 +123,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--payload", load.payload_bytes);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  add_socket(words, one.socket);
+  add_socket(words, one.socket, client);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
   add(words, "--idle-timeout",

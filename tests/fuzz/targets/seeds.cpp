@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to DIRECTORY/file and
-// DIRECTORY/broadcast.
+// fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to DIRECTORY/file,
+// DIRECTORY/broadcast and DIRECTORY/work.
 #include <filesystem>
 #include <fstream>
 
@@ -22,4 +22,5 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder(argv[1]);
   write(folder / "file", joust::fuzz::file_corpus());
   write(folder / "broadcast", joust::fuzz::broadcast_corpus());
+  write(folder / "work", joust::fuzz::work_corpus());
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "joust/bytes.hpp"
+#include "joust/framing.hpp"
+
+// The messages of work.proto as plain values. Only messages.cpp knows Protocol Buffers; where they were not
+// found at build time, without_protobuf.cpp takes its place.
+namespace joust::work {
+
+// All fields of this version fit into 19 bytes. A message of a later version may have more, which are
+// skipped.
+inline constexpr std::size_t kLargestMessage = 256;
+inline constexpr Length4 kFraming{.largest = kLargestMessage};
+
+struct JobRequest {
+  std::uint32_t job_id = 0;
+  std::int32_t workload = 0;
+
+  bool operator==(const JobRequest&) const = default;
+};
+
+struct JobResponse {
+  std::uint32_t job_id = 0;
+  bool is_complete = false;
+
+  bool operator==(const JobResponse&) const = default;
+};
+
+// Why there are no such messages in this program; empty if there are.
+std::string messages_unavailable();
+
+// A message, or what is wrong with it, in words.
+using Parsed = std::variant<JobRequest, JobResponse, std::string_view>;
+Parsed parse(Bytes message);
+
+// The message in `room`. Neither these nor parse() allocate memory, unless a peer sends unknown fields.
+using Room = std::array<std::byte, 32>;
+Bytes serialize(const JobRequest& request, Room& room);
+Bytes serialize(const JobResponse& response, Room& room);
+
+}  // namespace joust::work

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "joust/protocol.hpp"
+
+namespace joust::work {
+
+// Of one request. A longer time would be beyond the patience of clients, and of a server that is stopped.
+inline constexpr Duration kMostWork = std::chrono::seconds(10);
+
+std::vector<ProtocolOption> options();
+
+// How a server spends the time of a request.
+enum class Kind : std::uint8_t {
+  busy,   // it computes: the thread that has the session does nothing else
+  sleep,  // the reply becomes due later, as if another machine worked on it
+};
+
+struct Labour {
+  Duration time{};  // for each unit of a workload
+  Kind kind = Kind::busy;
+};
+
+// The options, parsed. They throw std::invalid_argument.
+Labour labour(const Parameters& parameters);
+std::int32_t workload(const Parameters& parameters);
+bool in_two_writes(const Parameters& parameters);
+
+}  // namespace joust::work

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// The server side of work.
+#include <optional>
+
+#include "base/busy_loop.hpp"
+#include "protocols/work/messages.hpp"
+#include "protocols/work/options.hpp"
+#include "protocols/work/protocol.hpp"
+#include "session/handler_session.hpp"
+#include "session/length_first.hpp"
+
+namespace joust::work {
+namespace {
+
+// What all connections of a server share.
+struct JobRules {
+  explicit JobRules(const Labour& how) : labour(how) {
+    if (labour.kind == Kind::busy && labour.time > Duration::zero()) loop.emplace();
+  }
+
+  const Labour labour;
+  std::optional<BusyLoop> loop;
+};
+
+class JobHandler : public Handler {
+ public:
+  explicit JobHandler(const JobRules& rules) : rules_(rules) {}
+
+  bool on_message(Bytes message, Writer& replies) override {
+    const Parsed parsed = parse(message);
+    if (const auto* wrong = std::get_if<std::string_view>(&parsed)) return refuse(*wrong);
+    if (const auto* request = std::get_if<JobRequest>(&parsed)) return work_on(*request, replies);
+    return refuse("a WorkResponse was sent to a server");
+  }
+  Duration delay() const override { return delay_; }
+  std::string_view complaint() const override { return complaint_; }
+
+ private:
+  bool work_on(const JobRequest& request, Writer& replies) {
+    const Duration unit = rules_.labour.time;
+    if (request.workload < 0) return refuse("a workload is negative");
+    if (unit > Duration::zero() && request.workload > kMostWork / unit)
+      return refuse("a workload takes longer than 10 s");
+    const Duration time = request.workload * unit;
+    if (rules_.loop)
+      rules_.loop->spend(time);
+    else
+      delay_ = time;
+    Room room;
+    replies.send(serialize(JobResponse{request.job_id, true}, room));
+    return true;
+  }
+
+  bool refuse(std::string_view complaint) {
+    complaint_ = complaint;
+    delay_ = {};
+    return false;
+  }
+
+  const JobRules& rules_;
+  Duration delay_{};
+  std::string_view complaint_;
+};
+
+class WorkServer : public HandlerService {
+ public:
+  explicit WorkServer(std::unique_ptr<const JobRules> rules)
+      : HandlerService(kFraming, [&rules = *rules] { return std::make_unique<JobHandler>(rules); }),
+        rules_(std::move(rules)) {}
+
+ private:
+  const std::unique_ptr<const JobRules> rules_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_server(const Parameters& parameters) {
+  auto server = std::make_unique<WorkServer>(std::make_unique<const JobRules>(labour(parameters)));
+  if (in_two_writes(parameters)) return std::make_unique<LengthFirstService>(std::move(server));
+  return server;
+}
+
+}  // namespace joust::work

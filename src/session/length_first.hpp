@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "joust/service.hpp"
+
+namespace joust {
+
+// Sessions whose frames (Length4) leave in two writes: output() shows the length alone, and the payload after
+// the length has been consumed. An engine can therefore not gather both into one call. Wraps the sessions of
+// another service, on either side. Over a message transport there are no lengths, and sessions stay as they
+// are.
+class LengthFirstService : public Service {
+ public:
+  explicit LengthFirstService(std::unique_ptr<Service> inner) : inner_(std::move(inner)) {}
+
+  std::unique_ptr<Session> open(const Opening& opening) override;
+  void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
+  Publications* publications() override { return inner_->publications(); }
+  std::vector<ResultGroup> results() const override { return inner_->results(); }
+
+ private:
+  const std::unique_ptr<Service> inner_;
+};
+
+}  // namespace joust

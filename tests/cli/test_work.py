@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The protocol work: its options, and what they do to a load."""
+
+import json
+import unittest
+
+from program import Case, Server, run
+
+MS = 1_000_000  # nanoseconds
+
+
+def available():
+    rows = json.loads(run("protocols", "--json").stdout)
+    return next(row for row in rows if row["name"] == "work")["available"]
+
+
+@unittest.skipUnless(available(), "Protocol Buffers not found at build time")
+class Work(Case):
+    def load(self, *arguments):
+        file = self.path("result.json")
+        done = run("load", "-p", "work", *arguments, "--json", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(file, encoding="utf-8") as result:
+            return json.load(result)
+
+    def test_asleep_delays_each_reply(self):
+        with Server("-p", "work", "--work", "20ms", "--work-kind", "sleep") as server:
+            result = self.load("--connect", server.address, "-c", 3, "-m", 4, "--depth", 2, "--workload", 2)
+        self.assertEqual(result["messages"]["verified"], 12)
+        self.assertGreaterEqual(result["latency_ns"]["mean"], 30 * MS)
+        self.assertEqual(result["options"], {"workload": "2", "writes": "one"})
+        self.assertIsNone(result["plan"]["payload_bytes"])
+
+    def test_busy_takes_the_servers_time(self):
+        plan = ("-c", 1, "-m", 40)
+        with Server("-p", "work", "--work", "5ms") as server:
+            self.load("--connect", server.address, *plan)
+            stopped = server.stop()
+        self.assertGreaterEqual(stopped["usage"]["cpu_user_s"], 0.1)  # of 0.2 s
+
+    # The second write waits for the acknowledgement of the first, which the receiver delays.
+    def test_two_writes_without_nodelay_wait_for_acknowledgements(self):
+        options = ("--writes", "two", "-m", 30)
+        with Server("-p", "work") as server:
+            held = self.load("--connect", server.address, *options, "--nodelay", "off")
+            once = self.load("--connect", server.address, *options, "--nodelay", "on")
+        self.assertGreaterEqual(held["latency_ns"]["max"], 30 * MS)
+        self.assertLess(once["latency_ns"]["mean"], 30 * MS)
+
+    def test_there_is_no_payload(self):
+        words = "of protocol 'work', a request has no payload"
+        self.refused(run("load", "-e", "null", "-p", "work", "-m", 1, "--payload", 64), words, "--workload")
+        race = ("race", "--server", "epoll", "-p", "work", "--dry-run")
+        self.refused(run(*race, "--payload", 64), words)
+        self.refused(run(*race, "--sweep", "payload=1,2"), words)
+
+    def test_values_that_make_no_sense(self):
+        self.refused(run("serve", "-p", "work", "--work", "11s"), "--work: at most 10.0 s")
+        self.refused(run("serve", "-p", "work", "--work", "5"), "--work", "unit")
+        self.refused(run("load", "-e", "null", "-p", "work", "--workload", "3G"), "--workload: at most")
+        race = ("race", "--server", "epoll", "-p", "work", "--dry-run")
+        self.refused(run(*race, "--workload", "x"), "--workload")
+
+    def test_contestants_of_a_race_differ_in_writes_and_nodelay(self):
+        servers = "epoll,epoll:writes=two,epoll:nodelay=off:writes=two"
+        done = run("race", "--server", servers, "-p", "work", "--work", "10us", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        twice = [line for line in done.stdout.splitlines() if " serve " in line and "--writes two" in line]
+        self.assertTrue(any("--nodelay off" in line for line in twice), twice)
+        self.assertTrue(any("--nodelay" not in line for line in twice), twice)
+        ceilings = [line for line in done.stdout.splitlines() if " -e null " in line]
+        self.assertTrue(ceilings)
+        for line in ceilings:
+            self.assertNotIn("--work ", line)  # it is the client's ceiling
+
+    def test_an_engine_has_its_nodelay_once(self):
+        words = ("serve", "-e", "epoll:nodelay=off", "-p", "work")
+        with Server(*words[1:]) as server:
+            self.assertFalse(server.listening["socket"]["nodelay"])
+        self.refused(run(*words, "--nodelay", "on"), "'nodelay' is given twice")
+        self.refused(run("serve", "-e", "epoll:nodelay=no"), "'no' is no value of nodelay", "on, off")
+
+
+if __name__ == "__main__":
+    unittest.main()
