@@ -56,6 +56,7 @@ void ParentProcess::run() {
   struct sigaction child {};
   if (::sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
     hosting_.tally.note("SIGCHLD is ignored: connections whose process crashes are not counted as failed");
+  hosting_.ready();
   while (!over()) {
     wait();
     reap_ended();
