@@ -63,7 +63,7 @@ Listeners Serve::open_listeners(std::span<const Endpoint> where, Tally& tally) {
   return listeners;
 }
 
-// `missing` holds what is known by now; what an engine finds out only when it runs (io-uring: its ring) is in
+// When the engine has begun. `missing` holds what is known by then; what it finds out only as it serves is in
 // `stopped`.
 Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                       const Tally& tally) {
@@ -121,12 +121,12 @@ void Serve::run() {
   const Signals signals(stop, write_usage_event);
   Tally tally;
   const Listeners listeners = open_listeners(where, tally);
-  print(listening(chosen, options, listeners, tally));
   chosen.run({.service = *service,
               .options = options,
               .limits = limits,
               .tally = tally,
-              .listeners = listeners.all()},
+              .listeners = listeners.all(),
+              .on_ready = [&] { print(listening(chosen, options, listeners, tally)); }},
              stop);
   Json event = stopped(tally, listeners);
   add_groups(event, service->results());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,15 +44,21 @@ struct Hosting {
   const Target* target = nullptr;             // role dial: the address,
   std::size_t dials = 0;                      // and the number of connections
   Service* answering = nullptr;               // engines without a transport: the service of the server side
+  std::function<void()> on_ready = {};        // role serve
 
   bool serves() const { return !listeners.empty(); }
+  // Called once by a server, on the thread of run(): what it needs from the start is there, and peers are
+  // served from now on.
+  void ready() const {
+    if (on_ready) on_ready();
+  }
   // Counts a connection that could not be opened, and tells the service.
   void not_opened(const Failure& failure, Time now) const noexcept;
 };
 
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
 // dialled connection has ended. It throws std::system_error when the operating system refuses a resource it
-// needs.
+// needs, before ready() if that is at the start.
 struct Engine {
   std::string_view name;     // lower-case kebab
   std::string_view summary;  // one line

@@ -18,7 +18,6 @@
 // its reader. The death of a reader fails its connection; that of a writer takes its reader along
 // (PR_SET_PDEATHSIG). Of what a session does not want, the ring holds as much as fits. Left out on purpose:
 // splice, because the bytes of a file come through the ring too.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -27,9 +26,10 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/sigpipe.hpp"
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
@@ -51,11 +51,10 @@ constexpr std::size_t kFixed = 2;  // the first entries of ppoll: the stop, the 
 class WritingProcess : public LoopCore<RingPeer> {
  public:
   using Peer = RingPeer;
-  WritingProcess(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-      : LoopCore(hosting, stop, group, index), is_client_(hosting.target != nullptr) {}
+  using LoopCore::LoopCore;
   void run() { run_until(std::atomic<bool>(false)); }
-  // Serves one connection.
-  void serve_socket(Fd socket, const std::atomic<bool>& ending);
+  void prepare(int socket) { prepared_ = std::make_unique<Reader>(socket); }
+  void serve_socket(Fd socket, const std::atomic<bool>& ending);  // one connection, prepared before
 
  private:
   // What an entry of ppoll after the first ones watches.
@@ -73,14 +72,15 @@ class WritingProcess : public LoopCore<RingPeer> {
   void take_events(Peer& peer, Source source, short events);
   void note_socket(Peer& peer, short events);
   void connect(Peer& peer) override;
+  void tell(Peer& peer, News news) override;
+  bool take_reader(Peer& peer);
   void serve(Peer& peer) override;
   bool receive(Peer& peer);
   bool flush(Peer& peer);
   bool let_go(Peer& peer) override;
   void stop_by_and_by();
-  bool input_is_on_its_way() const;
 
-  const bool is_client_;
+  std::unique_ptr<Reader> prepared_;  // for the connection that is served
   std::vector<pollfd> entries_;
   std::vector<Awaited> awaited_;  // of the entries after the first ones
   Queue<Peer> unfinished_;        // more to take or to send than the turn's quota allows
@@ -110,8 +110,7 @@ void WritingProcess::run_until(const std::atomic<bool>& ending) {
 Duration WritingProcess::next_wait() {
   if (!unfinished_.empty()) return Duration::zero();
   for (const auto& peer : peers())
-    if (peer->live() && peer->connection->wants_input() && !peer->reader->may_sleep())
-      return Duration::zero();
+    if (!peer->may_sleep()) return Duration::zero();
   return look_until_ && !draining() ? std::min(kLook, LoopCore::next_wait()) : LoopCore::next_wait();
 }
 
@@ -184,13 +183,26 @@ void WritingProcess::connect(Peer& peer) {
   if (!peer.connecting) finish_dial(peer, result == 0 ? 0 : errno);
 }
 
+void WritingProcess::tell(Peer& peer, News news) {
+  if (news != News::established || take_reader(peer)) LoopCore::tell(peer, news);
+}
+
+// False if there can be none. That of a server has been prepared, so it was a dial, which has failed.
+bool WritingProcess::take_reader(Peer& peer) {
+  set_timeout(peer.socket.get(), SO_SNDTIMEO, kSendTick);  // the socket blocks, for its reader
+  try {
+    peer.reader = prepared_ ? std::move(prepared_) : std::make_unique<Reader>(peer.socket.get());
+  } catch (const std::exception& error) {
+    leave(peer);
+    const auto [stage, number, why] = failure_of(error);
+    const std::string text = fmt::format("{}: {}", hosting().target->name(), why);
+    hosting().not_opened({Stage::connect, number, text}, now());
+  }
+  return peer.reader != nullptr;
+}
+
 // The input of one turn is answered by one send, and a peer that sends without end does not delay the others.
 void WritingProcess::serve(Peer& peer) {
-  if (!peer.reader) {
-    checked(::fcntl(peer.socket.get(), F_SETFL, 0), "fcntl(F_SETFL)");  // the reader blocks
-    set_timeout(peer.socket.get(), SO_SNDTIMEO, kSendTick);
-    peer.reader = std::make_unique<Reader>(peer.socket.get());
-  }
   const bool has_more = receive(peer);
   if (is_gathering()) return;
   if ((flush(peer) || has_more) && !peer.leaving) unfinished_.push(peer);
@@ -226,8 +238,8 @@ bool WritingProcess::flush(Peer& peer) {
   unsigned sends = 0;
   while (peer.writable && peer.connection->has_output()) {
     if (++sends > kSendsPerTurn) return true;
-    peer.writable = is_client_ ? send_copied(peer.socket.get(), *peer.connection, now())
-                               : send_ready(peer.socket.get(), *peer.connection, now());
+    const auto& send = hosting().target == nullptr ? send_ready : send_copied;
+    peer.writable = send(peer.socket.get(), *peer.connection, now());
   }
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now());
   return false;
@@ -243,36 +255,32 @@ bool WritingProcess::let_go(Peer& peer) {
 void WritingProcess::stop_by_and_by() {
   if (draining()) return;
   if (!look_until_) look_until_ = now() + kMostLooking;
-  quiet_looks_ = input_is_on_its_way() ? 0 : quiet_looks_ + 1;
+  const bool more = std::ranges::any_of(peers(), [](const auto& peer) { return peer->awaits_input(); });
+  quiet_looks_ = more ? 0 : quiet_looks_ + 1;
   if (quiet_looks_ > 2 || now() >= *look_until_) begin_drain();
-}
-
-bool WritingProcess::input_is_on_its_way() const {
-  return std::ranges::any_of(peers(), [](const auto& peer) {
-    return peer->live() && peer->connection->wants_input() &&
-           (peer->reader->has_news() || unread_bytes(peer->socket.get()) > 0);
-  });
 }
 
 void run(const Hosting& hosting, Stop& stop) {
   const SigpipeBlock block;  // for send_file()
   EngineOptions options = hosting.options;
   options.wait = Wait::block;
-  if (!hosting.serves())
-    return run_loops<WritingProcess>({.service = hosting.service,
-                                      .options = options,
-                                      .limits = hosting.limits,
-                                      .tally = hosting.tally,
-                                      .target = hosting.target,
-                                      .dials = hosting.dials},
-                                     stop);
-  const auto serve = [&](Fd socket, const std::atomic<bool>& ending) {
-    const Hosting child{
-        .service = hosting.service, .options = options, .limits = hosting.limits, .tally = hosting.tally};
-    LoopGroup alone(1);
-    WritingProcess(child, stop, alone, 0).serve_socket(std::move(socket), ending);
+  const Hosting writing{.service = hosting.service,
+                        .options = options,
+                        .limits = hosting.limits,
+                        .tally = hosting.tally,
+                        .target = hosting.target,
+                        .dials = hosting.dials};
+  if (!hosting.serves()) return run_loops<WritingProcess>(writing, stop);
+  std::optional<LoopGroup> alone;  // in a child, like the writer
+  std::unique_ptr<WritingProcess> prepared;
+  const auto prepare = [&](int socket) {
+    prepared = std::make_unique<WritingProcess>(writing, stop, alone.emplace(1), 0);
+    prepared->prepare(socket);
   };
-  ParentProcess(hosting, stop, serve).run();
+  const auto serve = [&](Fd socket, const auto& ending) {
+    std::exchange(prepared, nullptr)->serve_socket(std::move(socket), ending);
+  };
+  ParentProcess(hosting, stop, serve, prepare).run();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
+#include "base/shortage.hpp"
 #include "base/system/sockets.hpp"
 #include "net/accept_queue.hpp"
 
@@ -41,12 +42,8 @@ void remove_stale(const Endpoint& endpoint) {
 }  // namespace
 
 AcceptOutcome accept_outcome(int error) {
+  if (is_shortage(error)) return AcceptOutcome::busy;
   switch (error) {
-    case EMFILE:
-    case ENFILE:
-    case ENOBUFS:
-    case ENOMEM:
-      return AcceptOutcome::busy;
     case EAGAIN:
     case EINTR:
     case ECONNABORTED:

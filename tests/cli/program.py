@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the built programs as a user would, with a bound on everything."""
 
+import contextlib
 import json
 import os
 import signal
@@ -16,9 +17,21 @@ PATIENCE_S = 120
 
 def run(*arguments, program=JOUST):
     """The finished process: returncode, stdout, stderr."""
+    program = [program] if isinstance(program, str) else program
     return subprocess.run(
-        [program, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        [*program, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
+
+
+def with_few_processes(number):
+    """The command that runs joust as a user who may have so many processes and threads, and has no others."""
+    user = str(60_000 + os.getpid() % 5_000)  # of this test alone: the limit counts all processes of a user
+    command = ["env", "ASAN_OPTIONS=detect_leaks=0"]  # which takes a process
+    command += ["prlimit", f"--nproc={number}", "setpriv", f"--reuid={user}", "--clear-groups", JOUST]
+    with contextlib.suppress(FileNotFoundError):
+        if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
+            return command
+    raise unittest.SkipTest("needs root, prlimit, setpriv, and a program that all users may run")
 
 
 class Server:

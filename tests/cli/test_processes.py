@@ -4,12 +4,13 @@
 import contextlib
 import os
 import pathlib
+import resource
 import signal
 import socket
 import time
 import unittest
 
-from program import Case, Server, run
+from program import Case, Server, run, with_few_processes
 
 
 def children_of(pid):
@@ -39,6 +40,69 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < give_up
         time.sleep(0.01)
+
+
+def limits_of_descriptors(server):
+    """The limit of a process, and the one that leaves it no descriptor but those it has."""
+    numbers = [int(entry.name) for entry in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir()]
+    return resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE), max(numbers) + 1
+
+
+class Shortage(Case):
+    def waiting_peer(self, server):
+        host, port = server.address.rsplit(":", 1)
+        peer = socket.create_connection((host, int(port)), timeout=0.5)
+        self.addCleanup(peer.close)
+        peer.sendall(b"hello")
+        with self.assertRaises(TimeoutError):  # and not ConnectionResetError
+            peer.recv(5)
+        peer.settimeout(30)
+        return peer
+
+    def test_peers_of_two_processes_wait_for_both(self):
+        program = with_few_processes(4)  # the parent, both of a connection, and one too few for another
+        with Server("-p", "echo", "-e", "two-processes", program=program) as server:
+            with connect(server):
+                peers = [self.waiting_peer(server) for _ in range(2)]
+            for peer in peers:
+                self.assertEqual(peer.recv(5, socket.MSG_WAITALL), b"hello")
+                peer.close()
+            stopped = server.stop()
+        self.assertEqual(stopped["connections"], {"accepted": 3, "failed": 0}, stopped)
+        self.assertIn("accepting paused", "".join(stopped["notes"]))
+
+    def test_a_stop_resets_peers_who_wait_and_counts_them(self):
+        program = with_few_processes(2)
+        with Server("-p", "echo", "-e", "two-processes", program=program) as server:
+            peer = self.waiting_peer(server)
+            stopped = server.stop()
+            with contextlib.suppress(ConnectionError):
+                self.assertEqual(peer.recv(1), b"")
+        self.assertEqual(stopped["connections"], {"accepted": 1, "failed": 1}, stopped)
+        self.assertEqual(stopped["errors"], {"local": 1})
+
+    def test_peers_wait_for_the_descriptors_of_both_processes(self):
+        with Server("-p", "echo", "-e", "two-processes") as server:
+            connect(server).close()
+            wait_for(lambda: not children_of(server.process.pid))
+            before, tight = limits_of_descriptors(server)
+            for free in range(1, 5):  # enough for the parent, but not for both processes, and at last for all
+                resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (tight + free, before[1]))
+                with connect(server) if free == 4 else self.waiting_peer(server) as peer:
+                    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, before)
+                    if free < 4:
+                        self.assertEqual(peer.recv(5, socket.MSG_WAITALL), b"hello")
+            self.assertEqual(server.stop()["connections"], {"accepted": 5, "failed": 0})
+
+    def test_a_load_counts_connections_that_get_no_reader(self):
+        program = with_few_processes(2)
+        with Server("-p", "echo") as server:
+            plan = ("-e", "two-processes", "-p", "echo", "--connect", server.address, "-c", "3", "-m", "1")
+            done = run("load", *plan, program=program)
+        self.assertEqual(done.returncode, 1)
+        words = "fork() of the reading process: Resource temporarily unavailable"
+        self.assertEqual(done.stderr, f"joust: connect {server.address}: {words}\n")
+        self.assertIn("failed       2 connections at stage connect", done.stdout)
 
 
 class Processes(Case):

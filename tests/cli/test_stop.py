@@ -5,10 +5,11 @@ import json
 import resource
 import signal
 import socket
+import subprocess
 import time
 import unittest
 
-from program import PATIENCE_S, Case, Server, run
+from program import JOUST, PATIENCE_S, Case, Server, run
 
 PEERS = 300
 
@@ -75,6 +76,33 @@ class QueuedPeers(Case):
             for listen in ("127.0.0.1:0", "unix:" + self.path("socket")):
                 with self.subTest(engine=engine, listen=listen.split(":")[0]):
                     self.assertEqual(self.answered(engine, listen), expected)
+
+
+class SecondStop(Case):
+    def test_the_last_of_many_signals_does_not_take_the_exit_code(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for _ in range(20):
+                with Server("-p", "echo") as server:
+                    server.tell(number)
+                    self.assertEqual(server.event()["event"], "stopped")
+                    give_up = time.monotonic() + PATIENCE_S
+                    while server.process.poll() is None and time.monotonic() < give_up:
+                        server.tell(number)
+                    self.assertEqual(server.process.returncode, 0)
+
+    def test_nor_that_of_an_interrupted_load(self):
+        with Server("-p", "echo") as server:
+            for _ in range(10):
+                command = [JOUST, "load", "--connect", server.address, "-d", "60s", "--events"]
+                command += ["--json", self.path("load.json")]
+                with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as load:
+                    events = [json.loads(load.stdout.readline())["event"] for _ in range(2)]
+                    self.assertEqual(events, ["connected", "measuring"])
+                    load.send_signal(signal.SIGINT)
+                    while load.poll() is None:
+                        load.send_signal(signal.SIGINT)
+                    self.assertTrue(load.stdout.read().endswith('{"event":"done"}\n'))
+                    self.assertEqual(load.returncode, 1)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from program import CALCULATOR, Case, Server, run
+from program import CALCULATOR, Case, Server, run, with_few_processes
 
 
 @contextlib.contextmanager
@@ -85,6 +85,19 @@ class OneLine(Case):
                 done = run(*command, "--congestion", "nope")
                 self.assertEqual(done.returncode, 1)
                 self.assertRegex(done.stderr, r"^joust: --congestion nope: .*reno.*\n$")
+
+
+class WithoutThreads(Case):
+    def test_a_server_that_cannot_begin_does_not_say_that_it_listens(self):
+        program = with_few_processes(4)
+        for engine, what in (("epoll", "loop"), ("poll", "loop"), ("io-uring", "loop"),
+                             ("epoll-pool", "worker"), ("io-uring-pool", "worker")):
+            with self.subTest(engine):
+                done = run("serve", "-e", engine, "-p", "echo", "-t", 8, program=program)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(
+                    done.stderr, rf"^joust: starting {what} \d of 8: Resource temporarily unavailable\n$")
 
 
 class Events(Case):

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <future>
+#include <thread>
 
 #include "conformance/running.hpp"
 #include "conformance/scripted.hpp"
@@ -189,6 +190,25 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
     peer.send("n" + unread);
     service.await_bytes(2, 0);
     peer.send(unread);
+    peer.reset();
+    service.await(Told::What::failure, 0);
+    EXPECT_EQ(server.tally().failures(Stage::receive), 1U);
+  }
+}
+
+// The kernel may report the end of a stream as a hang-up, and that lasts. The end is read or not.
+TEST_P(Ending, HearsAResetAfterTheEndOfTheStream) {
+  checks(Duty::resets);
+  for (const std::string script : {"i", "in"}) {
+    Limits limits = brisk();
+    limits.idle = kPatience * 10;
+    ScriptedService service;
+    Server server(GetParam(), service, {.limits = limits});
+    Peer peer = service.join(server);
+    peer.send(script);
+    service.await_bytes(script.size(), 0);
+    peer.finish();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the engine hears of the end first
     peer.reset();
     service.await(Told::What::failure, 0);
     EXPECT_EQ(server.tally().failures(Stage::receive), 1U);

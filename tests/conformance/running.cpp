@@ -55,7 +55,8 @@ Run::Run(const Variant& variant, const Limits& limits, const Task& task)
                .listeners = task.listeners,
                .target = task.target,
                .dials = task.dials,
-               .answering = task.answering} {
+               .answering = task.answering,
+               .on_ready = [this] { ++*times_ready_; }} {
   if (variant.engine->separate_processes && hosting_.serves())
     run_in_a_process(variant.engine->run);
   else

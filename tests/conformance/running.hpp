@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <future>
 #include <span>
 #include <string>
@@ -47,6 +48,7 @@ class Run {
 
   Stop& stop() { return stop_; }
   Tally& tally() { return tally_; }
+  unsigned times_ready() const { return *times_ready_; }  // how often the engine has said that it serves
   bool over_within(Duration time);
   void wait();  // for the return of run(); throws its exception
 
@@ -66,6 +68,7 @@ class Run {
   Tally tally_;
   Stop stop_;
   SharedMemory<Ending> ending_{};
+  SharedMemory<std::atomic<unsigned>> times_ready_{0U};
   Hosting hosting_;
   std::future<void> done_;
 };

@@ -35,7 +35,7 @@ class ScriptedSession : public Session {
   }
   void on_peer_finished(Time /*now*/) override {
     service_.tell(What::finished, number_);
-    finished_ = true;
+    finished_ = !idles_on_;
   }
   void on_drain(Time /*now*/) override {
     service_.tell(What::drain, number_);
@@ -92,6 +92,9 @@ class ScriptedSession : public Session {
       case 's':
         say("sixteen letters.", ScriptedService::kSegments);
         break;
+      case 'i':
+        idles_on_ = true;
+        break;
       case 'k':
         keeps_on_ = true;
         break;
@@ -108,6 +111,7 @@ class ScriptedSession : public Session {
   std::deque<std::string_view> unsent_;
   std::size_t heard_ = 0;  // published letters that have been sent, or are in unsent_
   bool wants_nothing_ = false;
+  bool idles_on_ = false;
   bool keeps_on_ = false;
   bool finished_ = false;
 };

@@ -34,6 +34,7 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told);
 //   h  holds the thread that reads it, see gate()
 //   n  wants nothing from now on, until want_again() is called
 //   s  sends kSegments small segments
+//   i  does not finish when its peer does
 //   k  does not finish at a stop, but when its peer does
 //   p  publishes a letter: every session, this one too, sends "p"
 //

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <thread>
 
 #include "conformance/running.hpp"
 #include "conformance/scripted.hpp"
@@ -18,7 +19,10 @@ JOUST_EVERY_ENGINE(Stopping, Role::serve);
 TEST_P(Stopping, WithNobodyThere) {
   EchoService echo;
   Server server(GetParam(), echo);
+  for (const Time begun = Clock::now(); server.run().times_ready() == 0; std::this_thread::yield())
+    ASSERT_LT(Clock::now() - begun, kPatience) << "it does not say that it serves";
   server.stop();
+  EXPECT_EQ(server.run().times_ready(), 1U);
   EXPECT_EQ(server.tally().opened, 0U);
 }
 

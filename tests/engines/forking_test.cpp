@@ -53,6 +53,24 @@ TEST_P(Forking, PeersWaitForAProcess) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
+// The first forks work: they are not enough for all processes of the last connection.
+TEST_P(Forking, PeersWaitForAllProcessesOfTheirs) {
+  for (std::uint64_t forks = 1; forks <= 4; ++forks) {
+    HandlerService service = echo_service();
+    RunningServer server(engine(), service, brisk());
+    std::vector<Fd> peers;
+    {
+      const Failing most(Call::fork, EAGAIN, Failing::kAlways, forks);
+      peers = peers_that_wait(server, 5);
+    }
+    for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
+    peers.clear();
+    server.finish();
+    EXPECT_EQ(server.tally.opened, 5U);
+    EXPECT_EQ(server.tally.failures(), 0U);
+  }
+}
+
 TEST_P(Forking, AStopDoesNotWaitForAProcessAndCountsWhoGetsNone) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service, brisk());
@@ -62,6 +80,20 @@ TEST_P(Forking, AStopDoesNotWaitForAProcessAndCountsWhoGetsNone) {
   EXPECT_EQ(server.tally.opened, 0U);
   EXPECT_EQ(server.tally.unopened, 3U);
   EXPECT_EQ(server.tally.failures(Stage::local), 3U);
+}
+
+TEST(ForkingClient, CountsConnectionsThatGetNoReader) {
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("epoll"), echo);
+  HandlerService service = echo_service();
+  Dialling client(service, server.address(), 3);
+  const Failing none(Call::fork, EAGAIN);
+  find_engine("two-processes")->run(client.hosting, client.stop);
+  EXPECT_EQ(client.tally.opened, 0U);
+  EXPECT_EQ(client.tally.unopened, 3U);
+  const std::vector<std::string> words{"connect " + server.address() +
+                                       ": fork() of the reading process: Resource temporarily unavailable"};
+  EXPECT_EQ(client.tally.complaints(), words);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Forking, testing::Values("processes", "two-processes"),

@@ -12,11 +12,13 @@ namespace {
 
 std::atomic<Stop*> stop_to_request{nullptr};
 std::atomic<void (*)(int)> report_to_make{nullptr};
+std::atomic<bool> has_asked{false};
 static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
 
 void on_signal(int signal, siginfo_t* info, void* /*context*/) {
   const int error = errno;  // the interrupted code may be about to read it
   if (signal != SIGUSR1) {
+    has_asked = true;
     if (Stop* const stop = stop_to_request) stop->request();
   } else if (const auto report = report_to_make.load()) {
     report(info->si_code == SI_QUEUE ? info->si_value.sival_int : 0);
@@ -30,7 +32,8 @@ Signals::Signals(Stop& stop, void (*report)(int)) {
   assert(stop_to_request == nullptr);
   stop_to_request = &stop;
   report_to_make = report;
-  struct sigaction action{};
+  has_asked = false;
+  struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_RESTART | SA_SIGINFO;
   for (const int signal : kWatched) sigaddset(&action.sa_mask, signal);
@@ -44,6 +47,8 @@ Signals::Signals(Stop& stop, void (*report)(int)) {
 // Whoever conducts turns may send one more than there are: while the result is written that must not kill.
 Signals::~Signals() {
   if (report_to_make != nullptr) before_.back().sa_handler = SIG_IGN;
+  if (has_asked)
+    for (struct sigaction& before : before_) before.sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < kWatched.size(); ++i) ::sigaction(kWatched[i], &before_[i], nullptr);
   stop_to_request = nullptr;
   report_to_make = nullptr;

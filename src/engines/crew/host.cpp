@@ -56,6 +56,7 @@ void Host::dial(CrewPeer& peer) {
 
 void Host::run() {
   const SigpipeBlock block;  // for send_file(), on all threads
+  hosting_.ready();
   for (start_dials(); !over(); start_dials()) {
     wait();
     crew_.attend(now_);

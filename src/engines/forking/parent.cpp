@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/shortage.hpp"
 #include "base/signals_blocked.hpp"
 #include "base/sigpipe.hpp"
 #include "base/system/ppoll.hpp"
@@ -33,8 +35,14 @@ constexpr std::string_view kPaused =
 
 }  // namespace
 
-ParentProcess::ParentProcess(const Hosting& hosting, Stop& stop, Serve serve)
-    : hosting_(hosting), stop_(stop), serve_(std::move(serve)), listeners_(hosting.listeners) {}
+ParentProcess::ParentProcess(const Hosting& hosting, Stop& stop, Serve serve, Prepare prepare)
+    : hosting_(hosting),
+      stop_(stop),
+      serve_(std::move(serve)),
+      prepare_(std::move(prepare)),
+      listeners_(hosting.listeners) {
+  if (prepare_) prepared_.emplace();
+}
 
 // After an exception: peers in the accept queue would otherwise wait for ever, and children go on.
 ParentProcess::~ParentProcess() {
@@ -48,6 +56,7 @@ void ParentProcess::run() {
   struct sigaction child {};
   if (::sigaction(SIGCHLD, nullptr, &child) == 0 && child.sa_handler == SIG_IGN)
     hosting_.tally.note("SIGCHLD is ignored: connections whose process crashes are not counted as failed");
+  hosting_.ready();
   while (!over()) {
     wait();
     reap_ended();
@@ -122,23 +131,33 @@ void ParentProcess::accept_peers(const Listener& listener) {
 }
 
 // False if there can be no process for the waiting connection now: it waits, and so do the peers in the
-// queue. The child begins at once, so everything that may be short is made before the fork; the descriptor of
-// the child takes the place of one that is held for it.
+// queue. The child begins at once, so what the parent needs is made before the fork; the descriptor of the
+// child takes the place of one that is held for it. What the child needs is made before the parent gives up
+// the connection.
 bool ParentProcess::start_child() {
   if (children_.size() == children_.capacity()) children_.reserve(2 * children_.size() + 16);
   Fd place(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!place.is_open()) return pause_accepting();
   const pid_t parent = ::getpid();
   pid_t pid = 0;
+  *preparation_ = Preparation::under_way;
   {
     const SignalsBlocked blocked;
     pid = ::fork();
-    if (pid == 0) become_child(parent);
+    if (pid == 0) {
+      place.close();
+      become_child(parent);
+    }
   }
   if (pid < 0) return pause_accepting();
   place.close();
   children_.push_back({pid, open_process(pid)});
   const int error = errno;
+  if (!await_prepared(children_.back())) {
+    reap(children_.back());
+    children_.pop_back();
+    return pause_accepting();
+  }
   waiting_.close();  // the child's now
   if (children_.back().process.is_open()) return true;
   // The kernel has reaped the child already, as it does while SIGCHLD is ignored; or another thread of the
@@ -150,6 +169,21 @@ bool ParentProcess::start_child() {
   retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
   children_.pop_back();
   return true;
+}
+
+// False if something was short. A child that has crashed has taken the connection with it.
+bool ParentProcess::await_prepared(const Child& child) {
+  if (!prepare_) return true;
+  bool has_ended = !child.process.is_open();
+  while (*preparation_ == Preparation::under_way && !has_ended) {
+    std::array<pollfd, 2> events{{{.fd = prepared_->fd(), .events = POLLIN, .revents = 0},
+                                  {.fd = child.process.get(), .events = POLLIN, .revents = 0}}};
+    const int result = ::ppoll(events.data(), events.size(), nullptr, nullptr);
+    if (result < 0) wait_failed(hosting_, "ppoll()");
+    if (result > 0 && events[0].revents != 0) prepared_->clear();  // perhaps that of the child before
+    has_ended = result > 0 && events[1].revents != 0;
+  }
+  return *preparation_ != Preparation::short_of_something;
 }
 
 bool ParentProcess::pause_accepting() {
@@ -172,11 +206,28 @@ void ParentProcess::become_child(pid_t parent) {
   for (const Listener* listener : hosting_.listeners) ::close(listener->fd());
   children_.clear();  // this process's copies of the descriptors
   try {
+    if (prepare_) prepare();
     serve_(std::move(waiting_), *ending_);
   } catch (const std::exception& error) {
     hosting_.not_opened(failure_of(error), Clock::now());
   }
   ::_exit(0);
+}
+
+// In the child.
+void ParentProcess::prepare() {
+  try {
+    prepare_(waiting_.get());
+    *preparation_ = Preparation::complete;
+  } catch (const std::exception& error) {
+    const int reason = failure_of(error).error;
+    const bool passes = reason == EAGAIN || is_shortage(reason);
+    *preparation_ = passes ? Preparation::short_of_something : Preparation::complete;
+    prepared_->raise();
+    if (passes) ::_exit(0);
+    throw;
+  }
+  prepared_->raise();
 }
 
 void ParentProcess::begin_drain() {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 
 #include "base/fd.hpp"
 #include "base/shared_memory.hpp"
+#include "base/system/event.hpp"
 #include "engines/engine.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
@@ -23,7 +25,8 @@ namespace joust {
 //
 // It holds a pidfd of each child, which becomes readable at the child's end: no handler of SIGCHLD is needed,
 // which would belong to the whole program. While no process can be made, the connection that has been
-// accepted waits, and later peers wait in the accept queue. The kernel kills the children of a parent that
+// accepted waits, and later peers wait in the accept queue. So one child at a time prepares itself: several
+// could take from one another what each of them still needs. The kernel kills the children of a parent that
 // dies (PR_SET_PDEATHSIG).
 class ParentProcess {
  public:
@@ -32,7 +35,10 @@ class ParentProcess {
   // its system calls when the stop is requested and when `ending` is set; as the child may just be about to
   // sleep, the signal is repeated. Exceptions of `serve` mean that there is no session.
   using Serve = std::function<void(Fd socket, const std::atomic<bool>& ending)>;
-  ParentProcess(const Hosting& hosting, Stop& stop, Serve serve);
+  // What the child makes before that, for engines that need more than the child. While something is short,
+  // it throws, the child ends, and the connection waits for another one.
+  using Prepare = std::function<void(int socket)>;
+  ParentProcess(const Hosting& hosting, Stop& stop, Serve serve, Prepare prepare = {});
   ~ParentProcess();
   ParentProcess(const ParentProcess&) = delete;
   ParentProcess& operator=(const ParentProcess&) = delete;
@@ -44,6 +50,9 @@ class ParentProcess {
     Fd process;  // a pidfd
   };
 
+  // Of the youngest child.
+  enum class Preparation : std::uint8_t { under_way, complete, short_of_something };
+
   bool over() const { return drain_by_ && children_.empty() && !waiting_.is_open(); }
   void wait();
   void reap_ended();
@@ -51,9 +60,11 @@ class ParentProcess {
   void accept_from_ready();
   void accept_peers(const Listener& listener);
   bool start_child();
+  bool await_prepared(const Child& child);
   bool pause_accepting();  // false
   void give_up_waiting();
   [[noreturn]] void become_child(pid_t parent);
+  void prepare();
   void begin_drain();
   void end_children();
   void interrupt_children();
@@ -62,7 +73,10 @@ class ParentProcess {
   const Hosting& hosting_;
   Stop& stop_;
   const Serve serve_;
-  std::span<Listener* const> listeners_;  // until the stop
+  const Prepare prepare_;
+  SharedMemory<std::atomic<Preparation>> preparation_{Preparation::under_way};
+  std::optional<EventDescriptor> prepared_;  // readable when a child has ended its preparation
+  std::span<Listener* const> listeners_;     // until the stop
   std::vector<Child> children_;
   std::vector<pollfd> events_;  // the stop, the listeners, the children
   Fd waiting_;                  // accepted, and there is no process for it yet

@@ -104,13 +104,12 @@ void UringPeer::sent(int result, Time now) {
 }
 
 void UringPeer::watch_for_reset(Uring& ring) {
-  if (receiving || sending || watching_ || has_hung_up_) return;
-  io_uring_prep_poll_add(prepare(ring, UringOp::hang_up), socket.get(), 0);
+  if (receiving || sending || watching_) return;
+  io_uring_prep_poll_multishot(prepare(ring, UringOp::hang_up), socket.get(), 0);
 }
 
 void UringPeer::hung_up(int result, Time now) {
   if (result < 0 || !live()) return;
-  has_hung_up_ = true;
   // While the peer is received from, bytes that arrived before the reset come first.
   if ((result & POLLERR) == 0 || connection->wants_input()) return;
   if (const int error = connect_result(socket.get()); error != 0)

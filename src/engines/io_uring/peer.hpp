@@ -48,7 +48,8 @@ struct alignas(16) UringPeer : LoopPeer {
   void send_pieces(Uring& ring, std::span<iovec> pieces);
 
   // A reset completes all operations in flight. When none is, because nothing is wanted, a poll without
-  // events detects the reset. Once only, because a hang-up lasts.
+  // events detects the reset. A poll of io_uring also reports when the peer has ended its direction of the
+  // stream, which lasts. So the poll is a multishot: it reports changes, and goes on.
   void watch_for_reset(Uring& ring);
   void hung_up(int result, Time now);
 
@@ -81,7 +82,6 @@ struct alignas(16) UringPeer : LoopPeer {
   bool awaits_room_ = false;   // `sending` is only a poll for room
   bool copies_files_ = false;  // such a poll would end at once
   bool watching_ = false;      // for a reset
-  bool has_hung_up_ = false;
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // the turn of the last receive,
   std::size_t received_ = 0;  // and its bytes

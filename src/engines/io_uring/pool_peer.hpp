@@ -4,6 +4,7 @@
 #ifdef JOUST_HAVE_LIBURING
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,8 @@ namespace joust {
 
 // A peer whose operations the main thread submits, and whose session works in a pool. When an operation
 // completes, the main thread fills in the result and leaves a note; the holder that finds the note reads it.
-// No second operation of the kind begins before the main thread has got the peer back.
+// No second operation of the kind begins before the main thread has got the peer back, but the poll for a
+// hang-up goes on.
 struct UringPoolPeer : UringPeer, PoolPeer {
   using UringPeer::UringPeer;
 
@@ -28,7 +30,7 @@ struct UringPoolPeer : UringPeer, PoolPeer {
   };
   std::optional<Received> arrived;  // until its buffer is given back
   int sent_result = 0;
-  int hang_up_result = 0;
+  std::atomic<int> hang_up_result = 0;  // the latest: that poll goes on
 
   // The holder's.
   enum class Outgoing : std::uint8_t { nothing, pieces, room, submitted };

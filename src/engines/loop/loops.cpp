@@ -64,7 +64,8 @@ void wait_failed(const Hosting& hosting, const char* call) {
 }
 
 void run_loops(std::size_t loops, Stop& stop,
-               const std::function<void(std::size_t index, const Begin& begin)>& loop) {
+               const std::function<void(std::size_t index, const Begin& begin)>& loop,
+               const std::function<void()>& ready) {
   std::latch begun(static_cast<std::ptrdiff_t>(loops));
   std::mutex mutex;
   std::exception_ptr first;
@@ -74,6 +75,10 @@ void run_loops(std::size_t loops, Stop& stop,
     stop.request();
     stop.request();
   };
+  const auto has_failed = [&] {
+    const std::lock_guard lock(mutex);
+    return first != nullptr;
+  };
   const auto guarded = [&](std::size_t index) {
     const SigpipeBlock block;  // for send_file()
     bool has_begun = false;
@@ -81,6 +86,7 @@ void run_loops(std::size_t loops, Stop& stop,
       loop(index, [&] {
         has_begun = true;
         begun.arrive_and_wait();
+        if (index == 0 && ready && !has_failed()) ready();
       });
     } catch (...) {
       end_all(std::current_exception());

@@ -62,21 +62,24 @@ void wait_failed(const Hosting& hosting, const char* call);
 
 // Runs `loop(index, begin)` on `loops` threads, including the calling one, and waits for all. A loop calls
 // begin() once it has its resources; begin() waits for the other loops, so no peer is served if a loop cannot
-// begin. When one throws, the others are stopped and the first exception is thrown here.
+// begin. If all can, `ready` is then called on the calling thread. When a loop throws, the others are stopped
+// and the first exception is thrown here.
 using Begin = std::function<void()>;
 void run_loops(std::size_t loops, Stop& stop,
-               const std::function<void(std::size_t index, const Begin& begin)>& loop);
+               const std::function<void(std::size_t index, const Begin& begin)>& loop,
+               const std::function<void()>& ready = {});
 
 // Engine::run for an engine whose loops are objects of the class Loop, constructed with `args`.
 template <typename Loop, typename... Args>
 void run_loops(const Hosting& hosting, Stop& stop, const Args&... args) {
   LoopGroup group(hosting.options.threads);
-  run_loops(group.size(), stop, [&](std::size_t index, const Begin& begin) {
+  const auto run = [&](std::size_t index, const Begin& begin) {
     Loop loop(hosting, stop, group, index, args...);
     begin();
     loop.read_clock();  // again, because waiting for the other loops must not count for any limit
     loop.run();
-  });
+  };
+  run_loops(group.size(), stop, run, hosting.on_ready);
 }
 
 }  // namespace joust

@@ -110,13 +110,14 @@ class PoolCore : public LoopCore<Peer> {
 template <typename Pool>
 void run_pool(const Hosting& hosting, Stop& stop) {
   LoopGroup group(1);
-  run_loops(1, stop, [&](std::size_t index, const Begin& begin) {
+  const auto run = [&](std::size_t index, const Begin& begin) {
     Pool pool(hosting, stop, group, index);
     const typename Pool::Workers workers(pool);
     begin();
     pool.read_clock();
     pool.run();
-  });
+  };
+  run_loops(1, stop, run, hosting.on_ready);
 }
 
 }  // namespace joust

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engines/loop/loop_core.hpp"
+#include "engines/loop/ready_io.hpp"
 #include "engines/two_processes/reader.hpp"
 
 namespace joust {
@@ -17,6 +18,11 @@ struct RingPeer : LoopPeer {
   bool connecting = false;  // connect() goes on; its end shows at the socket
 
   bool has_news() const { return connection && reader->has_news() && connection->wants_input(); }
+  bool may_sleep() { return !live() || !connection->wants_input() || reader->may_sleep(); }
+  // There, or on its way through the reader.
+  bool awaits_input() const {
+    return live() && connection->wants_input() && (reader->has_news() || unread_bytes(socket.get()) > 0);
+  }
 };
 
 }  // namespace joust

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engines/two_processes/reader.hpp"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -29,7 +30,8 @@ void raise(const Fd& event) {
 
 void lower(const Fd& event) {
   std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event.get(), &count, sizeof count);
+  [[maybe_unused]] const ssize_t got =
+      retry_interrupted([&] { return ::read(event.get(), &count, sizeof count); });
 }
 
 // The child must not keep other connections open.
@@ -51,20 +53,23 @@ void close_all_but(std::array<int, 3> kept) {
 }  // namespace
 
 Reader::Reader(int socket)
-    : filled_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd()")),
-      emptied_(checked(::eventfd(0, EFD_CLOEXEC), "eventfd()")) {
+    : filled_(checked(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd() of the reading process")),
+      emptied_(checked(::eventfd(0, EFD_CLOEXEC), "eventfd() of the reading process")) {
+  checked(::fcntl(socket, F_SETFL, 0), "fcntl(F_SETFL)");
   const pid_t parent = ::getpid();
   {
     const SignalsBlocked blocked;
-    pid_ = checked(::fork(), "fork()");
+    pid_ = checked(::fork(), "fork() of the reading process");
     if (pid_ == 0) read(socket, parent);
   }
   process_ = open_process(pid_);
-  if (process_.is_open()) return;
-  const int error = errno;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
-  throw std::system_error(error, std::generic_category(), "pidfd_open()");
+  if (!process_.is_open()) {
+    const int error = errno;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    throw std::system_error(error, std::generic_category(), "pidfd_open() of the reading process");
+  }
+  raise(emptied_);  // all is there: it may begin
 }
 
 Reader::~Reader() {
@@ -73,12 +78,13 @@ Reader::~Reader() {
   reap();
 }
 
-// The work of the child.
+// The work of the child. It receives nothing before the other side is complete: bytes would be lost with it.
 void Reader::read(int socket, pid_t parent) {
   end_with_parent();
   if (::getppid() != parent) ::_exit(0);  // the parent died before that
   take_childs_signals();
   close_all_but({socket, filled_.get(), emptied_.get()});
+  lower(emptied_);
   for (;;) {
     const std::span<std::byte> room = ring_->room();
     if (room.empty()) {

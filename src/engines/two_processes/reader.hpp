@@ -16,7 +16,8 @@ namespace joust {
 // nothing else. The child makes system calls only, so it may be forked from a program with several threads.
 class Reader {
  public:
-  // Forks. The socket must be blocking. Throws std::system_error if there can be no process.
+  // Makes the socket blocking, and forks. Throws std::system_error if there can be no process; then nothing
+  // has been received.
   explicit Reader(int socket);
   ~Reader();  // ends the process
   Reader(const Reader&) = delete;
