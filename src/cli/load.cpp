@@ -109,7 +109,7 @@ int Load::run() {
   Tally tally;
   std::optional<Target> target;
   if (!chosen.in_process) {
-    std::vector<Endpoint> endpoints = resolved_target(connect);
+    std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve);
     socket.settle_congestion(endpoints.front(), tally);
     const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
     if (!sources) throw UsageError("-c: " + sources.error());
@@ -149,6 +149,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
   add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);
+  add_duration(command, "--resolve-timeout", load->limits.resolve,
+               "give up looking the name up, once before the first connect, if it takes longer [5s]",
+               std::chrono::milliseconds(1));
   add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
   add_duration(command, "--request-timeout", load->plan.request_timeout,

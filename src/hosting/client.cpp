@@ -97,7 +97,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);
   if (engine.in_process) return;
-  std::vector<Endpoint> endpoints = resolved_target(options.connect);
+  std::vector<Endpoint> endpoints = resolved_target(options.connect, options.limits.resolve);
   Tally tally;
   SocketOptions socket = options.socket;
   settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);

@@ -46,12 +46,13 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 // Refuses a rate together with an interval, and one at which a connection would hardly ever send.
 void check_rate(const LoadPlan& plan);
 
-// Where to listen. An address that other machines can reach has to be allowed.
+// Where to listen. The standard limit applies to names. An address that other machines can reach has to be
+// allowed.
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
-std::vector<Endpoint> resolved_target(const std::string& address);
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
 
 // Whether sockets of the endpoint's kind get the congestion control. One that the user has chosen and this
 // machine refuses throws; where the default is refused, the machine's own takes its place, and the tally
