@@ -57,7 +57,8 @@ TEST(Lookup, GivesUpANameServerThatDoesNotAnswer) {
   ASSERT_FALSE(endpoints.has_value());
   EXPECT_EQ(endpoints.error().stage, Stage::resolve);
   EXPECT_EQ(endpoints.error().error, ETIMEDOUT);
-  EXPECT_EQ(describe(endpoints.error()), "resolve 'some.host:80': no answer in 30 ms: Connection timed out");
+  EXPECT_EQ(describe(endpoints.error()),
+            "resolve 'some.host:80': no answer in 30.0 ms: Connection timed out");
 }
 
 // So an address without a name is never late, and works where there can be no thread.
