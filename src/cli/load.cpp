@@ -61,6 +61,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (plan.counted_turns) limits.drain = kLongestEnd;
   plan.connections = connections;
   schedule.complete(plan);
+  reconnect.complete(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();
   if (messages == 0 && !duration->given() && !plan.turns && !criterion)
     messages = chosen_protocol.standard_messages;
@@ -74,8 +75,8 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
 void Load::prepare_search() {
   const auto parsed = parse_criterion(wanted);
   if (!parsed) throw UsageError("--search: " + parsed.error());
-  if (messages > 0 || plan.turns || events || plan.interval != Duration{})
-    throw UsageError("--search tries rates: it excludes -m, -i, --turns and --events");
+  if (messages > 0 || plan.turns || events || plan.interval != Duration{} || plan.reconnects())
+    throw UsageError("--search tries rates: it excludes -m, -i, --turns, --events and --reconnect");
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
@@ -159,6 +160,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves, beside the pauses of -i [60s]",
                std::chrono::milliseconds(1));
+  load->reconnect.add_to(command, load->plan);
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
   command.add_flag("--events", load->events,

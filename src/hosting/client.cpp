@@ -41,6 +41,7 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
   const bool measured = takes_part(run, load);
   ClientResult result{.connections_opened = tally.opened,
                       .connections_failed = measured ? load.connections_failed : tally.failures(),
+                      .reconnects = load.reconnects,
                       .messages_sent = load.messages.sent,
                       .messages_verified = load.messages.verified,
                       .messages_failed = load.messages.failed,
@@ -94,6 +95,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   asking = parameters_of(protocol, options.options, Role::dial);
   asking.payload = options.payload;
   check_demands(engine, protocol, asking, &options.load);
+  check_reconnect(options.load, engine, protocol);
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);
   if (engine.in_process) return;

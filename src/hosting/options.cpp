@@ -129,6 +129,19 @@ void check_rate(const LoadPlan& plan) {
                     plan.rate_per_s, plan.connections));
 }
 
+void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
+  if (!plan.reconnects()) return;
+  if (engine.in_process)
+    throw Refusal(fmt::format("engine '{}' has no sockets: leave --reconnect out", engine.name));
+  if (const std::string reason = reconnect_mismatch(protocol); !reason.empty())
+    throw Refusal(fmt::format("protocol '{}' with --reconnect: {}", protocol.name, reason));
+  constexpr auto kLongest = std::chrono::hours(1);
+  if (plan.backoff_least < std::chrono::milliseconds(1) || plan.backoff_most > kLongest ||
+      plan.backoff_most < plan.backoff_least)
+    throw Refusal("--backoff: not from 1ms to 1h, the shorter time first");
+  if (plan.reconnect_for < Duration{}) throw Refusal("--reconnect-for: less than no time");
+}
+
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
   std::vector<Endpoint> endpoints = resolved("--listen", address, Limits{}.resolve);
   if (!std::ranges::all_of(endpoints, is_local) && !is_public)

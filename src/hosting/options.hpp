@@ -46,6 +46,9 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 // Refuses a rate together with an interval, and one at which a connection would hardly ever send.
 void check_rate(const LoadPlan& plan);
 
+// Refuses to reconnect where it cannot be, and pauses between dials that make no sense.
+void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
+
 // Where to listen. The standard limit applies to names. An address that other machines can reach has to be
 // allowed.
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);

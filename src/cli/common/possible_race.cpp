@@ -39,6 +39,8 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
+  if (const std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty())
+    return reason;
   if (!protocol.demands) return {};
   const LoadPlan plan = plan_of(load);
   const Demands of_client =

@@ -98,6 +98,11 @@ std::span<const std::string> phase_words() {
   return kWords;
 }
 
+std::span<const std::string> reconnect_words() {
+  static const std::array<std::string, 2> kWords{"never", "always"};
+  return kWords;
+}
+
 std::optional<std::string> check_reference(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
@@ -207,6 +212,8 @@ std::optional<std::string> check_load(const LoadPlan& load) {
            "messages (-m)";
   if (!load.open_loop() && load.arrivals != defaults.arrivals)
     return "arrivals has no meaning without a rate";
+  if (!load.reconnects() && load.backoff != defaults.backoff)
+    return "backoff has no meaning without reconnecting; allowed: with reconnect = \"always\"";
   if (!load.open_loop() && load.interval.count() == 0 && load.phase != defaults.phase)
     return "phase has no meaning in a closed loop; allowed: with a rate or an interval";
   return std::nullopt;
