@@ -66,6 +66,9 @@ class LoadAgain : public EngineTest {
 };
 JOUST_EVERY_ENGINE(LoadAgain, Role::dial);
 
+class LoadAgainAsItComes : public LoadAgain {};
+JOUST_EVERY_ENGINE_AS_IT_COMES(LoadAgainAsItComes, Role::dial);
+
 TEST_P(LoadAgain, AfterTheServerHasDied) {
   checks(Duty::dialling);
   MortalServer server;
@@ -90,7 +93,7 @@ TEST_P(LoadAgain, AfterTheServerHasDied) {
   EXPECT_EQ(load.run.failures(Stage::receive) + load.run.failures(Stage::send), 2 * kConnections);
 }
 
-TEST_P(LoadAgain, AndSendsItsNumberOfMessages) {
+TEST_P(LoadAgainAsItComes, AndSendsItsNumberOfMessages) {
   MortalServer server;
   Running load(GetParam(), {.messages = 2000, .duration = kEndless, .reconnect = kAlways}, server.endpoint());
   await_replies(server);
@@ -103,7 +106,7 @@ TEST_P(LoadAgain, AndSendsItsNumberOfMessages) {
   EXPECT_EQ(load.run.reconnects(), kConnections);
 }
 
-TEST_P(LoadAgain, InAnOpenLoop) {
+TEST_P(LoadAgainAsItComes, InAnOpenLoop) {
   MortalServer server;
   Running load(GetParam(), {.duration = std::chrono::seconds(2), .rate_per_s = 2000, .reconnect = kAlways},
                server.endpoint());
@@ -130,7 +133,7 @@ TEST_P(LoadAgain, NotIfThePlanSaysNever) {
   EXPECT_EQ(load.run.failures(Stage::connect), 0U);
 }
 
-TEST_P(LoadAgain, UntilTheWindowEnds) {
+TEST_P(LoadAgainAsItComes, UntilTheWindowEnds) {
   checks(Duty::dialling);
   MortalServer server;
   Running load(GetParam(), {.duration = milliseconds(300), .reconnect = kAlways}, server.endpoint());
@@ -143,7 +146,7 @@ TEST_P(LoadAgain, UntilTheWindowEnds) {
   EXPECT_GE(conclude(load.run, {}, false, Clock::now()).duration_s, 0.3);
 }
 
-TEST_P(LoadAgain, FromTheBeginningOn) {
+TEST_P(LoadAgainAsItComes, FromTheBeginningOn) {
   MortalServer server;
   server.die();
   Running load(GetParam(), {.messages = 10, .duration = kEndless, .reconnect = kAlways}, server.endpoint());
@@ -154,7 +157,7 @@ TEST_P(LoadAgain, FromTheBeginningOn) {
   EXPECT_EQ(load.run.connections_failed(), 0U);
 }
 
-TEST_P(LoadAgain, InVainForAsLongAsItMay) {
+TEST_P(LoadAgainAsItComes, InVainForAsLongAsItMay) {
   MortalServer server;
   server.die();
   const Time begin = Clock::now();
