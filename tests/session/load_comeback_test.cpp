@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "load/result.hpp"
-#include "session/by_hand.hpp"
+#include "session/comeback.hpp"
 
 namespace joust {
 namespace {
@@ -13,53 +13,11 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using test::answer;
 using test::heard;
+using test::kAlways;
+using test::kBegin;
+using test::kReset;
 
-constexpr Time kBegin = Time(seconds(4000));
-constexpr auto kAlways = LoadPlan::Reconnect::always;
-constexpr Failure kReset{Stage::receive, ECONNRESET, {}};
-
-// The engine's part is done by hand too: redial() is asked, and open() follows.
-class Comeback : public test::EchoLoad {
- protected:
-  void begin(LoadPlan plan) {
-    plan.reconnect = kAlways;
-    run_.emplace(plan);
-    run_->observe([this](LoadRun::Milestone milestone) { reached_.push_back(milestone); });
-    run_->begin(kBegin);
-    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
-    for (std::size_t i = 0; i < plan.connections; ++i) connect(kBegin);
-    wake(kBegin);
-  }
-  Session& connect(Time at) {
-    sessions_.push_back(client_->open({}));
-    sessions_.back()->on_open(at);
-    return *sessions_.back();
-  }
-  // Meets the deadlines that are due.
-  void wake(Time at) {
-    for (const auto& session : sessions_)
-      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
-  }
-  // The connection is dialled again at its time, which must come.
-  Session& come_back(Time lost) {
-    const auto first = client_->redial(lost);
-    EXPECT_TRUE(first.has_value());
-    EXPECT_GT(first->at, lost);
-    const auto order = client_->redial(first->at);
-    EXPECT_TRUE(order && order->at <= first->at);
-    return connect(first->at);
-  }
-  // The same, by an engine that was late.
-  Session& come_back_at(Time at) {
-    const auto order = client_->redial(at);
-    EXPECT_TRUE(order && order->at <= at);
-    return connect(at);
-  }
-  Recorder::Counts counts() const { return run_->recorder().counts(); }
-  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
-
-  std::vector<LoadRun::Milestone> reached_;
-};
+using Comeback = test::ComebackLoad;
 
 TEST_F(Comeback, TheSeatsCountOfMessagesGoesOn) {
   begin({.messages = 10, .depth = 2});
@@ -254,59 +212,6 @@ TEST_F(Comeback, AWrongReplyIsFinal) {
   first().on_bytes(as_bytes("wrong..."), kBegin);
   EXPECT_EQ(run_->failures(Stage::verify), 1U);
   EXPECT_EQ(client_->redial(kBegin), std::nullopt);
-}
-
-class ComebackInTurns : public Comeback {
- protected:
-  void SetUp() override { Comeback::begin({.connections = 2, .turns = true}); }
-  void turn(Time at) {
-    run_->begin_turn(at, milliseconds(10), milliseconds(2));
-    wake(at);
-  }
-  long rested() const { return std::ranges::count(reached_, LoadRun::Milestone::rested); }
-};
-
-TEST_F(ComebackInTurns, WhoIsLostCountsAsAtRest) {
-  turn(kBegin);
-  answer(*sessions_[0], kBegin + milliseconds(5));
-  heard(*sessions_[1]);
-  sessions_[1]->on_failure(kReset, kBegin + milliseconds(5));
-  EXPECT_EQ(rested(), 0);
-  answer(*sessions_[0], kBegin + milliseconds(11));
-  EXPECT_EQ(rested(), 1);
-  Session& next = come_back(kBegin + milliseconds(11));
-  EXPECT_EQ(heard(next), "") << "at rest";
-  turn(kBegin + seconds(1));
-  answer(*sessions_[0], kBegin + seconds(1) + milliseconds(11));
-  EXPECT_EQ(rested(), 1) << "it takes part in the next turn";
-  answer(next, kBegin + seconds(1) + milliseconds(11));
-  EXPECT_EQ(rested(), 2);
-  EXPECT_TRUE(balances());
-  EXPECT_EQ(run_->reconnects(), 1U);
-}
-
-TEST_F(ComebackInTurns, ATurnEndsWhileAllAreLost) {
-  for (const auto& session : sessions_) session->on_failure(kReset, kBegin);
-  run_->begin_turn(kBegin + milliseconds(1), milliseconds(10), milliseconds(2));
-  EXPECT_EQ(rested(), 0);
-  ASSERT_EQ(client_->redial(kBegin + milliseconds(2))->at, kBegin + milliseconds(11));
-  EXPECT_EQ(rested(), 0) << "it takes its time";
-  client_->redial(kBegin + milliseconds(11));
-  EXPECT_EQ(rested(), 1);
-  run_->begin_counted_turn(kBegin + milliseconds(12), 3, true);
-  client_->redial(kBegin + milliseconds(12));
-  EXPECT_EQ(rested(), 2);
-}
-
-TEST_F(ComebackInTurns, WhoComesBackEndsATurnWithoutAnybody) {
-  for (const auto& session : sessions_) session->on_failure(kReset, kBegin);
-  run_->begin_turn(kBegin + milliseconds(1), milliseconds(10), milliseconds(2));
-  Session& next = come_back(kBegin + milliseconds(12));
-  EXPECT_EQ(rested(), 1);
-  EXPECT_EQ(heard(next), "");
-  turn(kBegin + seconds(1));
-  answer(next, kBegin + seconds(1) + milliseconds(11));
-  EXPECT_EQ(rested(), 2);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void ReconnectArguments::add_to(Command command, LoadPlan& plan) {
       .type_name("TIME[..TIME]");
   limit_ = add_duration(command, "--reconnect-for", plan.reconnect_for,
                         "with --reconnect always, give a connection up that had no reply for so long "
-                        "[-d and -w together; with -m 10s]",
+                        "[-w and -d together, with -m 10s in place of -d]",
                         std::chrono::milliseconds(1));
 }
 
