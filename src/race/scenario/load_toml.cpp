@@ -66,7 +66,7 @@ void read_schedule(TableReader& reader, LoadPlan& load) {
 void read_reconnect(TableReader& reader, LoadPlan& load) {
   constexpr auto kShortestPause = std::chrono::milliseconds(1);
   constexpr auto kLongestPause = std::chrono::hours(1);
-  assign(load.reconnect, reader.word("reconnect", reconnect_words()));
+  if (const auto word = reader.word("reconnect", reconnect_words())) load.set_reconnect(*word);
   const auto text = reader.text("backoff");
   if (!text) return;
   const auto range = parse_duration_range(*text);

@@ -88,6 +88,11 @@ void LoadPlan::send_every(Duration time) {
   interval = time;
 }
 
+void LoadPlan::set_reconnect(const std::string& word) {
+  reconnect = word;
+  if (!reconnects()) backoff = LoadPlan().backoff;
+}
+
 std::span<const std::string> arrivals_words() {
   static const std::array<std::string, 2> kWords{"constant", "poisson"};
   return kWords;

@@ -72,6 +72,7 @@ struct LoadPlan {
   void send_at_rate(double per_s);
   void send_at_rates(std::vector<Rate> each);
   void send_every(Duration time);
+  void set_reconnect(const std::string& word);  // "never" takes the pauses away
 };
 
 // The words for `arrivals`, `phase` and `reconnect`.
