@@ -75,8 +75,10 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
 void Load::prepare_search() {
   const auto parsed = parse_criterion(wanted);
   if (!parsed) throw UsageError("--search: " + parsed.error());
-  if (messages > 0 || plan.turns || events || plan.interval != Duration{} || plan.reconnects())
-    throw UsageError("--search tries rates: it excludes -m, -i, --turns, --events and --reconnect");
+  if (messages > 0 || plan.turns || events || plan.interval != Duration{})
+    throw UsageError("--search tries rates: it excludes -m, -i, --turns and --events");
+  if (plan.reconnects())
+    throw UsageError("--search excludes --reconnect: a rate holds only if no connection is lost");
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
