@@ -28,7 +28,12 @@ void MortalServer::live() {
   waker_.clear();
   listener_ = Fd(checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket()"));
   set_option(listener_.get(), SO_REUSEADDR, 1);
-  checked(::bind(listener_.get(), endpoint_.raw(), endpoint_.size), "bind()");
+  // A process that an engine has just forked holds the old listener until it has closed what it inherited.
+  const Time give_up = Clock::now() + kPatience;
+  while (::bind(listener_.get(), endpoint_.raw(), endpoint_.size) < 0) {
+    if (errno != EADDRINUSE || Clock::now() > give_up) checked(-1, "bind()");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   checked(::listen(listener_.get(), 1000), "listen()");
   checked(::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&endpoint_.storage), &endpoint_.size),
           "getsockname()");
