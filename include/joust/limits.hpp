@@ -15,6 +15,7 @@ struct Limits {
   std::size_t file_ring_bytes = 256 << 10;      // of a buffer between a socket and a file (Filling::ring)
   unsigned accepts_per_turn = 64;               // more with thousands of busy peers
   unsigned dials_at_once = 256;                 // connects in progress
+  Duration resolve = std::chrono::seconds(5);   // looking up a name, once, before the first connect
   Duration connect = std::chrono::seconds(10);
   Duration idle = std::chrono::seconds(60);   // without a byte in either direction
   Duration linger = std::chrono::seconds(1);  // from our shutdown of a connection to the peer's end of stream

@@ -18,6 +18,8 @@ struct LoadPlan {
   enum class Arrivals : std::uint8_t { constant, poisson };
   // When the connections begin their schedules: spread over the interval, or all at the same instant.
   enum class Phase : std::uint8_t { spread, together };
+  // Whether a connection that fails to open, is reset, is closed early or gets no reply is dialled again.
+  enum class Reconnect : std::uint8_t { never, always };
 
   std::size_t connections = 1;
   // Of each connection, in the timed window; then the load ends. If empty, `duration` ends the load.
@@ -35,7 +37,15 @@ struct LoadPlan {
   // and warmup are not used. For protocols that take turns (Protocol::takes_turns).
   bool turns = false;
   bool counted_turns = false;  // each turn is a number of messages of each connection, not a time
+  // For protocols whose connections may begin again (Protocol::no_reconnect).
+  Reconnect reconnect = Reconnect::never;
+  Duration backoff_least = std::chrono::milliseconds(50);  // the longest first pause before a dial
+  Duration backoff_most = std::chrono::seconds(1);         // it doubles from attempt to attempt up to this
+  // A connection that had no reply for so long is given up; 0: warmup and duration together. At the end of
+  // the timed window all are.
+  Duration reconnect_for{};
 
+  bool reconnects() const { return reconnect == Reconnect::always; }
   bool open_loop() const { return rate_per_s > 0; }
   bool has_schedule() const { return open_loop() || interval != Duration{}; }
   // Between two requests of one connection, on average.

@@ -72,6 +72,9 @@ struct Protocol {
   // Options with which the connections of a load cannot rest all the same: one of them ends connections after
   // a number of messages, for instance.
   std::vector<std::string> options_without_turns{};
+  // Why a connection of a load cannot be dialled again (LoadPlan::Reconnect), as text; empty where it can:
+  // the next one then goes on with what is left, in a session of its own.
+  std::string no_reconnect = "its client does not say that its connections may begin again";
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   std::string no_payload{};               // why --payload has no meaning; empty if it has

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -72,6 +73,12 @@ struct ResultGroup {
   std::string about{};  // what the figures cover, in words, if not the timed window
 };
 
+// A connection that is to be dialled in place of one that is gone.
+struct Redial {
+  Time at;                   // or later
+  Time until = Time::max();  // a connect that takes longer is of no use
+};
+
 // Makes the sessions of one protocol and holds their shared state: a room, a directory, a load's schedule.
 // Must outlive its sessions.
 class Service {
@@ -84,6 +91,14 @@ class Service {
 
   // A connection could not be dialled or accepted. Any thread, also concurrently.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
+
+  // Asked by engines that dial, once a connection has ended or could not be opened, again at the time of the
+  // answer, and when the publication count has changed: whether another connection is to be dialled in its
+  // place. With a time up to `now` the answer is an order: open() or not_opened() follows, unless the program
+  // stops. A later time means to ask again then, and no answer that there is none. The answers are the same
+  // for all connections, so an engine counts those that are gone, and knows nothing else of them. Any thread,
+  // also concurrently.
+  virtual std::optional<Redial> redial(Time /*now*/) { return std::nullopt; }
 
   // Null if the service's sessions never affect one another. Owned by the service; the answer never changes.
   virtual Publications* publications() { return nullptr; }

@@ -61,6 +61,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (plan.counted_turns) limits.drain = kLongestEnd;
   plan.connections = connections;
   schedule.complete(plan);
+  reconnect.complete(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();
   if (messages == 0 && !duration->given() && !plan.turns && !criterion)
     messages = chosen_protocol.standard_messages;
@@ -77,6 +78,8 @@ void Load::prepare_search() {
   if (!parsed) throw UsageError("--search: " + parsed.error());
   if (messages > 0 || plan.turns || events || plan.interval != Duration{})
     throw UsageError("--search tries rates: it excludes -m, -i, --turns and --events");
+  if (plan.reconnects())
+    throw UsageError("--search excludes --reconnect: a rate holds only if no connection is lost");
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
@@ -110,7 +113,7 @@ int Load::run() {
   Tally tally;
   std::optional<Target> target;
   if (!chosen.in_process) {
-    std::vector<Endpoint> endpoints = resolved_target(connect);
+    std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve);
     socket.settle_congestion(endpoints.front(), tally);
     const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
     if (!sources) throw UsageError("-c: " + sources.error());
@@ -150,6 +153,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
             100'000);
   add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);
+  add_duration(command, "--resolve-timeout", load->limits.resolve,
+               "give up looking the name up, once before the first connect, if it takes longer [5s]",
+               std::chrono::milliseconds(1));
   add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
   add_duration(command, "--request-timeout", load->plan.request_timeout,
@@ -157,6 +163,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves, beside the pauses of -i [60s]",
                std::chrono::milliseconds(1));
+  load->reconnect.add_to(command, load->plan);
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
   command.add_flag("--events", load->events,

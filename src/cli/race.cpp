@@ -93,6 +93,10 @@ void Race::add_load_to(Command command) {
            {"constant", "poisson"});
   add_word("--phase", flags.phase, "with -R or -i, connections send spread or together [spread]",
            {"spread", "together"});
+  add_word("--reconnect", flags.reconnect,
+           "lost connections are dialled again: always, never [never]; what failed with them keeps a "
+           "contestant out of the ranking",
+           {"never", "always"});
   add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
   add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
                [](Command sub, const auto& n, auto& value, const auto& text) {

@@ -41,6 +41,7 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
   const bool measured = takes_part(run, load);
   ClientResult result{.connections_opened = tally.opened,
                       .connections_failed = measured ? load.connections_failed : tally.failures(),
+                      .reconnects = load.reconnects,
                       .messages_sent = load.messages.sent,
                       .messages_verified = load.messages.verified,
                       .messages_failed = load.messages.failed,
@@ -95,10 +96,11 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   asking.payload = options.payload;
   if (!engine.in_process) check_effects(protocol, options.options, asking);
   check_demands(engine, protocol, asking, &options.load);
+  check_reconnect(options.load, engine, protocol);
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);
   if (engine.in_process) return;
-  std::vector<Endpoint> endpoints = resolved_target(options.connect);
+  std::vector<Endpoint> endpoints = resolved_target(options.connect, options.limits.resolve);
   Tally tally;
   SocketOptions socket = options.socket;
   settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);

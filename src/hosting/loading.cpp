@@ -22,6 +22,7 @@ void Loading::drive(const EngineOptions& options, const Limits& limits, const Ta
   EngineOptions paced = options;
   paced.paced = plan.open_loop();
   const NoTimerSlack at_once(paced.paced);
+  run_.begin(Clock::now());
   engine_.run({.service = *asking_,
                .options = paced,
                .limits = own,

@@ -23,6 +23,11 @@ std::string mismatch(const Engine& engine, const Demands& demands) {
   return fmt::format("unsupported: no ring buffer (writev) for files: {}", engine.no_file_ring);
 }
 
+std::string reconnect_mismatch(const Protocol& protocol) {
+  if (protocol.no_reconnect.empty()) return {};
+  return fmt::format("unsupported: no reconnecting: {}", protocol.no_reconnect);
+}
+
 std::string_view server_mismatch(const Engine& server, const Demands& of_client) {
   return of_client.common_sessions && server.separate_processes ? kDifferentProcesses : std::string_view();
 }

@@ -18,4 +18,7 @@ std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role r
 std::string mismatch(const Engine& engine, const Demands& demands);
 std::string_view server_mismatch(const Engine& server, const Demands& of_client);
 
+// Why connections of the protocol cannot be dialled again, likewise.
+std::string reconnect_mismatch(const Protocol& protocol);
+
 }  // namespace joust

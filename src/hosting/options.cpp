@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "connection/tally.hpp"
 #include "hosting/mismatch.hpp"
+#include "net/lookup.hpp"
 
 namespace joust {
 namespace {
@@ -41,10 +42,10 @@ std::string does_not_fit(const Engine& engine, const Protocol& protocol, std::st
   return fmt::format("engine '{}' with protocol '{}': {}", engine.name, protocol.name, reason);
 }
 
-std::vector<Endpoint> resolved(const char* option, const std::string& address) {
+std::vector<Endpoint> resolved(const char* option, const std::string& address, Duration limit) {
   if (const std::string objection = objection_to_address(address); !objection.empty())
     throw Refusal(fmt::format("{} '{}': {}", option, address, objection));
-  auto endpoints = resolve(address);
+  auto endpoints = resolve_within(limit, address);
   if (!endpoints) throw std::runtime_error(fmt::format("{}: {}", option, describe(endpoints.error())));
   return std::move(*endpoints);
 }
@@ -144,8 +145,21 @@ void check_rate(const LoadPlan& plan) {
                     plan.rate_per_s, plan.connections));
 }
 
+void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
+  if (!plan.reconnects()) return;
+  if (engine.in_process)
+    throw Refusal(fmt::format("engine '{}' has no sockets: leave --reconnect out", engine.name));
+  if (const std::string reason = reconnect_mismatch(protocol); !reason.empty())
+    throw Refusal(fmt::format("protocol '{}' with --reconnect: {}", protocol.name, reason));
+  constexpr auto kLongest = std::chrono::hours(1);
+  if (plan.backoff_least < std::chrono::milliseconds(1) || plan.backoff_most > kLongest ||
+      plan.backoff_most < plan.backoff_least)
+    throw Refusal("--backoff: not from 1ms to 1h, the shorter time first");
+  if (plan.reconnect_for < Duration{}) throw Refusal("--reconnect-for: less than no time");
+}
+
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
-  std::vector<Endpoint> endpoints = resolved("--listen", address);
+  std::vector<Endpoint> endpoints = resolved("--listen", address, Limits{}.resolve);
   if (!std::ranges::all_of(endpoints, is_local) && !is_public)
     throw Refusal(
         fmt::format("--listen {}: others could reach this address; say --public if they may", address));
@@ -158,8 +172,8 @@ void check_connect(const std::string& address, const Engine& engine) {
     throw Refusal(fmt::format("engine '{}' has no sockets: leave --connect out", engine.name));
 }
 
-std::vector<Endpoint> resolved_target(const std::string& address) {
-  std::vector<Endpoint> endpoints = resolved("--connect", address);
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit) {
+  std::vector<Endpoint> endpoints = resolved("--connect", address, resolve_limit);
   if (endpoints.front().family() != AF_UNIX && port_of(endpoints.front()) == 0)
     throw Refusal(fmt::format("--connect '{}': the port is 0; give the port of the server", address));
   return endpoints;

@@ -52,12 +52,16 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 // Refuses a rate together with an interval, and one at which a connection would hardly ever send.
 void check_rate(const LoadPlan& plan);
 
-// Where to listen. An address that other machines can reach has to be allowed.
+// Refuses to reconnect where it cannot be, and pauses between dials that make no sense.
+void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
+
+// Where to listen. The standard limit applies to names. An address that other machines can reach has to be
+// allowed.
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
-std::vector<Endpoint> resolved_target(const std::string& address);
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
 
 // Whether sockets of the endpoint's kind get the congestion control. One that the user has chosen and this
 // machine refuses throws; where the default is refused, the machine's own takes its place, and the tally

@@ -22,6 +22,7 @@ void RequestSession::next_phases(Time now) {
     phase_ = Phase::ready;
     schedule_.restart();
     fill(now);
+    seat_.settled = true;
     run_.settled(now);
   }
   if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
@@ -77,8 +78,9 @@ void RequestSession::enter_window(Time opens) {
   }
   if (!plan_.open_loop())
     run_.recorder().sent(intended_.size());
-  else
+  else if (!seat_.entered_window)
     run_.recorder().behind_at_opening(schedule_.due_before(opens));
+  seat_.entered_window = !plan_.turns;
   phase_ = Phase::measuring;
   opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;

@@ -25,6 +25,7 @@ Protocol request_response(RequestResponse description) {
   protocol.summary = std::move(description.summary);
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
+  protocol.no_reconnect.clear();
   protocol.make_server = [framing = description.framing, make = std::move(description.handler),
                           rates = RateRules::of(description.least_rate)](const Parameters&) {
     return std::make_unique<HandlerService>(framing, make, rates);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "joust/handler.hpp"
 #include "joust/protocol.hpp"
@@ -20,6 +21,7 @@ class RequestService : public Service {
       : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
   std::unique_ptr<Session> open(const Opening& opening) override;
   void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
+  std::optional<Redial> redial(Time now) override { return run_.redial(now); }
   Publications* publications() override { return &run_.publications(); }
 
  private:

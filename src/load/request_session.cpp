@@ -16,6 +16,8 @@ void RequestSession::on_open(Time now) {
 
 void RequestSession::ready(Time now) {
   greeted_ = true;
+  if (seat_.opened) return come_back(now);
+  seat_.opened = true;
   fill(now);  // before the count, because the start may follow at once
   run_.opened(now);
 }
@@ -160,6 +162,7 @@ void RequestSession::record(Time intended, Time sent, Time now) {
 void RequestSession::fail(const Failure& failure, Time now) {
   if (failed_) return;
   advance(now);
+  if (leaves_seat(failure)) return leave_seat(failure, now);
   lose_schedule();
   failed_ = finished_ = true;
   if (!greeted_) return run_.not_opened(failure, now);

@@ -17,17 +17,18 @@
 namespace joust {
 
 // One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
-// window. If the protocol has a greeting, its answer makes the connection ready.
+// window. If the protocol has a greeting, its answer makes the connection ready. A connection that is lost
+// leaves its seat, with what is left to do, where the plan reconnects.
 class RequestSession : public Session {
  public:
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
-                 std::uint64_t connection)
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, const Seat& seat)
       : exchange_(std::move(exchange)),
         run_(run),
         plan_(run.plan()),
         framing_(framing),
         deframer_(framing),
-        schedule_(plan_, connection) {}
+        schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
+        seat_(seat) {}
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
@@ -94,6 +95,12 @@ class RequestSession : public Session {
   std::size_t in_flight_of_window() const;
   Time oldest_sent() const { return plan_.open_loop() ? sent_.oldest() : intended_.oldest(); }
   void fail(const Failure& failure, Time now);
+  // request_comeback.cpp
+  bool leaves_seat(const Failure& failure) const;
+  void leave_seat(const Failure& failure, Time now);
+  void come_back(Time now);
+  void join(Time now);
+  void go_on_with_schedule(Time now);
 
   // The members that every message uses come first, close together: with thousands of connections they are
   // fetched from main memory each time.
@@ -124,6 +131,7 @@ class RequestSession : public Session {
   Schedule schedule_;               // with an interval or a rate
   InFlight sent_;                   // open loop: when each outstanding request was sent
   Time slot_free_{};                // open loop: since then at least one slot has been free
+  Seat seat_;
 };
 
 }  // namespace joust

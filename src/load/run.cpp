@@ -48,6 +48,7 @@ void LoadRun::opened(Time now) {
 }
 
 void LoadRun::not_opened(const Failure& failure, Time now) {
+  if (plan_.reconnects()) return lost(seats_.take(), failure, now);
   count(failure);
   arrived(now);
 }
@@ -87,7 +88,7 @@ void LoadRun::announce_turn(Time now, Time opens, std::optional<Time> closes, bo
   set(opens_, opens);
   set(closes_, closes.value_or(Time(Duration(kUnknown))));
   if (recorded && !load(first_opens_)) set(first_opens_, opens);
-  if (turns_.begin()) publications_.announce();
+  if (turns_.begin(plan_.reconnects())) publications_.announce();
 }
 
 void LoadRun::rested(Time now) {
@@ -161,7 +162,8 @@ Duration LoadRun::windows(Time ended) const {
 }
 
 std::uint64_t LoadRun::connections_failed() const {
-  return plan_.connections - std::min<std::uint64_t>(opened_.load(), plan_.connections) + failed_.load();
+  return plan_.connections - std::min<std::uint64_t>(opened_.load(), plan_.connections) + failed_.load() +
+         down_.load();
 }
 
 std::uint64_t LoadRun::failures(Stage stage) const {

@@ -13,6 +13,7 @@
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
 #include "load/recorder.hpp"
+#include "load/seats.hpp"
 #include "load/turns.hpp"
 
 namespace joust {
@@ -33,6 +34,10 @@ namespace joust {
 //
 // In counted turns (begin_counted_turn()) there is no ramp, and the window ends with the last reply.
 //
+// With LoadPlan::Reconnect::always a lost connection leaves its seat to another one, which joins the phase
+// that the load is in. Until then it counts as at rest. A seat that is given up counts as one whose
+// connection has failed without reconnecting.
+//
 // All methods: any thread.
 class LoadRun {
  public:
@@ -43,9 +48,17 @@ class LoadRun {
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
 
+  // Before the engine runs: when it does.
+  void begin(Time now) { seats_.begin(now); }
+
   // Called by sessions and services.
+  Seats& seats() { return seats_; }
   void opened(Time now);
   void not_opened(const Failure& failure, Time now);
+  void lost(Seat seat, const Failure& failure, Time now);  // only if the plan reconnects
+  // A lost seat has a connection again. It takes part in the turns after the returned one.
+  Turns::Number came_back(Seat& seat, Time now);
+  std::optional<Redial> redial(Time now);  // see Service
   void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
   void measured(Time now);  // the connection's part of the window is over, or the connection ended
   void failed(const Failure& failure);  // an open connection
@@ -62,7 +75,6 @@ class LoadRun {
   bool turn_under_way() const { return turns_.under_way(); }
   void rested(Time now);                                     // the connection's part of the turn is over
   void gone(Turns::Number entered, bool at_rest, Time now);  // the connection has failed, in turns
-  std::uint64_t next_connection() { return next_connection_.fetch_add(1, std::memory_order_relaxed); }
 
   // Empty while the time is unknown.
   std::optional<Time> start() const { return load(start_); }
@@ -83,6 +95,7 @@ class LoadRun {
   std::optional<Time> first_opens() const { return plan_.turns ? load(first_opens_) : opens(); }
   std::uint64_t connections_opened() const { return opened_.load(); }
   std::uint64_t connections_failed() const;
+  std::uint64_t reconnects() const { return reconnects_.load(); }
   std::uint64_t failures(Stage stage) const;
   std::vector<std::string> complaints() const;
 
@@ -99,16 +112,21 @@ class LoadRun {
   void end_turn(Time now);
   void conclude_phases(Time now);
   void count(const Failure& failure);
+  void give_up(const Seat& seat, Time now);
+  void lose_schedule(const Seat& seat);
+  std::optional<Time> end_of_window() const;
 
   const LoadPlan plan_;
   Publications publications_;
   Recorder recorder_;
-  std::atomic<std::uint64_t> next_connection_{0};
+  Seats seats_{plan_};
   std::atomic<std::uint64_t> opened_{0};
   std::atomic<std::uint64_t> arrived_{0};
   std::atomic<std::uint64_t> settled_{0};
   std::atomic<std::uint64_t> measured_{0};
   std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint64_t> down_{0};  // seats that had a connection and have none
+  std::atomic<std::uint64_t> reconnects_{0};
   std::atomic<bool> window_opened_{false};  // after the connections settled
   Instant_ns start_{kUnknown};
   Instant_ns opens_{kUnknown};

@@ -37,9 +37,9 @@ class Schedule {
  private:
   double gap_ns();
 
-  const double interval_ns_;  // on average
-  const double place_ns_;     // of the first request
-  const bool poisson_, together_;
+  double interval_ns_;  // on average
+  double place_ns_;     // of the first request
+  bool poisson_, together_;
   std::uint64_t random_;  // state of the generator
   Time origin_{};
   double since_origin_ns_{};  // of the next request; kept apart, because an interval may be 333.3 ns

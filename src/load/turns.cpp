@@ -3,18 +3,27 @@
 
 namespace joust {
 
-void Turns::joined() {
-  word_.fetch_add(std::uint64_t{1} << kBits, std::memory_order_acq_rel);
+Turns::Number Turns::joined() {
+  return number_of(word_.fetch_add(std::uint64_t{1} << kBits, std::memory_order_acq_rel));
 }
 
-bool Turns::begin() {
+bool Turns::begin(bool may_be_deserted) {
   std::uint64_t word = word_.load(std::memory_order_acquire);
   std::uint64_t next = 0;
   do {
-    if (remaining_of(word) > 0 || alive_of(word) == 0) return false;
+    const std::uint64_t alive = alive_of(word);
+    if (remaining_of(word) > 0 || (alive == 0 && !may_be_deserted)) return false;
     const std::uint64_t number = (number_of(word) + std::uint64_t{1}) << (2 * kBits);
-    next = number | alive_of(word) << kBits | alive_of(word);
+    next = number | alive << kBits | (alive == 0 ? kDeserted : alive);
   } while (!word_.compare_exchange_weak(word, next, std::memory_order_acq_rel));
+  return true;
+}
+
+bool Turns::end_deserted() {
+  std::uint64_t word = word_.load(std::memory_order_acquire);
+  do {
+    if (remaining_of(word) != kDeserted) return false;
+  } while (!word_.compare_exchange_weak(word, word & ~kMask, std::memory_order_acq_rel));
   return true;
 }
 

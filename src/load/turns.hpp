@@ -20,9 +20,14 @@ class Turns {
   Number number() const { return number_of(word_.load(std::memory_order_acquire)); }
   bool under_way() const { return remaining_of(word_.load(std::memory_order_acquire)) > 0; }
 
-  void joined();  // one more connection takes part, from the next turn on
-  // Begins a turn. False, and nothing changes, if the one before is not over or no connection is left.
-  bool begin();
+  // One more connection takes part, from the turn after the returned one on.
+  Number joined();
+  // Begins a turn. False, and nothing changes, if the one before is not over or, unless it may be deserted,
+  // if no connection is left.
+  bool begin(bool may_be_deserted = false);
+  // A turn that began without a connection is over when this is called. True if that ends a turn.
+  bool end_deserted();
+  bool deserted() const { return remaining_of(word_.load(std::memory_order_acquire)) == kDeserted; }
   // A connection has come to rest. True if that ends the turn.
   bool rested();
   // A connection that has entered turn `entered` last has gone, `at_rest` or in that turn. True if that ends
@@ -34,6 +39,7 @@ class Turns {
   // half: number (24 bits), connections alive (20), connections that the turn waits for (20).
   static constexpr int kBits = 20;
   static constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
+  static constexpr std::uint64_t kDeserted = kMask;  // more connections than a load may have
   static Number number_of(std::uint64_t word) { return static_cast<Number>(word >> (2 * kBits)); }
   static std::uint64_t alive_of(std::uint64_t word) { return word >> kBits & kMask; }
   static std::uint64_t remaining_of(std::uint64_t word) { return word & kMask; }

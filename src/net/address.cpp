@@ -63,11 +63,14 @@ bool is_ipv6(std::string_view host) {
   return ::inet_pton(AF_INET6, std::string(host.substr(0, host.find('%'))).c_str(), &address) == 1;
 }
 
+bool is_ipv4(std::string_view host) {
+  in_addr address{};
+  return ::inet_aton(std::string(host).c_str(), &address) != 0;
+}
+
 // Digits and dots are never looked up as a name.
 bool is_broken_ipv4(std::string_view host) {
-  in_addr address{};
-  return !host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos &&
-         ::inet_aton(std::string(host).c_str(), &address) == 0;
+  return !host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos && !is_ipv4(host);
 }
 
 // The upper half belongs to no IPv6 network that is in use, so the two families never meet.
@@ -90,6 +93,12 @@ std::string objection_to_address(std::string_view text) {
   if ((host.contains(':') && !text.contains("]:")) || host.contains('[') || host.contains(']'))
     return "an IPv6 address stands in brackets (write it like [::1]:9000)";
   return {};
+}
+
+bool holds_name(std::string_view text) {
+  if (text.starts_with(kUnix) || !objection_to_address(text).empty()) return false;
+  const std::string_view host = split(text).host;
+  return !host.empty() && !is_ipv4(host) && !is_ipv6(host);
 }
 
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {

@@ -27,7 +27,9 @@ Json plan_json(const LoadPlan& plan) {
           {"seed", plan.seed},
           {"phase", plan.phase == LoadPlan::Phase::together ? "together" : "spread"},
           {"depth", plan.depth},
-          {"request_timeout_s", seconds(plan.request_timeout)}};
+          {"request_timeout_s", seconds(plan.request_timeout)},
+          {"reconnect", plan.reconnects() ? "always" : "never"},
+          {"backoff_s", {seconds(plan.backoff_least), seconds(plan.backoff_most)}}};
 }
 
 Json latency_json(const Histogram& latency) {
@@ -80,6 +82,7 @@ void add_load(Json& document, const LoadResult& result) {
                              {"failed", result.connections_failed},
                              {"answered", result.messages.answered},
                              {"never_answered", result.messages.never_answered}};
+  document["reconnects"] = result.reconnects;
   document["messages"] = {{"sent", result.messages.sent},
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},

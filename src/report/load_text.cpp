@@ -82,6 +82,14 @@ std::string not_kept_line(const LoadResult& result) {
                          : "");
 }
 
+// A connection that is dialled in vain several times has failed as often.
+std::string failed_line(const LoadResult& result, Stage stage) {
+  const bool is_dial = result.plan.reconnects() && stage == Stage::connect;
+  return fmt::format("  failed       {} at stage {} (of the whole run)\n",
+                     counted(result.errors[static_cast<std::size_t>(stage)], is_dial ? "dial" : "connection"),
+                     stage_name(stage));
+}
+
 // Throughput and latency say nothing of those who waited in vain.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
@@ -167,6 +175,8 @@ std::string load_text(const LoadResult& result) {
   std::string text;
   if (result.duration_s > 0) text += fmt::format("  duration     {}\n", time_text(result.duration_s));
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
+  if (result.plan.reconnects())
+    text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));
   text += fmt::format("  messages     {}: {} sent, {} verified, {} failed, {} in flight at its end\n",
                       result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
                       m.verified, m.failed, m.in_flight);
@@ -174,9 +184,7 @@ std::string load_text(const LoadResult& result) {
   if (result.plan.open_loop()) text += not_kept_line(result);
   if (m.verified > 0) text += throughput_lines(result) + latency_lines(result) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
-    if (result.errors[stage] > 0)
-      text += fmt::format("  failed       {} at stage {} (of the whole run)\n",
-                          counted(result.errors[stage], "connection"), stage_name(static_cast<Stage>(stage)));
+    if (result.errors[stage] > 0) text += failed_line(result, static_cast<Stage>(stage));
   for (const ResultGroup& group : result.groups) text += group_line(group);
   if (m.answered < result.connections_ok) text += unanswered_line(result);
   for (const std::string& feature : result.missing)

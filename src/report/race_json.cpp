@@ -140,6 +140,10 @@ ordered_json load_json(const race::LoadPlan& load) {
           {"arrivals", load.arrivals},
           {"phase", load.phase},
           {"depth", load.depth},
+          {"reconnect", load.reconnect},
+          {"backoff_s",
+           {std::chrono::duration<double>(load.backoff.least).count(),
+            std::chrono::duration<double>(load.backoff.most).count()}},
           {"payload_bytes", or_null(load.payload_bytes)}};
 }
 

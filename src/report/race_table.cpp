@@ -119,10 +119,11 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
   if (load.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"
                                     : fmt::format("{} requests outstanding on each", load.depth));
+  if (load.reconnects()) parts.emplace_back("lost connections come back");
 }
 
 // ", 2 loops"; nothing where each has one.
-std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::* side) {
+std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::*side) {
   std::uint64_t least = 1024, most = 1;
   for (const race::Contestant& contestant : race.scenario.contestants) {
     const std::uint64_t loops =

@@ -120,6 +120,18 @@ TEST_P(DialTo, NobodyThere) {
   EXPECT_EQ(dialling.tally().opened, 0U);
 }
 
+// These dials succeed without a wait, so no later event wakes the loop.
+TEST_P(DialTo, AUnixSocketThatAcceptsAtOnce) {
+  checks(Duty::dialling);
+  Limits limits = brisk();
+  limits.connect = kPatience * 2;
+  const Counterpart server(Manner::in_pieces, unix_address());
+  AskingService asking({});
+  Dialling dialling(GetParam(), asking, {server.endpoint()}, 3, limits);
+  dialling.run().wait();
+  expect_all_answered(asking, 3, 1);
+}
+
 // These dials fail without a wait, so no later event wakes the loop.
 TEST_P(DialTo, AUnixSocketThatIsNotThere) {
   Limits limits = brisk();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <thread>
 
 #include "engines/engine.hpp"
@@ -37,6 +38,42 @@ TEST(Client, VerifiesEveryReply) {
     EXPECT_FALSE(result.latencies.p99_9) << "1 reply lies beyond: no percentile";
     EXPECT_TRUE(result.complaints.empty());
   }
+}
+
+TEST(Client, ComesBackToAServerThatIsStartedAgain) {
+  ClientOptions options{.load = {.connections = 3,
+                                 .messages = 100,
+                                 .interval = std::chrono::milliseconds(2),
+                                 .reconnect = LoadPlan::Reconnect::always,
+                                 .backoff_least = std::chrono::milliseconds(5),
+                                 .reconnect_for = std::chrono::minutes(1)}};
+  std::optional<Server> server(std::in_place, prefix_protocol());
+  options.connect = server->address();
+  server->start();
+  Client client(prefix_protocol(), options);
+  ClientResult result;
+  {
+    const std::jthread running([&] { result = client.run(); });
+    while (server->statistics().connections_opened < 3) std::this_thread::yield();
+    server.reset();
+    server.emplace(prefix_protocol(), ServerOptions{.listen = options.connect});
+    server->start();
+  }
+  EXPECT_EQ(result.reconnects, 3U);
+  EXPECT_EQ(result.connections_failed, 0U);
+  EXPECT_EQ(result.messages_sent, 300U);
+  EXPECT_EQ(result.messages_sent, result.messages_verified + result.messages_failed);
+}
+
+TEST(Client, RefusesToReconnectWhereItCannot) {
+  const LoadPlan plan{.reconnect = LoadPlan::Reconnect::always};
+  EXPECT_THROW(Client(prefix_protocol(), {.engine = "null", .load = plan}), std::invalid_argument);
+  Protocol final = prefix_protocol();
+  final.no_reconnect = "a reason";
+  EXPECT_THROW(Client(final, {.connect = "127.0.0.1:1", .load = plan}), std::invalid_argument);
+  LoadPlan hasty = plan;
+  hasty.backoff_least = {};
+  EXPECT_THROW(Client(prefix_protocol(), {.connect = "127.0.0.1:1", .load = hasty}), std::invalid_argument);
 }
 
 TEST(Client, AnswersInProcessWithoutAnAddress) {

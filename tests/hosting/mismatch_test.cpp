@@ -78,6 +78,15 @@ TEST(Mismatch, IsARingForFilesThatTheEngineLacks) {
   EXPECT_EQ(mismatch(kStream, ring), "");
 }
 
+TEST(Mismatch, IsAConnectionThatCannotBeginAgain) {
+  Protocol spoken;
+  spoken.no_reconnect = "a reason";
+  EXPECT_EQ(reconnect_mismatch(spoken), "unsupported: no reconnecting: a reason");
+  for (const Protocol& builtin : builtin_protocols())
+    EXPECT_EQ(reconnect_mismatch(builtin).empty(), builtin.name == "echo" || builtin.name == "uppercase");
+  EXPECT_NE(reconnect_mismatch(Protocol()), "") << "unless a protocol says that it can";
+}
+
 class FileDemands : public testing::Test {
  protected:
   static Demands of_load(std::size_t connections, const Settings& options) {

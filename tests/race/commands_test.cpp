@@ -78,6 +78,19 @@ TEST(Commands, ALoadIsToldItsSchedule) {
   EXPECT_TRUE(told(" -c 256 --counted-turns -t 1 ")) << "each turn says how many";
 }
 
+TEST(Commands, ALoadIsToldToReconnect) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  Case one = scenario.cases.front();
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  const auto words = [&] { return shell_text(load_words(scenario, one, entry, {}, "ADDRESS", "FILE")); };
+  EXPECT_FALSE(words().contains("--reconnect"));
+  one.load.set_reconnect("always");
+  EXPECT_TRUE(words().contains(" --reconnect always --backoff 50ms..1s "));
+  entry.in_process = true;
+  EXPECT_FALSE(words().contains("--reconnect")) << "there is nothing to dial";
+}
+
 TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
   Scenario scenario = fake_scenario({"epoll"});
   Case& one = scenario.cases.front();

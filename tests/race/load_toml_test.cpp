@@ -55,6 +55,35 @@ TEST_F(ScenarioFile, ACaseMayHaveSeveralRates) {
             "of the capacity (30%)");
 }
 
+TEST_F(ScenarioFile, LostConnectionsMayComeBack) {
+  const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
+  const auto scenario = read(R"(
+load = { duration = "1s", reconnect = "always", backoff = "5ms..2s" }
+matrix = { servers = ["epoll"] }
+[[case]]
+name = "back"
+[[case]]
+name = "constant"
+load = { backoff = "10ms" }
+[[case]]
+name = "gone"
+load = { reconnect = "never" }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_TRUE(scenario->cases[0].load.reconnects());
+  EXPECT_EQ(scenario->cases[0].load.backoff, (DurationRange{milliseconds(5), seconds(2)}));
+  EXPECT_EQ(scenario->cases[1].load.backoff, (DurationRange{milliseconds(10), milliseconds(10)}));
+  EXPECT_FALSE(scenario->cases[2].load.reconnects());
+  EXPECT_EQ(problem("load = { duration = \"1s\", reconnect = \"often\" }" + end),
+            "1:27: key 'load.reconnect': 'often' is not allowed; allowed: never, always");
+  EXPECT_EQ(problem("load = { duration = \"1s\", reconnect = \"always\", backoff = \"0..1s\" }" + end),
+            "1:49: key 'load.backoff': out of range; allowed: a time or two from 1ms to 1h, such as "
+            "\"50ms..1s\"");
+  EXPECT_EQ(problem("load = { duration = \"1s\", backoff = \"1s\" }" + end),
+            "1:1: key 'load': backoff has no meaning without reconnecting; allowed: with reconnect = "
+            "\"always\"");
+}
+
 TEST_F(ScenarioFile, AScheduleThatMeansNothingIsToldSo) {
   const std::string end = "\nmatrix = { servers = [\"epoll\"] }\n";
   EXPECT_EQ(problem("load = { duration = \"1s\", rate = \"5k\", interval = \"1ms\" }" + end),

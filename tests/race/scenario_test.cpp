@@ -102,7 +102,7 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
-      "rate, rates, arrivals, phase, depth, payload; did you mean 'connections'?");
+      "rate, rates, arrivals, phase, reconnect, backoff, depth, payload; did you mean 'connections'?");
 }
 
 TEST_F(ScenarioFile, WrongTypesSayWhatIsAllowed) {

@@ -240,7 +240,8 @@ TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
   EXPECT_EQ(
       problem(rest + "full = { load = { conections = 5 } }\n"),
       "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, duration, warmup, "
-      "interval, rate, rates, arrivals, phase, depth, payload; did you mean 'connections'?");
+      "interval, rate, rates, arrivals, phase, reconnect, backoff, depth, payload; did you mean "
+      "'connections'?");
   ASSERT_TRUE(read(rest));
   const auto full = read_scenario(path_, fake_catalogue(), Size::full);
   ASSERT_FALSE(full);

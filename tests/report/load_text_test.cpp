@@ -44,6 +44,19 @@ TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
   EXPECT_TRUE(has(load_text(result), ", peak memory not known\n")) << load_text(result);
 }
 
+TEST(LoadText, WhatCameBackIsTold) {
+  LoadResult result = result_of(1);
+  result.errors[static_cast<std::size_t>(Stage::connect)] = 3;
+  result.errors[static_cast<std::size_t>(Stage::receive)] = 1;
+  EXPECT_FALSE(has(load_text(result), "reconnects"));
+  EXPECT_TRUE(has(load_text(result), "3 connections at stage connect"));
+  result.plan.reconnect = LoadPlan::Reconnect::always;
+  result.reconnects = 1;
+  EXPECT_TRUE(has(load_text(result), "  reconnects   1 (of the whole run)\n")) << load_text(result);
+  EXPECT_TRUE(has(load_text(result), "3 dials at stage connect"));
+  EXPECT_TRUE(has(load_text(result), "1 connection at stage receive"));
+}
+
 TEST(LoadText, FailuresAfterTheWindowDoNotContradictIt) {
   LoadResult result = result_of(1);
   result.connections_ok = 0, result.connections_failed = 1;

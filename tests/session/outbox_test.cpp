@@ -23,7 +23,7 @@ std::string shown_by(const Outbox& outbox) {
 
 // An outbox beside the plainest thing that does the same; what has been shown is looked at again until it is
 // released.
-class Model {
+class OutboxModel {
  public:
   void append(std::size_t size) {
     std::string bytes(size, '\0');
@@ -68,7 +68,7 @@ class Model {
 };
 
 RC_GTEST_PROP(OutboxProperty, BehavesLikeAQueueOfBytes, ()) {
-  Model model;
+  OutboxModel model;
   const auto steps = *rc::gen::container<std::vector<std::pair<int, std::size_t>>>(
       rc::gen::pair(rc::gen::inRange(0, 3), rc::gen::inRange<std::size_t>(0, 3000)));
   for (const auto& [what, size] : steps) {

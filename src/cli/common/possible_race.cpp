@@ -83,6 +83,8 @@ void check_effects(const Program& program, const race::Plan& plan) {
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
+  if (const std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty())
+    return reason;
   if (!protocol.demands) return {};
   const LoadPlan plan = plan_of(load);
   const Demands of_client =

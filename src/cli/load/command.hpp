@@ -10,6 +10,7 @@
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/common/reconnect_arguments.hpp"
 #include "cli/common/schedule_arguments.hpp"
 #include "cli/common/turn_taking.hpp"
 #include "connection/tally.hpp"
@@ -41,6 +42,7 @@ struct Load {
   std::uint64_t messages = 0;
   std::optional<Option> duration{}, warmup{}, search_option{}, json_option{};
   ScheduleArguments schedule{};
+  ReconnectArguments reconnect{};
   std::string wanted{};                  // --search
   std::optional<Criterion> criterion{};  // the same, understood
   std::uint64_t payload = 32;

@@ -23,8 +23,7 @@ bool goes_on(int error, int family) {
 }
 
 // Returns 0 or the errno. On Linux the send timeout applies to connect too.
-int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, const Crew& crew) {
-  const Time give_up = Clock::now() + hosting.limits.connect;
+int connect_to(int socket, const Endpoint& endpoint, Time give_up, const Crew& crew) {
   while (!crew.draining()) {
     const Duration left = give_up - Clock::now();
     if (left <= Duration::zero()) return ETIMEDOUT;
@@ -37,14 +36,15 @@ int connect_to(int socket, const Endpoint& endpoint, const Hosting& hosting, con
 
 }  // namespace
 
-Fd dial_blocking(const Hosting& hosting, const Crew& crew) {
+Fd dial_blocking(const Hosting& hosting, const Crew& crew, Time until) {
   const Target& target = *hosting.target;
   Failure failure;
   Fd connected;
   for (std::size_t i = 0; i < target.endpoints() && !connected.is_open(); ++i) {
     try {
       Fd socket = target.make_socket(i, 0);
-      const int error = connect_to(socket.get(), target.endpoint(i), hosting, crew);
+      const Time give_up = std::min(Clock::now() + hosting.limits.connect, until);
+      const int error = connect_to(socket.get(), target.endpoint(i), give_up, crew);
       failure = target.connect_failure(i, error);
       if (error == 0) connected = std::move(socket);
     } catch (const std::system_error& error) {

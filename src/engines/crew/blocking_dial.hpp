@@ -8,7 +8,7 @@
 namespace joust {
 
 // A socket connected to the first of the target's endpoints that accepts. An empty one if none does, which is
-// counted, or if the crew is told to end meanwhile.
-Fd dial_blocking(const Hosting& hosting, const Crew& crew);
+// counted, or if the crew is told to end meanwhile. After `until` none is of use.
+Fd dial_blocking(const Hosting& hosting, const Crew& crew, Time until);
 
 }  // namespace joust

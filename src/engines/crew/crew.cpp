@@ -85,10 +85,11 @@ void Crew::dismiss_spare() {
   peers_.splice(peers_.end(), spare_);
 }
 
-void Crew::start(Fd socket) {
+void Crew::start(Fd socket, Time dial_until) {
   CrewPeer& peer = *spare_.front();
   peers_.splice(peers_.end(), spare_);
   peer.socket = std::move(socket);
+  peer.dial_until = dial_until;
   peer.enter(CrewPeer::Stage::begun);
 }
 

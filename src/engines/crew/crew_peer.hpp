@@ -46,6 +46,7 @@ class CrewPeer {
   void catch_up(Time now);
 
   std::mutex mutex;
+  Time dial_until = Time::max();               // when it was started without a socket
   Fd socket;                                   // used only by the first owner until the connection is open
   std::optional<StreamConnection> connection;  // while it is open
   std::atomic<bool> nudged{false};             // by the host, and not acknowledged yet

@@ -39,6 +39,7 @@ Host::Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make)
       stop_(stop),
       listeners_(hosting.listeners),
       undialled_(hosting.dials),
+      vacancies_(hosting.service),
       crew_(hosting, std::move(make), [this](CrewPeer& peer) { dial(peer); }) {
   events_.reserve(kBeforeListeners + listeners_.size());
 }
@@ -51,7 +52,7 @@ Host::~Host() {
 // Called by a peer's thread.
 void Host::dial(CrewPeer& peer) {
   const Dialling under_way(connecting_, crew_);
-  peer.socket = dial_blocking(hosting_, crew_);
+  peer.socket = dial_blocking(hosting_, crew_, peer.dial_until);
 }
 
 void Host::run() {
@@ -59,17 +60,26 @@ void Host::run() {
   hosting_.ready();
   for (start_dials(); !over(); start_dials()) {
     wait();
-    crew_.attend(now_);
+    attend_crew();
     accept_from_ready();
     if (stop_.requested() && !drain_by_) begin_drain();
     if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
   }
 }
 
+void Host::attend_crew() {
+  const std::size_t before = crew_.size();
+  crew_.attend(now_);
+  if (hosting_.serves() || drain_by_) return;
+  for (std::size_t ended = before - crew_.size(); ended > 0; --ended) vacancies_.add();
+}
+
 void Host::wait() {
   Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
   if (accept_again_) until = std::min(until, *accept_again_);
   if (const auto due = crew_.due()) until = std::min(until, *due);
+  if (const auto due = vacancies_.due(); due && connecting_ < hosting_.limits.dials_at_once)
+    until = std::min(until, *due);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
   events_.clear();  // ppoll ignores negative descriptors
   events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
@@ -100,23 +110,31 @@ void Host::accept_peers(const Listener& listener) {
       accept_again_ = now_ + hosting_.limits.accept_pause;
       return;
     }
-    crew_.start(std::move(accepted.socket));
+    crew_.start(std::move(accepted.socket), {});
   }
 }
 
 void Host::start_dials() {
-  while (undialled_ > 0 && !drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
-    --undialled_;
+  while (!drain_by_ && connecting_ < hosting_.limits.dials_at_once) {
+    Time until = Time::max();
+    if (undialled_ > 0)
+      --undialled_;
+    else if (const auto again = vacancies_.take(now_))
+      until = again->until;
+    else
+      return;
     connecting_.fetch_add(1);
-    if (!take_on(Fd{})) connecting_.fetch_sub(1);
+    if (take_on(Fd{}, until)) continue;
+    connecting_.fetch_sub(1);
+    vacancies_.add();
   }
 }
 
 // Starts threads for a connection that cannot wait for them. False, and counted, if there is none.
-bool Host::take_on(Fd socket) {
+bool Host::take_on(Fd socket, Time dial_until) {
   const auto shortage = crew_.prepare();
   if (!shortage) {
-    crew_.start(std::move(socket));
+    crew_.start(std::move(socket), dial_until);
     return true;
   }
   hosting_.not_opened(*shortage, now_);
@@ -134,6 +152,7 @@ void Host::begin_drain() {
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
+  vacancies_.abandon();
   crew_.drain();
 }
 

@@ -11,6 +11,7 @@
 
 #include "engines/engine.hpp"
 #include "engines/crew/crew.hpp"
+#include "engines/loop/vacancies.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 
@@ -27,19 +28,23 @@ class Host {
 
  private:
   void dial(CrewPeer& peer);
-  bool over() const { return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0)); }
+  bool over() const {
+    return crew_.size() == 0 && (drain_by_ || (!hosting_.serves() && undialled_ == 0 && vacancies_.empty()));
+  }
   void wait();
   void accept_from_ready();
   void accept_peers(const Listener& listener);
   void start_dials();
-  bool take_on(Fd socket);
+  bool take_on(Fd socket, Time dial_until = Time::max());
+  void attend_crew();
   void begin_drain();
 
   const Hosting& hosting_;
   Stop& stop_;
-  std::span<Listener* const> listeners_;    // until the stop
-  std::vector<pollfd> events_;              // the crew, the stop, and the listeners in their order
-  std::size_t undialled_;                   // connections
+  std::span<Listener* const> listeners_;  // until the stop
+  std::vector<pollfd> events_;            // the crew, the stop, and the listeners in their order
+  std::size_t undialled_;                 // connections
+  Vacancies vacancies_;
   std::atomic<std::size_t> connecting_{0};  // dials in progress
   Time now_ = Clock::now();
   std::optional<Time> accept_again_;  // while accepting is paused

@@ -7,6 +7,7 @@
 
 #include "base/fd.hpp"
 #include "engines/engine.hpp"
+#include "engines/loop/vacancies.hpp"
 #include "net/target.hpp"
 
 namespace joust {
@@ -14,19 +15,27 @@ namespace joust {
 // A connect in progress: which of the target's endpoints is being tried, and until when.
 struct Dial {
   std::size_t endpoint = 0;
+  Time until = Time::max();  // later it is of no use
   Time give_up{};
   bool in_progress = false;  // not yet reported to Dials as succeeded or failed
   bool again = false;        // connect() must be called again: the endpoint's backlog was full
+  bool connected = false;    // reported as succeeded
 };
 
 // The connections that one loop still has to dial: limits the number in progress, and chooses the next
-// endpoint after a failure. It makes no system call. One thread.
+// endpoint after a failure. It knows which connections are dialled again. It makes no system call. One
+// thread.
 class Dials {
  public:
-  Dials(const Hosting& hosting, std::size_t count) : hosting_(hosting), unstarted_(count) {}
+  Dials(const Hosting& hosting, std::size_t count)
+      : hosting_(hosting), unstarted_(count), vacancies_(hosting.service) {}
 
-  // The next connect to start; nothing if enough are in progress or all have been started.
-  std::optional<Dial> start();  // in progress from here on
+  // The next connect to start; nothing if enough are in progress or none is to be started now.
+  std::optional<Dial> start(Time now);  // in progress from here on
+  // When to call start() again even if nothing happens, if ever.
+  std::optional<Time> due() const {
+    return in_progress_ >= hosting_.limits.dials_at_once ? std::nullopt : vacancies_.due();
+  }
   void succeeded(Dial& dial);
 
   // The connect failed. The same connection is tried at the target's next endpoint; after the last one, the
@@ -34,17 +43,26 @@ class Dials {
   void failed(Dial& dial, int error, Time now);
   void failed(Dial& dial, const Failure& failure, Time now);
 
+  // A connection that had been opened is gone.
+  void ended() {
+    if (!abandoned_) vacancies_.add();
+  }
+
   void abandon() {  // the program is stopping
+    abandoned_ = true;
     unstarted_ = 0;
     retries_.clear();
+    vacancies_.abandon();
   }
-  bool done() const { return unstarted_ == 0 && retries_.empty() && in_progress_ == 0; }
+  bool done() const { return unstarted_ == 0 && retries_.empty() && in_progress_ == 0 && vacancies_.empty(); }
 
  private:
   const Hosting& hosting_;
   std::size_t unstarted_;
   std::size_t in_progress_ = 0;
   std::vector<Dial> retries_;
+  Vacancies vacancies_;
+  bool abandoned_ = false;
 };
 
 // The share of loop `index` when `count` items are divided evenly among `loops`.

@@ -99,6 +99,7 @@ void LoopCore<Peer>::sweep() {
     }
     timers_.remove(*peer);
     group_.open.fetch_sub(1);
+    if (peer->dial.connected) dials_.ended();
     const std::size_t place = peer->index;
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;
@@ -214,14 +215,14 @@ void LoopCore<Peer>::pause_accepting() {
 // Makes sockets for the connects that may start now. Called before the wait, when no event is being handled.
 template <typename Peer>
 void LoopCore<Peer>::start_dials(int flags) {
-  while (auto dial = dials_.start()) {
+  while (auto dial = dials_.start(now_)) {
     Fd socket = socket_for(*dial, flags);
     if (!socket.is_open()) continue;
     try {
       Peer& peer = add(std::move(socket));
       group_.open.fetch_add(1);
       peer.dial = *dial;
-      peer.dial.give_up = now_ + hosting_.limits.connect;
+      peer.dial.give_up = std::min(now_ + hosting_.limits.connect, peer.dial.until);
       timers_.arm(peer, peer.dial.give_up);
       guarded(peer, [&] { connect(peer); });
     } catch (const std::bad_alloc& error) {

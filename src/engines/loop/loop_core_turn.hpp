@@ -13,6 +13,7 @@ std::optional<Time> LoopCore<Peer>::due() const {
   if (gathering_.under_way()) return now_;
   auto next = timers_.next();
   if (next) next = lateness_.sleeps_until(*next);
+  if (const auto dial = dials_.due()) next = std::min(next.value_or(Time::max()), *dial);
   if (next && *next <= now_ + kNextTurn) return now_;
   if (stop_.requested()) next = std::min(next.value_or(Time::max()), now_ + kLookForStop);
   return next;

@@ -73,6 +73,8 @@ class PoolCore : public LoopCore<Peer> {
   // Main thread. The peer has a session, or will have one.
   void hand(Peer& peer, unsigned notes);
   void finish_turn();
+  // A connect to a unix socket succeeds at once, so there may be peers for the workers before the wait.
+  Duration next_wait() const { return batch_.empty() ? LoopCore<Peer>::next_wait() : Duration::zero(); }
   bool awaits_stop() const { return !stopping_; }
   void request_stop() { stopping_ = true; }
 

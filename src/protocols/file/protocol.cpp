@@ -28,6 +28,7 @@ Protocol file_protocol() {
   protocol.counts_turns = true;
   // The first ends connections, the second makes one file of one transfer.
   protocol.options_without_turns = {"requests-per-connection", "output"};
+  protocol.no_reconnect = "a transfer that was begun over other connections cannot be taken over";
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
   protocol.verified = "by size and place, and a copy by its digest after the timed window";

@@ -63,6 +63,20 @@ void read_schedule(TableReader& reader, LoadPlan& load) {
   assign(load.phase, reader.word("phase", phase_words()));
 }
 
+void read_reconnect(TableReader& reader, LoadPlan& load) {
+  constexpr auto kShortestPause = std::chrono::milliseconds(1);
+  constexpr auto kLongestPause = std::chrono::hours(1);
+  if (const auto word = reader.word("reconnect", reconnect_words())) load.set_reconnect(*word);
+  const auto text = reader.text("backoff");
+  if (!text) return;
+  const auto range = parse_duration_range(*text);
+  if (range && range->least >= kShortestPause && range->most <= kLongestPause)
+    load.backoff = *range;
+  else
+    reader.wrong("backoff", (range ? "out of range" : range.error()) +
+                                "; allowed: a time or two from 1ms to 1h, such as \"50ms..1s\"");
+}
+
 }  // namespace
 
 void read_load(const toml::table* table, const std::string& path, LoadPlan& load, Problems& problems) {
@@ -72,6 +86,7 @@ void read_load(const toml::table* table, const std::string& path, LoadPlan& load
   read_end(reader, load);
   assign(load.warmup, reader.duration("warmup", Duration(0)));
   read_schedule(reader, load);
+  read_reconnect(reader, load);
   assign(load.depth, reader.count("depth", 1, kMostDepth));
   if (const auto payload = reader.bytes("payload", 1, kMostPayloadBytes)) load.payload_bytes = payload;
   reader.finish();

@@ -33,6 +33,7 @@ void apply_to(LoadPlan& load, const Overrides& given) {
     load.send_every(*given.interval);
   replace(load.arrivals, given.arrivals);
   replace(load.phase, given.phase);
+  if (given.reconnect) load.set_reconnect(*given.reconnect);
   replace(load.depth, given.depth);
   if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
 }

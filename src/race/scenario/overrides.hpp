@@ -16,7 +16,7 @@ struct Overrides {
   std::optional<double> rate_per_s{};
   std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> sweep{};  // "connections=1..20"
-  std::optional<std::string> arrivals{}, phase{};
+  std::optional<std::string> arrivals{}, phase{}, reconnect{};
   std::optional<Duration> request_timeout{}, trial_timeout{};
   std::optional<std::uint64_t> rounds{}, seed{};
   std::optional<bool> turns{};

@@ -88,6 +88,11 @@ void LoadPlan::send_every(Duration time) {
   interval = time;
 }
 
+void LoadPlan::set_reconnect(const std::string& word) {
+  reconnect = word;
+  if (!reconnects()) backoff = LoadPlan().backoff;
+}
+
 std::span<const std::string> arrivals_words() {
   static const std::array<std::string, 2> kWords{"constant", "poisson"};
   return kWords;
@@ -95,6 +100,11 @@ std::span<const std::string> arrivals_words() {
 
 std::span<const std::string> phase_words() {
   static const std::array<std::string, 2> kWords{"spread", "together"};
+  return kWords;
+}
+
+std::span<const std::string> reconnect_words() {
+  static const std::array<std::string, 2> kWords{"never", "always"};
   return kWords;
 }
 
@@ -207,6 +217,8 @@ std::optional<std::string> check_load(const LoadPlan& load) {
            "messages (-m)";
   if (!load.open_loop() && load.arrivals != defaults.arrivals)
     return "arrivals has no meaning without a rate";
+  if (!load.reconnects() && load.backoff != defaults.backoff)
+    return "backoff has no meaning without reconnecting; allowed: with reconnect = \"always\"";
   if (!load.open_loop() && load.interval.count() == 0 && load.phase != defaults.phase)
     return "phase has no meaning in a closed loop; allowed: with a rate or an interval";
   return std::nullopt;

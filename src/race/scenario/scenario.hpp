@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/duration_range.hpp"
 #include "joust/time.hpp"
 #include "race/scenario/catalogue.hpp"
 
@@ -46,6 +47,8 @@ struct LoadPlan {
   std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
   std::uint64_t depth = 1;
   std::optional<std::uint64_t> payload_bytes{};
+  std::string reconnect = "never";  // lost connections are dialled again: never, or always
+  DurationRange backoff{std::chrono::milliseconds(50), std::chrono::seconds(1)};  // before each dial
   std::uint64_t seed = 0;               // of Poisson arrivals; set by the race for each round
   bool turns = false;                   // contestants take turns within a generation; set by the race's plan
   Duration rest{0};                     // the longest time between two turns of a contestant; likewise
@@ -56,6 +59,7 @@ struct LoadPlan {
 
   bool counted_turns() const { return turns && turn_unit != TurnUnit::time; }
   Duration turns_add_up_to() const { return duration.value_or(turns_of_messages); }
+  bool reconnects() const { return reconnect == "always"; }
   bool open_loop() const { return rate_per_s || rate_share || !rates.empty(); }
   // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
   // exceeded. 0 in a closed loop.
@@ -65,11 +69,13 @@ struct LoadPlan {
   void send_at_rate(double per_s);
   void send_at_rates(std::vector<Rate> each);
   void send_every(Duration time);
+  void set_reconnect(const std::string& word);  // "never" takes the pauses away
 };
 
-// The words for `arrivals` and `phase`.
+// The words for `arrivals`, `phase` and `reconnect`.
 std::span<const std::string> arrivals_words();
 std::span<const std::string> phase_words();
+std::span<const std::string> reconnect_words();
 
 // TCP options of all contestants of a case, but for a nodelay that one has of its own (EngineChoice). Those
 // not given have the engines' common default.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "joust/limits.hpp"
@@ -83,14 +82,6 @@ bool needs_quotes(const std::string& word) {
 
 }  // namespace
 
-std::string duration_word(Duration time) {
-  constexpr std::array kUnits{std::pair{1'000'000'000LL, "s"}, std::pair{1'000'000LL, "ms"},
-                              std::pair{1'000LL, "us"}};
-  for (const auto& [factor, unit] : kUnits)
-    if (time.count() % factor == 0) return fmt::format("{}{}", time.count() / factor, unit);
-  return fmt::format("{}ns", time.count());
-}
-
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
   const EngineChoice& server = entry.contestant.server;
   Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
@@ -119,6 +110,10 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
     add(words, "-w", duration_word(load.warmup));
   }
   add_schedule(words, load);
+  if (load.reconnects() && !entry.in_process) {
+    add(words, "--reconnect", load.reconnect);
+    add(words, "--backoff", range_word(load.backoff));
+  }
   if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
   add(words, "--payload", load.payload_bytes);
   add_options(words, entry.client_options);

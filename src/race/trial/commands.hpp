@@ -24,7 +24,4 @@ std::string external_command(const Contestant& contestant, const std::string& po
 // The words quoted for a shell.
 std::string shell_text(const Words& words);
 
-// "300ms", "1s": the exact time, for parse_duration().
-std::string duration_word(Duration time);
-
 }  // namespace joust::race

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "load/run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+// Connections that are lost and come back: LoadPlan::Reconnect::always.
+namespace joust {
+
+// Of a load that measures for a time, as soon as it is known.
+std::optional<Time> LoadRun::end_of_window() const {
+  return plan_.messages || plan_.turns ? std::nullopt : closes();
+}
+
+void LoadRun::lost(Seat seat, const Failure& failure, Time now) {
+  count(failure);
+  if (seat.opened && !std::exchange(seat.down, true)) down_.fetch_add(1);
+  if (!seats_.wait(seat, now)) give_up(seat, now);
+}
+
+// A turn that began while all were lost is over: the connection does not take part in it.
+Turns::Number LoadRun::came_back(Seat& seat, Time now) {
+  reconnects_.fetch_add(1);
+  if (std::exchange(seat.down, false)) down_.fetch_sub(1);
+  if (!plan_.turns) return 0;
+  const Turns::Number turn = turns_.joined();
+  if (turns_.end_deserted()) end_turn(now);
+  return turn;
+}
+
+// A turn without a connection takes its time like any other, or none if it is a count: the contestant is on
+// turn, and does not work.
+std::optional<Redial> LoadRun::redial(Time now) {
+  if (!plan_.reconnects()) return std::nullopt;
+  const bool deserted = turns_.deserted();
+  const Time turn_ends = deserted ? closes().value_or(now) : Time::max();
+  if (deserted && now >= turn_ends && turns_.end_deserted()) end_turn(now);
+  const Time end = end_of_window().value_or(Time::max());
+  if (now >= end) {
+    while (const auto seat = seats_.take_waiting()) give_up(*seat, now);
+    return std::nullopt;
+  }
+  const auto next = seats_.dial(now);
+  if (!next) return std::nullopt;
+  if (*next <= now) return Redial{.at = *next, .until = end};
+  return Redial{.at = std::min({*next, end, now < turn_ends ? turn_ends : *next})};
+}
+
+void LoadRun::give_up(const Seat& seat, Time now) {
+  if (!seat.opened) return arrived(now);
+  if (plan_.turns) return;  // Turns knows that it has gone
+  if (plan_.messages && plan_.warmup != Duration{} && !seat.settled) settled(now);
+  lose_schedule(seat);
+  measured(now);
+}
+
+// The requests that were due in the window and will not be sent any more.
+void LoadRun::lose_schedule(const Seat& seat) {
+  if (!plan_.open_loop() || plan_.messages || !start() || !seat.schedule) return;
+  Schedule schedule = *seat.schedule;
+  if (!schedule.has_begun()) schedule.begin(*start());
+  const std::uint64_t due = schedule.due_before(*closes());
+  const std::uint64_t due_in_window = due - schedule.due_before(*opens());
+  recorder_.never_sent(due_in_window);
+  recorder_.behind_at_end(seat.entered_window ? due : due_in_window);
+}
+
+}  // namespace joust

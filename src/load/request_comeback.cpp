@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "load/request_session.hpp"
+
+#include <utility>
+
+// A connection that is lost leaves its seat to the next one, which joins the load.
+namespace joust {
+
+// A wrong reply is none that another connection would make right. In the last phase nothing is left to do.
+bool RequestSession::leaves_seat(const Failure& failure) const {
+  if (!plan_.reconnects() || failure.stage == Stage::verify || finished_ || phase_ == Phase::finishing)
+    return false;
+  const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
+  return !all_sent;
+}
+
+// Requests written in advance were not sent: the next connection writes its own.
+void RequestSession::leave_seat(const Failure& failure, Time now) {
+  failed_ = finished_ = true;
+  if (greeted_) exchange_->on_failure();
+  if (greeted_ && records(now)) run_.recorder().failed(in_flight_of_window());
+  if (plan_.turns && greeted_) {
+    lose_schedule();
+    run_.gone(turn_, phase_ == Phase::waiting, now);
+  } else if (plan_.has_schedule()) {
+    seat_.schedule.emplace(schedule_);
+  }
+  seat_.in_window = in_advance() || plan_.turns ? 0 : in_window_;
+  seat_.answered = answered_;
+  seat_.replied = replies_ > 0;
+  intended_.clear();
+  sent_.clear();
+  phase_ = Phase::finishing;
+  run_.lost(std::move(seat_), failure, now);
+}
+
+void RequestSession::come_back(Time now) {
+  answered_ = seat_.answered;
+  turn_ = run_.came_back(seat_, now);
+  if (!plan_.turns && run_.start()) join(now);
+  fill(now);
+}
+
+// The load is under way: the connection takes part in the phase that has been reached.
+void RequestSession::join(Time now) {
+  phase_ = Phase::warming;
+  in_window_ = seat_.in_window;
+  closes_ = run_.closes().value_or(Time::max());
+  slot_free_ = now;
+  go_on_with_schedule(now);
+  if (plan_.messages && run_.opens())
+    enter_window(*run_.opens());
+  else if (plan_.messages && seat_.settled)
+    phase_ = Phase::ready;
+  conclude(now);
+}
+
+// In an open loop the requests that were due meanwhile are sent now, and are late by as much. In a closed one
+// none was due.
+void RequestSession::go_on_with_schedule(Time now) {
+  if (!plan_.has_schedule()) return;
+  if (!schedule_.has_begun())
+    schedule_.begin(plan_.open_loop() ? *run_.start() : now);
+  else if (!plan_.open_loop())
+    schedule_.move_back(now);
+}
+
+}  // namespace joust

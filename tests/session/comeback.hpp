@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "session/by_hand.hpp"
+
+namespace joust::test {
+
+inline constexpr Time kBegin = Time(std::chrono::seconds(4000));
+inline constexpr auto kAlways = LoadPlan::Reconnect::always;
+inline const Failure kReset{Stage::receive, ECONNRESET, {}};
+
+// A load on echo whose lost connections come back. The engine's part is done by hand too: redial() is asked,
+// and open() follows.
+class ComebackLoad : public EchoLoad {
+ protected:
+  void begin(LoadPlan plan) {
+    plan.reconnect = kAlways;
+    run_.emplace(plan);
+    run_->observe([this](LoadRun::Milestone milestone) { reached_.push_back(milestone); });
+    run_->begin(kBegin);
+    client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
+    for (std::size_t i = 0; i < plan.connections; ++i) connect(kBegin);
+    wake(kBegin);
+  }
+  Session& connect(Time at) {
+    sessions_.push_back(client_->open({}));
+    sessions_.back()->on_open(at);
+    return *sessions_.back();
+  }
+  // Meets the deadlines that are due.
+  void wake(Time at) {
+    for (const auto& session : sessions_)
+      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
+  }
+  // The connection is dialled again at its time, which must come.
+  Session& come_back(Time lost) {
+    const auto first = client_->redial(lost);
+    EXPECT_TRUE(first.has_value());
+    EXPECT_GT(first->at, lost);
+    const auto order = client_->redial(first->at);
+    EXPECT_TRUE(order && order->at <= first->at);
+    return connect(first->at);
+  }
+  // The same, by an engine that was late.
+  Session& come_back_at(Time at) {
+    const auto order = client_->redial(at);
+    EXPECT_TRUE(order && order->at <= at);
+    return connect(at);
+  }
+  Recorder::Counts counts() const { return run_->recorder().counts(); }
+  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
+
+  std::vector<LoadRun::Milestone> reached_;
+};
+
+}  // namespace joust::test
