@@ -17,11 +17,11 @@ using race::CheckResult;
 using race::Verdict;
 
 constexpr std::size_t kMostUnfolded = 6;
-constexpr std::size_t kIndent = 9;
+constexpr std::size_t kFoldIndent = 9;
 
 std::string line(const char* word, Paint paint, const std::string& text, const Terminal& terminal) {
   return fmt::format("  {} {}\n", painted(left(word, 6), paint, terminal),
-                     wrapped(text, kIndent, terminal.columns));
+                     wrapped(text, kFoldIndent, terminal.columns));
 }
 
 std::string refusals_of(const CaseResult& one) {
