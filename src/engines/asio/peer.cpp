@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "engines/asio/peer.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engines/asio/hub.hpp"
+#include "engines/loop/opening.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
+
+namespace joust {
+
+AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
+    : hub_(hub),
+      socket_(std::move(socket)),
+      buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
+
+void AsioPeer::tell(News news) {
+  // What is published while the news is on its way is seen when it arrives.
+  if (news != News::published || !published_.exchange(true)) pass_on(news);
+}
+
+void AsioPeer::hear(News news) noexcept {
+  if (news == News::end) return close();
+  take_step([&](Time now) {
+    if (news == News::established)
+      return open_session(hub_.hosting(), socket_.native_handle(), connection_, now);
+    if (news == News::published) {
+      published_ = false;
+      telling_ = true;
+      return connection_->refresh(now);
+    }
+    stopping_ = true;
+    read_until_ = connection_->bytes_received() + hub_.hosting().limits.read_bytes_per_turn;
+    socket_.cancel();  // the read that is under way ends, and tells what has arrived
+  });
+}
+
+template <typename Step>
+void AsioPeer::take_step(Step&& step) noexcept {
+  if (closed_) return;
+  try {
+    const Time now = Clock::now();
+    step(now);
+    settle(now);
+    if (connection_->ended()) return close();
+    go_on();
+  } catch (const std::exception& error) {
+    break_off(error);
+  }
+}
+
+// What the session wants next, after a change.
+void AsioPeer::settle(Time now) {
+  if (stopping_ && !reading_ && !may_have_more()) {
+    stopping_ = false;
+    connection_->drain(now);
+  }
+  if (!writing_) prepare_pieces(now);
+  if (count_ == 0 && connection_->wants_shutdown()) end_stream(socket_.native_handle(), *connection_, now);
+}
+
+// An exception concerns this connection only.
+void AsioPeer::break_off(const std::exception& error) noexcept {
+  if (closed_) return;
+  try {
+    if (connection_)
+      connection_->failed(failure_of(error), Clock::now());
+    else
+      hub_.hosting().not_opened(failure_of(error), Clock::now());
+  } catch (const std::exception&) {
+    // The session threw again. The connection ends all the same, and has been counted.
+  }
+  close();
+}
+
+void AsioPeer::close() noexcept {
+  if (std::exchange(closed_, true)) return;
+  AsioError ignored;
+  socket_.close(ignored);
+  on_closed();
+  hub_.left(shared_from_this());
+}
+
+// Requests that arrived before the stop are answered before the session is told of it.
+bool AsioPeer::may_have_more() {
+  AsioError error;
+  return connection_->wants_input() && connection_->bytes_received() < read_until_ &&
+         socket_.available(error) > 0 && !error;
+}
+
+bool AsioPeer::begin_read() {
+  if (!is_open() || reading_ || !connection_->wants_input()) return false;
+  if (watching_) socket_.cancel();
+  return reading_ = true;
+}
+
+void AsioPeer::read(const AsioError& error, std::size_t n) noexcept {
+  reading_ = false;
+  take_step([&](Time now) {
+    if (error == asio::error::operation_aborted) return;
+    if (error == asio::error::eof) return connection_->peer_finished(now);
+    if (error) return connection_->failed({Stage::receive, error.value(), {}}, now);
+    found_ = true;
+    if (connection_->store()) note_plain_files();
+    connection_->received(std::span(buffer_).first(n), now);
+    // A peer that sends more than the buffer holds gets a larger one; thousands of others need none.
+    if (n == buffer_.size()) buffer_.resize(std::min(4 * n, hub_.hosting().limits.read_bytes));
+  });
+}
+
+bool AsioPeer::begin_watch() {
+  if (!is_open() || reading_ || writing_ || watching_ || hung_up_) return false;
+  return watching_ = true;
+}
+
+void AsioPeer::watched(const AsioError& error) noexcept {
+  watching_ = false;
+  take_step([&](Time now) {
+    if (error) return;
+    hung_up_ = true;
+    if (const int reset = connect_result(socket_.native_handle()); reset != 0)
+      connection_->failed({Stage::receive, reset, {}}, now);
+  });
+}
+
+// While publications are being gathered, none are sent.
+void AsioPeer::prepare_pieces(Time now) {
+  count_ = 0;
+  if (!std::exchange(telling_, false) && hub_.is_gathering()) return;
+  if (connection_->source()) note_plain_files();
+  std::array<iovec, 16> output;
+  const std::size_t count = connection_->output(output, now);
+  for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
+}
+
+bool AsioPeer::begin_write() {
+  if (!is_open() || writing_ || count_ == 0) return false;
+  return writing_ = true;
+}
+
+void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
+  writing_ = false;
+  take_step([&](Time now) {
+    if (error == asio::error::operation_aborted) return;
+    if (error) return connection_->send_failed(error.value(), now);
+    connection_->sent(n, now);
+  });
+}
+
+// In an open loop a deadline is met within microseconds: by a thread that wakes up before, and looks again.
+Time AsioPeer::wakes_at() const {
+  const auto due = is_open() ? connection_->deadline() : std::nullopt;
+  if (!due) return Time::max();
+  return lateness_.sleeps_until(hub_.hosting().options.paced ? *due - Patience::kSpin : *due);
+}
+
+void AsioPeer::deadline_passed() noexcept {
+  take_step([&](Time now) {
+    const Time due = connection_->deadline().value_or(Time::max());
+    if (!lateness_.puts_off(due, std::exchange(found_, false), now)) connection_->on_time(now);
+  });
+}
+
+void AsioPeer::note_plain_files() {
+  if (std::exchange(noted_plain_files_, true)) return;
+  hub_.hosting().tally.note("Asio: no sendfile and no splice, files pass through user space");
+}
+
+}  // namespace joust

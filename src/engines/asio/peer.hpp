@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "connection/stream_connection.hpp"
+#include "engines/asio/library.hpp"
+#include "engines/loop/lateness.hpp"
+
+namespace joust {
+
+class AsioHub;
+
+// A connection of an engine on Asio: what is to be read, written and waited for next, and what the results
+// mean for the session. The engine makes the asynchronous calls. Handlers keep the peer by shared pointers.
+//
+// All but tell() belongs to the peer's executor, which the engine chooses so that one thread at a time is
+// there: a strand, or a context with one thread.
+class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
+ public:
+  AsioPeer(AsioHub& hub, AsioSocket socket);
+  virtual ~AsioPeer() = default;
+  AsioPeer(const AsioPeer&) = delete;
+  AsioPeer& operator=(const AsioPeer&) = delete;
+
+  enum class News : std::uint8_t { established, published, stop, end };
+  void tell(News news);  // any thread
+
+  std::size_t index = 0;  // for the hub
+
+ protected:
+  // The engine's part: post hear(news) to the peer's executor.
+  virtual void pass_on(News news) = 0;
+  // The engine's part, after every change: start what is to begin. It may throw.
+  virtual void go_on() = 0;
+  // The engine's part, once: the socket is closed, which has cancelled its operations. Other waits must end.
+  virtual void on_closed() noexcept = 0;
+
+  void hear(News news) noexcept;
+  void break_off(const std::exception& error) noexcept;
+  bool is_open() const { return connection_ && !closed_; }
+  AsioSocket& socket() { return socket_; }
+
+  // Operations. Where begin_...() is true, one is to be started; its result is reported. A cancelled one is no
+  // failure: it begins again if it is still wanted.
+  bool begin_read();
+  asio::mutable_buffer room() { return asio::buffer(buffer_); }
+  void read(const AsioError& error, std::size_t n) noexcept;
+
+  bool begin_write();
+  std::span<const asio::const_buffer> pieces() const { return std::span(pieces_).first(count_); }
+  void written(const AsioError& error, std::size_t n) noexcept;
+
+  // While nothing is wanted from the peer, only a wait for an error finds its reset.
+  bool begin_watch();
+  void watched(const AsioError& error) noexcept;
+
+  // When to call deadline_passed(), which may be called early.
+  Time wakes_at() const;
+  void deadline_passed() noexcept;
+
+ private:
+  template <typename Step>
+  void take_step(Step&& step) noexcept;
+  void settle(Time now);
+  void close() noexcept;
+  bool may_have_more();
+  void prepare_pieces(Time now);
+  void note_plain_files();
+
+  static constexpr std::size_t kFirstRead = 4 << 10;  // the size of a new peer's buffer, in bytes
+
+  AsioHub& hub_;
+  AsioSocket socket_;
+  std::optional<StreamConnection> connection_;
+  std::vector<std::byte> buffer_;
+  std::size_t count_ = 0;  // of pieces to be written
+  std::array<asio::const_buffer, 16> pieces_;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool watching_ = false;
+  bool closed_ = false;
+  bool telling_ = false;  // of a publication: output is not gathered any longer
+  bool hung_up_ = false;  // the peer, so that a watch would end again and again
+  bool found_ = false;    // input, since the last deadline
+  bool noted_plain_files_ = false;
+  bool stopping_ = false;               // the session is to be told of the stop,
+  std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received
+  std::atomic<bool> published_{false};  // the news is on its way
+  Lateness lateness_;
+};
+
+}  // namespace joust

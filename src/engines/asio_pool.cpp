@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// asio-pool: Boost.Asio with callbacks. Several threads (-t) run one io_context; whichever is free runs the
+// next handler.
+//
+//     async_read_some --> read() --> session --> async_write_some --> written() --+
+//          ^                                                                      |
+//          +---- timers <---- publications, the stop (post) <---------------------+
+//
+// Good at: programs that use the library anyway; long computations, because other threads go on. Bad at:
+// small messages. The library tries each read before it waits, which for a peer that awaits its reply is one
+// more system call (EAGAIN), and each handler passes through a queue with a lock. A strand for each
+// connection keeps its handlers apart: one at a time, on any thread. Read and write go on at the same time,
+// so that no two peers wait for each other to read. asio/peer.hpp says what is to be read and written next,
+// and asio/hub.hpp accepts, dials, gathers and stops, on a strand of its own. Left out on purpose: sendfile
+// and splice, which the library does not have.
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "engines/asio/hub.hpp"
+#include "engines/asio/library.hpp"
+#include "engines/asio/peer.hpp"
+#include "engines/asio/run.hpp"
+
+namespace joust {
+namespace {
+
+class AsioPoolPeer final : public AsioPeer {
+ public:
+  AsioPoolPeer(AsioHub& hub, AsioSocket socket)
+      : AsioPeer(hub, std::move(socket)),
+        strand_(asio::make_strand(this->socket().get_executor())),
+        timer_(this->socket().get_executor()) {}
+
+ private:
+  void pass_on(News news) override {
+    asio::post(strand_, [this, self = shared_from_this(), news] { hear(news); });
+  }
+  void go_on() override;
+  void write();
+  void watch();
+  void set_timer();
+  void on_closed() noexcept override { timer_.cancel(); }
+
+  // A handler that runs on the strand and keeps this peer.
+  template <typename Handler>
+  auto here(Handler handler) {
+    return asio::bind_executor(strand_, [self = shared_from_this(), handler](const auto&... results) {
+      handler(results...);
+    });
+  }
+
+  AsioStrand strand_;
+  AsioTimer timer_;
+  Time wakes_at_ = Time::max();  // when the timer is to expire
+};
+
+void AsioPoolPeer::go_on() {
+  if (begin_write()) write();
+  if (begin_read())
+    socket().async_read_some(room(), here([this](const AsioError& error, std::size_t n) { read(error, n); }));
+  if (begin_watch()) watch();
+  if (wakes_at() < wakes_at_) set_timer();
+}
+
+void AsioPoolPeer::write() {
+  auto handler = here([this](const AsioError& error, std::size_t n) { written(error, n); });
+  // For one piece the kernel has no message header to copy and check.
+  if (pieces().size() == 1)
+    socket().async_write_some(pieces().front(), std::move(handler));
+  else
+    socket().async_write_some(pieces(), std::move(handler));
+}
+
+void AsioPoolPeer::watch() {
+  socket().async_wait(AsioSocket::wait_error, here([this](const AsioError& error) { watched(error); }));
+}
+
+// Deadlines move with every message, nearly always to later. So the timer expires early, and is set again.
+void AsioPoolPeer::set_timer() {
+  wakes_at_ = wakes_at();
+  timer_.expires_at(wakes_at_);
+  timer_.async_wait(here([this](const AsioError& error) {
+    if (error) return;  // cancelled: set to another time
+    wakes_at_ = Time::max();
+    deadline_passed();
+  }));
+}
+
+}  // namespace
+
+extern const Engine kAsioPool{
+    .name = "asio-pool",
+    .summary = "Boost.Asio with callbacks: one io_context run by several threads, a strand per connection",
+    .several_loops = true,
+    .threads = "-t, all in one io_context",
+    .no_file_ring = "the library reads into one buffer",
+    .run = [](const Hosting& hosting, Stop& stop) {
+      run_asio(hosting, stop, 1, [](AsioHub& hub, AsioSocket socket) {
+        return std::make_shared<AsioPoolPeer>(hub, std::move(socket));
+      });
+    },
+};
+
+}  // namespace joust
