@@ -11,9 +11,10 @@
 // small messages. The library tries each read before it waits, which for a peer that awaits its reply is one
 // more system call (EAGAIN), and each handler passes through a queue with a lock. A strand for each
 // connection keeps its handlers apart: one at a time, on any thread. Read and write go on at the same time,
-// so that no two peers wait for each other to read. asio/peer.hpp says what is to be read and written next,
-// and asio/hub.hpp accepts, dials, gathers and stops, on a strand of its own. Left out on purpose: sendfile
-// and splice, which the library does not have.
+// so that no two peers wait for each other to read. For files the library waits for the socket, and sendfile or
+// splice moves the bytes: the library's documentation shows this use of native_handle(). asio/peer.hpp says
+// what is to be read and written next; asio/hub.hpp accepts, dials, gathers and stops, on a strand of its own.
+// Left out on purpose: async_write, which sends all of a buffer before it reports anything to the session.
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -38,8 +39,8 @@ class AsioPoolPeer final : public AsioPeer {
     asio::post(strand_, [this, self = shared_from_this(), news] { hear(news); });
   }
   void go_on() override;
-  void write();
-  void watch();
+  void start_write();
+  void start_read();
   void set_timer();
   void on_closed() noexcept override { timer_.cancel(); }
 
@@ -57,24 +58,30 @@ class AsioPoolPeer final : public AsioPeer {
 };
 
 void AsioPoolPeer::go_on() {
-  if (begin_write()) write();
-  if (begin_read())
-    socket().async_read_some(room(), here([this](const AsioError& error, std::size_t n) { read(error, n); }));
-  if (begin_watch()) watch();
+  start_write();
+  start_read();
+  if (begin_watch())
+    socket().async_wait(AsioSocket::wait_error, here([this](const AsioError& error) { watched(error); }));
   if (wakes_at() < wakes_at_) set_timer();
 }
 
-void AsioPoolPeer::write() {
-  auto handler = here([this](const AsioError& error, std::size_t n) { written(error, n); });
-  // For one piece the kernel has no message header to copy and check.
-  if (pieces().size() == 1)
-    socket().async_write_some(pieces().front(), std::move(handler));
-  else
-    socket().async_write_some(pieces(), std::move(handler));
+void AsioPoolPeer::start_write() {
+  const Operation operation = begin_write();
+  const auto handler = [this](const AsioError& error, std::size_t n) { written(error, n); };
+  if (operation == Operation::wait)
+    socket().async_wait(AsioSocket::wait_write, here([this](const AsioError& error) { writable(error); }));
+  else if (operation == Operation::transfer && pieces().size() == 1)  // send(), which is cheaper than sendmsg()
+    socket().async_write_some(pieces().front(), here(handler));
+  else if (operation == Operation::transfer)
+    socket().async_write_some(pieces(), here(handler));
 }
 
-void AsioPoolPeer::watch() {
-  socket().async_wait(AsioSocket::wait_error, here([this](const AsioError& error) { watched(error); }));
+void AsioPoolPeer::start_read() {
+  const Operation operation = begin_read();
+  if (operation == Operation::wait)
+    socket().async_wait(AsioSocket::wait_read, here([this](const AsioError& error) { readable(error); }));
+  else if (operation == Operation::transfer)
+    socket().async_read_some(room(), here([this](const AsioError& error, std::size_t n) { read(error, n); }));
 }
 
 // Deadlines move with every message, nearly always to later. So the timer expires early, and is set again.
@@ -95,7 +102,7 @@ extern const Engine kAsioPool{
     .summary = "Boost.Asio with callbacks: one io_context run by several threads, a strand per connection",
     .several_loops = true,
     .threads = "-t, all in one io_context",
-    .no_file_ring = "the library reads into one buffer",
+    .wait_errors_ignored = kWaitErrorsIgnored,
     .run = [](const Hosting& hosting, Stop& stop) {
       run_asio(hosting, stop, 1, [](AsioHub& hub, AsioSocket socket) {
         return std::make_shared<AsioPoolPeer>(hub, std::move(socket));

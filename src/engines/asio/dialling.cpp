@@ -56,9 +56,8 @@ void AsioDialling::connect(const Shared& attempt) {
   const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
   attempt->socket.async_connect(
       AsioProtocol::endpoint(to.raw(), to.size),
-      asio::bind_executor(home_, [this, attempt](const AsioError& error) {
+      asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
         if (!attempts_.contains(attempt)) return;  // given up
-        const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
         connected(attempt, error ? error.value() : full_backlog(attempt->socket, to));
       }));
 }

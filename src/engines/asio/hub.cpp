@@ -48,7 +48,7 @@ void AsioHub::begin() {
                            asio::bind_executor(home_, [this](const AsioError& error) {
                              if (!error) end_all();
                            }));
-  if (publications_ != nullptr) await_publications();
+  if (publications_ != nullptr) gather();  // some may be older than this run
   for (Door& door : doors_) accept(door);
   dialling_.start();
   end_if_over();

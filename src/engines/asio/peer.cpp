@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "engines/asio/hub.hpp"
+#include "engines/asio/run.hpp"
+#include "engines/files/file_io.hpp"
 #include "engines/loop/opening.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
@@ -59,8 +61,8 @@ void AsioPeer::settle(Time now) {
     stopping_ = false;
     connection_->drain(now);
   }
-  if (!writing_) prepare_pieces(now);
-  if (count_ == 0 && connection_->wants_shutdown()) end_stream(socket_.native_handle(), *connection_, now);
+  if (!writing_) prepare_output(now);
+  if (count_ == 0 && !from_file_ && connection_->wants_shutdown()) end_stream(socket_.native_handle(), *connection_, now);
 }
 
 // An exception concerns this connection only.
@@ -92,10 +94,11 @@ bool AsioPeer::may_have_more() {
          socket_.available(error) > 0 && !error;
 }
 
-bool AsioPeer::begin_read() {
-  if (!is_open() || reading_ || !connection_->wants_input()) return false;
+AsioPeer::Operation AsioPeer::begin_read() {
+  if (!is_open() || reading_ || !connection_->wants_input()) return Operation::none;
   if (watching_) socket_.cancel();
-  return reading_ = true;
+  reading_ = true;
+  return file_input_here().wanted(*connection_) > 0 ? Operation::wait : Operation::transfer;
 }
 
 void AsioPeer::read(const AsioError& error, std::size_t n) noexcept {
@@ -105,10 +108,19 @@ void AsioPeer::read(const AsioError& error, std::size_t n) noexcept {
     if (error == asio::error::eof) return connection_->peer_finished(now);
     if (error) return connection_->failed({Stage::receive, error.value(), {}}, now);
     found_ = true;
-    if (connection_->store()) note_plain_files();
     connection_->received(std::span(buffer_).first(n), now);
     // A peer that sends more than the buffer holds gets a larger one; thousands of others need none.
     if (n == buffer_.size()) buffer_.resize(std::min(4 * n, hub_.hosting().limits.read_bytes));
+  });
+}
+
+void AsioPeer::readable(const AsioError& error) noexcept {
+  reading_ = false;
+  take_step([&](Time now) {
+    const std::size_t most = error ? 0 : file_input_here().wanted(*connection_);
+    if (most == 0) return;  // cancelled, or the session has something else in mind now
+    found_ = true;
+    file_input_here().receive_ready(socket_.native_handle(), *connection_, most, false, now);
   });
 }
 
@@ -128,18 +140,21 @@ void AsioPeer::watched(const AsioError& error) noexcept {
 }
 
 // While publications are being gathered, none are sent.
-void AsioPeer::prepare_pieces(Time now) {
+void AsioPeer::prepare_output(Time now) {
   count_ = 0;
+  from_file_ = false;
   if (!std::exchange(telling_, false) && hub_.is_gathering()) return;
-  if (connection_->source()) note_plain_files();
+  from_file_ = !no_sendfile_ && connection_->source();
+  if (from_file_) return;
   std::array<iovec, 16> output;
   const std::size_t count = connection_->output(output, now);
   for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
 }
 
-bool AsioPeer::begin_write() {
-  if (!is_open() || writing_ || count_ == 0) return false;
-  return writing_ = true;
+AsioPeer::Operation AsioPeer::begin_write() {
+  if (!is_open() || writing_ || (count_ == 0 && !from_file_)) return Operation::none;
+  writing_ = true;
+  return from_file_ ? Operation::wait : Operation::transfer;
 }
 
 void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
@@ -148,6 +163,14 @@ void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
     if (error == asio::error::operation_aborted) return;
     if (error) return connection_->send_failed(error.value(), now);
     connection_->sent(n, now);
+  });
+}
+
+void AsioPeer::writable(const AsioError& error) noexcept {
+  writing_ = false;
+  take_step([&](Time now) {
+    const auto source = error ? std::nullopt : connection_->source();
+    if (source) no_sendfile_ = !send_file(socket_.native_handle(), *connection_, *source, now);
   });
 }
 
@@ -163,11 +186,6 @@ void AsioPeer::deadline_passed() noexcept {
     const Time due = connection_->deadline().value_or(Time::max());
     if (!lateness_.puts_off(due, std::exchange(found_, false), now)) connection_->on_time(now);
   });
-}
-
-void AsioPeer::note_plain_files() {
-  if (std::exchange(noted_plain_files_, true)) return;
-  hub_.hosting().tally.note("Asio: no sendfile and no splice, files pass through user space");
 }
 
 }  // namespace joust

@@ -49,15 +49,19 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool is_open() const { return connection_ && !closed_; }
   AsioSocket& socket() { return socket_; }
 
-  // Operations. Where begin_...() is true, one is to be started; its result is reported. A cancelled one is no
-  // failure: it begins again if it is still wanted.
-  bool begin_read();
+  // Operations. Where begin_...() says so, one is to be started; its result is reported. A cancelled one is no
+  // failure: it begins again if it is still wanted. For files the library only waits until the socket is
+  // ready, and then the kernel moves the bytes.
+  enum class Operation : std::uint8_t { none, transfer, wait };
+  Operation begin_read();
   asio::mutable_buffer room() { return asio::buffer(buffer_); }
   void read(const AsioError& error, std::size_t n) noexcept;
+  void readable(const AsioError& error) noexcept;
 
-  bool begin_write();
+  Operation begin_write();
   std::span<const asio::const_buffer> pieces() const { return std::span(pieces_).first(count_); }
   void written(const AsioError& error, std::size_t n) noexcept;
+  void writable(const AsioError& error) noexcept;
 
   // While nothing is wanted from the peer, only a wait for an error finds its reset.
   bool begin_watch();
@@ -73,8 +77,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   void settle(Time now);
   void close() noexcept;
   bool may_have_more();
-  void prepare_pieces(Time now);
-  void note_plain_files();
+  void prepare_output(Time now);
 
   static constexpr std::size_t kFirstRead = 4 << 10;  // the size of a new peer's buffer, in bytes
 
@@ -82,7 +85,8 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   AsioSocket socket_;
   std::optional<StreamConnection> connection_;
   std::vector<std::byte> buffer_;
-  std::size_t count_ = 0;  // of pieces to be written
+  bool from_file_ = false;  // what is to be sent next,
+  std::size_t count_ = 0;   // or the number of pieces
   std::array<asio::const_buffer, 16> pieces_;
   bool reading_ = false;
   bool writing_ = false;
@@ -91,7 +95,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool telling_ = false;  // of a publication: output is not gathered any longer
   bool hung_up_ = false;  // the peer, so that a watch would end again and again
   bool found_ = false;    // input, since the last deadline
-  bool noted_plain_files_ = false;
+  bool no_sendfile_ = false;            // the kernel has refused it
   bool stopping_ = false;               // the session is to be told of the stop,
   std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received
   std::atomic<bool> published_{false};  // the news is on its way

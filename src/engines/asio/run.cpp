@@ -15,6 +15,8 @@
 namespace joust {
 namespace {
 
+thread_local FileInput* file_input = nullptr;
+
 // Runs handlers until the context has no more work. Told not to sleep, a thread asks with poll(), which
 // returns at once.
 void run_context(asio::io_context& context, Wait wait) {
@@ -48,6 +50,8 @@ class AsioRun {
 
   void run() {
     run_loops(hosting_.options.threads, stop_, [this](std::size_t index, const Begin& begin) {
+      FileInput input(hosting_.tally, hosting_.limits);
+      file_input = &input;
       begin();
       try {
         run_context(contexts_[index % contexts_.size()], hosting_.options.wait);
@@ -67,6 +71,10 @@ class AsioRun {
 };
 
 }  // namespace
+
+FileInput& file_input_here() {
+  return *file_input;
+}
 
 // A client's program has other work for its own thread, so its contexts run in the background.
 void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make) {
