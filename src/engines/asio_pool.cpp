@@ -61,7 +61,9 @@ void AsioPoolPeer::go_on() {
   start_write();
   start_read();
   if (begin_watch())
-    socket().async_wait(AsioSocket::wait_error, here([this](const AsioError& error) { watched(error); }));
+    socket().async_wait(
+        AsioSocket::wait_error,
+        asio::bind_cancellation_slot(unwatch(), here([this](const AsioError& error) { watched(error); })));
   if (wakes_at() < wakes_at_) set_timer();
 }
 
@@ -101,6 +103,7 @@ extern const Engine kAsioPool{
     .name = "asio-pool",
     .summary = "Boost.Asio with callbacks: one io_context run by several threads, a strand per connection",
     .several_loops = true,
+    .threads_share_peers = true,
     .threads = "-t, all in one io_context",
     .wait_errors_ignored = kWaitErrorsIgnored,
     .run = [](const Hosting& hosting, Stop& stop) {

@@ -62,6 +62,7 @@ struct Engine {
   Delivery::Kind delivery = Delivery::Kind::stream;
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
+  bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"
   std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
   std::string_view wait_errors_ignored = {};   // why a wait that fails is repeated at once; empty if not

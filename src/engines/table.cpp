@@ -21,7 +21,8 @@
   engine(kEpollPool)          \
   engine(kKqueuePool)         \
   engine(kIoUringPool)        \
-  engine(kAsioPool)
+  engine(kAsioPool)           \
+  engine(kAsioCoroutines)
 
 namespace joust {
 

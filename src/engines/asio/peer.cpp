@@ -95,8 +95,8 @@ bool AsioPeer::may_have_more() {
 }
 
 AsioPeer::Operation AsioPeer::begin_read() {
-  if (!is_open() || reading_ || !connection_->wants_input()) return Operation::none;
-  if (watching_) socket_.cancel();
+  if (!wants_read()) return Operation::none;
+  if (watching_) unwatch_.emit(asio::cancellation_type::terminal);
   reading_ = true;
   return file_input_here().wanted(*connection_) > 0 ? Operation::wait : Operation::transfer;
 }
@@ -125,7 +125,7 @@ void AsioPeer::readable(const AsioError& error) noexcept {
 }
 
 bool AsioPeer::begin_watch() {
-  if (!is_open() || reading_ || writing_ || watching_ || hung_up_) return false;
+  if (!is_open() || reading_ || watching_ || hung_up_) return false;
   return watching_ = true;
 }
 
@@ -152,7 +152,7 @@ void AsioPeer::prepare_output(Time now) {
 }
 
 AsioPeer::Operation AsioPeer::begin_write() {
-  if (!is_open() || writing_ || (count_ == 0 && !from_file_)) return Operation::none;
+  if (!wants_write()) return Operation::none;
   writing_ = true;
   return from_file_ ? Operation::wait : Operation::transfer;
 }

@@ -53,18 +53,22 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   // failure: it begins again if it is still wanted. For files the library only waits until the socket is
   // ready, and then the kernel moves the bytes.
   enum class Operation : std::uint8_t { none, transfer, wait };
+  bool wants_read() const { return is_open() && !reading_ && connection_->wants_input(); }
   Operation begin_read();
   asio::mutable_buffer room() { return asio::buffer(buffer_); }
   void read(const AsioError& error, std::size_t n) noexcept;
   void readable(const AsioError& error) noexcept;
 
+  bool wants_write() const { return is_open() && !writing_ && (from_file_ || count_ > 0); }
   Operation begin_write();
   std::span<const asio::const_buffer> pieces() const { return std::span(pieces_).first(count_); }
   void written(const AsioError& error, std::size_t n) noexcept;
   void writable(const AsioError& error) noexcept;
 
-  // While nothing is wanted from the peer, only a wait for an error finds its reset.
+  // While nothing is wanted from the peer, only a wait for an error finds its reset. It takes unwatch(), by
+  // which a read ends it.
   bool begin_watch();
+  asio::cancellation_slot unwatch() { return unwatch_.slot(); }
   void watched(const AsioError& error) noexcept;
 
   // When to call deadline_passed(), which may be called early.
@@ -99,6 +103,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool stopping_ = false;               // the session is to be told of the stop,
   std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received
   std::atomic<bool> published_{false};  // the news is on its way
+  asio::cancellation_signal unwatch_;
   Lateness lateness_;
 };
 
