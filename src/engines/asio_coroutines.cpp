@@ -12,8 +12,8 @@
 // operations of a timer; and as in asio-pool each read is tried before it is waited for. A coroutine sleeps
 // on a timer that never expires, and is woken by its cancellation: the library has no other event. With one
 // thread for a context no strand is needed. asio/peer.hpp says what is to be read and written next, for
-// asio-pool too; asio/hub.hpp accepts, dials, gathers and stops. Left out on purpose: one coroutine that reads
-// and then writes, as in the library's example of an echo server: two peers that both wait until their
+// asio-pool too; asio/hub.hpp accepts, dials, gathers and stops. Left out on purpose: one coroutine that
+// reads and then writes, as in the library's example of an echo server: two peers that both wait until their
 // output is read would wait for ever.
 #include <exception>
 #include <memory>
@@ -86,11 +86,10 @@ AsioTask AsioCoroutinePeer::reader() {
       readable(error);
     } else {
       if (begin_watch())
-        socket().async_wait(AsioSocket::wait_error,
-                            asio::bind_cancellation_slot(
-                                unwatch(), [this, self = shared_from_this()](const AsioError& error) {
-                                  watched(error);
-                                }));
+        socket().async_wait(
+            AsioSocket::wait_error,
+            asio::bind_cancellation_slot(
+                unwatch(), [this, self = shared_from_this()](const AsioError& error) { watched(error); }));
       co_await readers_bed_.sleep();
     }
   }
@@ -99,7 +98,8 @@ AsioTask AsioCoroutinePeer::reader() {
 AsioTask AsioCoroutinePeer::writer() {
   while (is_open()) {
     const Operation operation = begin_write();
-    if (operation == Operation::transfer && pieces().size() == 1) {  // send(), which is cheaper than sendmsg()
+    if (operation == Operation::transfer &&
+        pieces().size() == 1) {  // send(), which is cheaper than sendmsg()
       const auto [error, n] = co_await socket().async_write_some(pieces().front(), kAsioResults);
       written(error, n);
     } else if (operation == Operation::transfer) {
@@ -162,11 +162,12 @@ extern const Engine kAsioCoroutines{
     .several_loops = true,
     .threads = "one per context (-t)",
     .wait_errors_ignored = kWaitErrorsIgnored,
-    .run = [](const Hosting& hosting, Stop& stop) {
-      run_asio(hosting, stop, hosting.options.threads, [](AsioHub& hub, AsioSocket socket) {
-        return std::make_shared<AsioCoroutinePeer>(hub, std::move(socket));
-      });
-    },
+    .run =
+        [](const Hosting& hosting, Stop& stop) {
+          run_asio(hosting, stop, hosting.options.threads, [](AsioHub& hub, AsioSocket socket) {
+            return std::make_shared<AsioCoroutinePeer>(hub, std::move(socket));
+          });
+        },
 };
 
 }  // namespace joust

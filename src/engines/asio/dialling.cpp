@@ -54,12 +54,12 @@ void AsioDialling::begin(const Dial& dial) {
 
 void AsioDialling::connect(const Shared& attempt) {
   const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
-  attempt->socket.async_connect(
-      AsioProtocol::endpoint(to.raw(), to.size),
-      asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
-        if (!attempts_.contains(attempt)) return;  // given up
-        connected(attempt, error ? error.value() : full_backlog(attempt->socket, to));
-      }));
+  attempt->socket.async_connect(AsioProtocol::endpoint(to.raw(), to.size),
+                                asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
+                                  if (!attempts_.contains(attempt)) return;  // given up
+                                  connected(attempt,
+                                            error ? error.value() : full_backlog(attempt->socket, to));
+                                }));
 }
 
 // A full backlog of a unix socket is retried until the connect limit, as TCP does by itself.

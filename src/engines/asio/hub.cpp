@@ -22,9 +22,9 @@ AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> c
       stop_at_once_(contexts_.front(), stop.at_once_fd()),
       publication_(contexts_.front(), waker_.fd()),
       drain_limit_(contexts_.front()),
-      dialling_(hosting, home_, [this] { return next_context(); }, [this](AsioSocket socket) {
-        admit(std::move(socket));
-      }, [this] { end_if_over(); }) {
+      dialling_(
+          hosting, home_, [this] { return next_context(); },
+          [this](AsioSocket socket) { admit(std::move(socket)); }, [this] { end_if_over(); }) {
   for (const Listener* const listener : hosting.listeners)
     doors_.push_back({*listener,
                       {contexts_.front(), AsioProtocol(listener->endpoint().family(), 0), listener->fd()},
@@ -61,8 +61,7 @@ void AsioHub::accept(Door& door) {
   if (stopping_) return;
   if (room() == 0) return pause_accepting(door);
   door.acceptor.async_accept(
-      next_context(),
-      asio::bind_executor(home_, [this, &door](const AsioError& error, AsioSocket socket) {
+      next_context(), asio::bind_executor(home_, [this, &door](const AsioError& error, AsioSocket socket) {
         accepted(door, error, std::move(socket));
       }));
 }

@@ -21,8 +21,8 @@
 
 namespace joust {
 
-// What an engine on Asio does besides its connections: it accepts, dials, gathers publications, and stops. All
-// of it is on one strand, by operations of the library. When the last connection has ended and none is to
+// What an engine on Asio does besides its connections: it accepts, dials, gathers publications, and stops.
+// All of it is on one strand, by operations of the library. When the last connection has ended and none is to
 // come, nothing is left to wait for, and io_context::run() returns.
 class AsioHub {
  public:

@@ -16,9 +16,7 @@
 namespace joust {
 
 AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
-    : hub_(hub),
-      socket_(std::move(socket)),
-      buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
+    : hub_(hub), socket_(std::move(socket)), buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
 
 void AsioPeer::tell(News news) {
   // What is published while the news is on its way is seen when it arrives.
@@ -55,6 +53,10 @@ void AsioPeer::take_step(Step&& step) noexcept {
   }
 }
 
+void AsioPeer::look_again() noexcept {
+  take_step([](Time /*now*/) {});
+}
+
 // What the session wants next, after a change.
 void AsioPeer::settle(Time now) {
   if (stopping_ && !reading_ && !may_have_more()) {
@@ -62,7 +64,8 @@ void AsioPeer::settle(Time now) {
     connection_->drain(now);
   }
   if (!writing_) prepare_output(now);
-  if (count_ == 0 && !from_file_ && connection_->wants_shutdown()) end_stream(socket_.native_handle(), *connection_, now);
+  if (count_ == 0 && !from_file_ && connection_->wants_shutdown())
+    end_stream(socket_.native_handle(), *connection_, now);
 }
 
 // An exception concerns this connection only.

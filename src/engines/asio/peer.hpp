@@ -45,12 +45,13 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   virtual void on_closed() noexcept = 0;
 
   void hear(News news) noexcept;
+  void look_again() noexcept;  // at what is to begin
   void break_off(const std::exception& error) noexcept;
   bool is_open() const { return connection_ && !closed_; }
   AsioSocket& socket() { return socket_; }
 
-  // Operations. Where begin_...() says so, one is to be started; its result is reported. A cancelled one is no
-  // failure: it begins again if it is still wanted. For files the library only waits until the socket is
+  // Operations. Where begin_...() says so, one is to be started; its result is reported. A cancelled one is
+  // no failure: it begins again if it is still wanted. For files the library only waits until the socket is
   // ready, and then the kernel moves the bytes.
   enum class Operation : std::uint8_t { none, transfer, wait };
   bool wants_read() const { return is_open() && !reading_ && connection_->wants_input(); }
@@ -96,9 +97,9 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool writing_ = false;
   bool watching_ = false;
   bool closed_ = false;
-  bool telling_ = false;  // of a publication: output is not gathered any longer
-  bool hung_up_ = false;  // the peer, so that a watch would end again and again
-  bool found_ = false;    // input, since the last deadline
+  bool telling_ = false;                // of a publication: output is not gathered any longer
+  bool hung_up_ = false;                // the peer, so that a watch would end again and again
+  bool found_ = false;                  // input, since the last deadline
   bool no_sendfile_ = false;            // the kernel has refused it
   bool stopping_ = false;               // the session is to be told of the stop,
   std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received

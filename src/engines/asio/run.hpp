@@ -15,7 +15,8 @@ namespace joust {
 void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make);
 
 // The descriptors' Engine::wait_errors_ignored.
-inline constexpr std::string_view kWaitErrorsIgnored = "the library does not look at the result of epoll_wait";
+inline constexpr std::string_view kWaitErrorsIgnored =
+    "the library does not look at the result of epoll_wait";
 
 // Of the calling thread, which is one of run_asio().
 FileInput& file_input_here();
