@@ -154,14 +154,17 @@ void AsioPeer::prepare_output(Time now) {
   for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
 }
 
+// After a write that fell short the library takes the socket for full, and the next one would wait until it
+// has been full. But the kernel also sends a part where a mapped file has shrunk. A wait looks.
 AsioPeer::Operation AsioPeer::begin_write() {
   if (!wants_write()) return Operation::none;
   writing_ = true;
-  return from_file_ ? Operation::wait : Operation::transfer;
+  return from_file_ || fell_short_ ? Operation::wait : Operation::transfer;
 }
 
 void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
   writing_ = false;
+  fell_short_ = n < asio::buffer_size(pieces());
   take_step([&](Time now) {
     if (error == asio::error::operation_aborted) return;
     if (error) return connection_->send_failed(error.value(), now);
@@ -172,6 +175,7 @@ void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
 void AsioPeer::writable(const AsioError& error) noexcept {
   writing_ = false;
   take_step([&](Time now) {
+    fell_short_ = false;
     const auto source = error ? std::nullopt : connection_->source();
     if (source) no_sendfile_ = !send_file(socket_.native_handle(), *connection_, *source, now);
   });

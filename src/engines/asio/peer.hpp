@@ -100,6 +100,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool telling_ = false;                // of a publication: output is not gathered any longer
   bool hung_up_ = false;                // the peer, so that a watch would end again and again
   bool found_ = false;                  // input, since the last deadline
+  bool fell_short_ = false;             // the last write
   bool no_sendfile_ = false;            // the kernel has refused it
   bool stopping_ = false;               // the session is to be told of the stop,
   std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received
