@@ -40,10 +40,10 @@ void AsioDialling::begin(const Dial& dial) {
     const Target& target = *hosting_.target;
     Fd socket = target.make_socket(dial.endpoint, SOCK_NONBLOCK);
     const AsioExecutor context = context_();
-    const auto attempt = std::make_shared<Attempt>(dial, AsioSocket(context), AsioTimer(context));
+    const int family = target.endpoint(dial.endpoint).family();
+    const auto attempt =
+        std::make_shared<Attempt>(dial, asio_socket(context, family, std::move(socket)), AsioTimer(context));
     attempt->dial.give_up = Clock::now() + hosting_.limits.connect;
-    attempt->socket.assign(AsioProtocol(target.endpoint(dial.endpoint).family(), 0), socket.get());
-    static_cast<void>(socket.release());
     attempts_.insert(attempt);
     set_timer(attempt, attempt->dial.give_up);
     connect(attempt);

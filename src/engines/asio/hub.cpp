@@ -13,6 +13,7 @@ namespace joust {
 AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
                  std::function<void()> on_over)
     : hosting_(hosting),
+      request_(stop),
       contexts_(std::move(contexts)),
       make_(std::move(make)),
       on_over_(std::move(on_over)),
@@ -41,6 +42,7 @@ AsioHub::~AsioHub() {
 }
 
 void AsioHub::begin() {
+  if (request_.at_once()) return end_all();  // another thread could not be started
   stop_.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, [this](const AsioError& error) {
                      if (!error) begin_drain();
                    }));
@@ -105,6 +107,14 @@ void AsioHub::admit(AsioSocket socket) {
   }
 }
 
+void AsioHub::admit(int family, Fd socket) {
+  try {
+    admit(asio_socket(next_context(), family, std::move(socket)));
+  } catch (const std::system_error& error) {
+    hosting_.not_opened(failure_of(error), Clock::now());
+  }
+}
+
 void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
   asio::post(home_, [this, peer = std::move(peer)] {
     const std::size_t place = peer->index;
@@ -159,12 +169,7 @@ void AsioHub::begin_drain() {
   }
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
-    const auto take = [&](Fd socket) {
-      AsioSocket peer(next_context());
-      peer.assign(AsioProtocol(listener->endpoint().family(), 0), socket.get());
-      static_cast<void>(socket.release());
-      admit(std::move(peer));
-    };
+    const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
     if (!listener->take_queued(SOCK_NONBLOCK, room(), take)) hosting_.tally.note(kLeftInQueue);
     listener->close();
   }

@@ -52,16 +52,17 @@ class AsioHub {
   void pause_accepting(Door& door);
   std::size_t room() const;
   void admit(AsioSocket socket);
+  void admit(int family, Fd socket);
   void await_publications();
   void gather();
   void tell_all(AsioPeer::News news);
   void begin_drain();
-  void take_queued();
   void end_all();
   void end_if_over();
   AsioExecutor next_context() { return contexts_[turn_++ % contexts_.size()]; }
 
   const Hosting& hosting_;
+  const Stop& request_;
   const std::vector<AsioExecutor> contexts_;
   const MakePeer make_;
   const std::function<void()> on_over_;

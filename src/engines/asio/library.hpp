@@ -24,6 +24,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 
+#include <system_error>
+
+#include "base/fd.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
@@ -40,6 +43,16 @@ using AsioSocket = asio::basic_stream_socket<AsioProtocol, AsioExecutor>;
 using AsioAcceptor = asio::basic_socket_acceptor<AsioProtocol, AsioExecutor>;
 using AsioDescriptor = asio::posix::basic_stream_descriptor<AsioExecutor>;
 using AsioTimer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, AsioExecutor>;
+
+// A socket of the library from ours. Throws std::system_error; the library has a class of its own for that.
+inline AsioSocket asio_socket(const AsioExecutor& context, int family, Fd socket) {
+  AsioSocket made(context);
+  AsioError error;
+  static_cast<void>(made.assign(AsioProtocol(family, 0), socket.get(), error));
+  if (error) throw std::system_error(error.value(), std::generic_category(), "Boost.Asio: assign()");
+  static_cast<void>(socket.release());
+  return made;
+}
 
 // An object of the library for a descriptor that belongs to somebody else, who closes it.
 template <typename Object>

@@ -6,6 +6,9 @@
 #include <deque>
 #include <exception>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -70,16 +73,8 @@ class AsioRun {
   std::optional<AsioHub> hub_;
 };
 
-}  // namespace
-
-FileInput& file_input_here() {
-  return *file_input;
-}
-
 // A client's program has other work for its own thread, so its contexts run in the background.
-void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make) {
-  AsioRun run(hosting, stop, contexts, make);
-  if (hosting.serves()) return run.run();
+void run_in_background(AsioRun& run) {
   std::exception_ptr failure;
   std::jthread([&] {
     try {
@@ -89,6 +84,22 @@ void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const As
     }
   }).join();
   if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+FileInput& file_input_here() {
+  return *file_input;
+}
+
+void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make) {
+  try {
+    AsioRun run(hosting, stop, contexts, make);
+    return hosting.serves() ? run.run() : run_in_background(run);
+  } catch (const boost::system::system_error& error) {
+    const std::string operation(error.what(), std::string_view(error.what()).find(':'));
+    throw std::system_error(error.code().value(), std::generic_category(), "Boost.Asio: " + operation);
+  }
 }
 
 }  // namespace joust
