@@ -86,24 +86,25 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
 
   static constexpr std::size_t kFirstRead = 4 << 10;  // the size of a new peer's buffer, in bytes
 
+  // What every message uses comes first, close together.
   AsioHub& hub_;
   AsioSocket socket_;
-  std::optional<StreamConnection> connection_;
   std::vector<std::byte> buffer_;
-  bool from_file_ = false;  // what is to be sent next,
-  std::size_t count_ = 0;   // or the number of pieces
-  std::array<asio::const_buffer, 16> pieces_;
   bool reading_ = false;
   bool writing_ = false;
   bool watching_ = false;
   bool closed_ = false;
-  bool telling_ = false;                // of a publication: output is not gathered any longer
-  bool hung_up_ = false;                // the peer, so that a watch would end again and again
-  bool found_ = false;                  // input, since the last deadline
-  bool fell_short_ = false;             // the last write
-  bool no_sendfile_ = false;            // the kernel has refused it
-  bool stopping_ = false;               // the session is to be told of the stop,
-  std::uint64_t read_until_ = 0;        // at the latest when so many bytes have been received
+  bool telling_ = false;      // of a publication: output is not gathered any longer
+  bool hung_up_ = false;      // the peer, so that a watch would end again and again
+  bool found_ = false;        // input, since the last deadline
+  bool stopping_ = false;     // the session is to be told of the stop
+  bool fell_short_ = false;   // the last write
+  bool no_sendfile_ = false;  // the kernel has refused it
+  bool from_file_ = false;    // what is to be sent next,
+  std::size_t count_ = 0;     // or the number of pieces
+  std::optional<StreamConnection> connection_;
+  std::array<asio::const_buffer, 16> pieces_;
+  std::uint64_t read_until_ = 0;        // the bytes received after which a stop no longer waits for input
   std::atomic<bool> published_{false};  // the news is on its way
   asio::cancellation_signal unwatch_;
   Lateness lateness_;
