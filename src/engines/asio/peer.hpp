@@ -84,7 +84,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool may_have_more();
   void prepare_output(Time now);
 
-  static constexpr std::size_t kFirstRead = 4 << 10;  // the size of a new peer's buffer, in bytes
+  static constexpr std::size_t kFirstRead = 1 << 10;  // the size of a new peer's buffer, in bytes
 
   // What every message uses comes first, close together.
   AsioHub& hub_;
