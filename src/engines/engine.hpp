@@ -69,8 +69,10 @@ struct Engine {
   Delivery::Kind delivery = Delivery::Kind::stream;
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
+  bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"
   std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
+  std::string_view wait_errors_ignored = {};   // why a wait that fails is repeated at once; empty if not
   std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
   std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
   std::span<const Knob> knobs = {};

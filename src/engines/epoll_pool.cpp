@@ -95,6 +95,7 @@ extern const Engine kEpollPool{
     .summary = "readiness events for many sockets on one thread, work on a pool of threads",
     .several_loops = true,
     .least_threads = 0,
+    .threads_share_peers = true,
     .threads = "one, and -t workers (or 0)",
     .run = run_pool<EpollPool>,
 };

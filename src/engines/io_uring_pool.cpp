@@ -265,6 +265,7 @@ extern const Engine kIoUringPool{
     .summary = "one thread submits to the kernel, computing and file work on a pool of threads",
     .several_loops = true,
     .least_threads = 0,
+    .threads_share_peers = true,
     .threads = "one, and -t workers (or 0)",
     .no_file_ring = "the kernel picks the buffer of each receive",
     .unavailable = uring_unavailable,

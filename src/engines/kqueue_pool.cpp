@@ -138,6 +138,7 @@ extern const Engine kKqueuePool{
     .summary = "readiness events of macOS and BSD on one thread, work on a pool of threads",
     .several_loops = true,
     .least_threads = 0,
+    .threads_share_peers = true,
     .threads = "one, and -t workers (or 0)",
     .unavailable = kqueue_unavailable,
     .run = run,

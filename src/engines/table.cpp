@@ -20,7 +20,9 @@
   engine(kIoUring)            \
   engine(kEpollPool)          \
   engine(kKqueuePool)         \
-  engine(kIoUringPool)
+  engine(kIoUringPool)        \
+  engine(kAsioPool)           \
+  engine(kAsioCoroutines)
 
 namespace joust {
 

@@ -19,9 +19,13 @@ class Stop {
   bool requested() const { return level_->load(std::memory_order_acquire) > 0; }
   bool at_once() const { return level_->load(std::memory_order_acquire) > 1; }
   int fd() const { return event_.fd(); }
+  // Readable, likewise, once asked again. For engines that wait for a change only, and would see none in
+  // fd().
+  int at_once_fd() const { return again_.fd(); }
 
  private:
   EventDescriptor event_;
+  EventDescriptor again_;
   SharedMemory<std::atomic<int>> level_{0};
 };
 

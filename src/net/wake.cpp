@@ -5,8 +5,9 @@
 namespace joust {
 
 void Stop::request() {
-  level_->fetch_add(1, std::memory_order_acq_rel);
+  const int before = level_->fetch_add(1, std::memory_order_acq_rel);
   event_.raise();
+  if (before > 0) again_.raise();
 }
 
 void Waker::wake() {

@@ -54,7 +54,7 @@ inline bool sessions_are_common(const Variant& variant) {
 
 // Any of several workers takes a peer's next event: peers share a thread by chance only.
 inline bool has_several_workers(const Variant& variant) {
-  return variant.engine->least_threads == 0 && variant.options.threads > 1;
+  return variant.engine->threads_share_peers && variant.options.threads > 1;
 }
 
 // Tests of sessions that affect one another: engines without such sessions are left out.

@@ -40,6 +40,17 @@ void expect_served(Peer& peer) {
   EXPECT_EQ(peer.receive(1), "e");
 }
 
+// For errors that stay.
+class LastingWaitErrors : public WaitErrors {
+ protected:
+  void SetUp() override {
+    WaitErrors::SetUp();
+    const std::string_view ignored = GetParam().engine->wait_errors_ignored;
+    if (!ignored.empty() && !IsSkipped()) GTEST_SKIP() << ignored;
+  }
+};
+JOUST_EVERY_ENGINE(LastingWaitErrors, Role::serve);
+
 constexpr const char* kNotThese = "it waits in a call that cannot be made to fail here";
 
 TEST_P(WaitErrors, SignalsAndShortagesPass) {
@@ -58,7 +69,7 @@ TEST_P(WaitErrors, SignalsAndShortagesPass) {
 
 // The peer's message wakes the engine from its current wait, if any; all later waits fail. So the reply may
 // arrive only when waits work again.
-TEST_P(WaitErrors, AShortageThatLastsBurnsNoCore) {
+TEST_P(LastingWaitErrors, AShortageThatLastsBurnsNoCore) {
   checks(Duty::wait_errors);
   ScriptedService service;
   Server server(GetParam(), service);
@@ -74,7 +85,7 @@ TEST_P(WaitErrors, AShortageThatLastsBurnsNoCore) {
   expect_served(peer);
 }
 
-TEST_P(WaitErrors, AnErrorThatNothingCanMendEndsTheRunOrBurnsNoCore) {
+TEST_P(LastingWaitErrors, AnErrorThatNothingCanMendEndsTheRunOrBurnsNoCore) {
   checks(Duty::wait_errors);
   ScriptedService service;
   Server server(GetParam(), service);

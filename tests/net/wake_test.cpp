@@ -25,9 +25,11 @@ TEST(StopTest, IsReadableFromTheFirstRequestOn) {
   EXPECT_FALSE(stop.at_once());
   EXPECT_TRUE(readable(stop.fd()));
   EXPECT_TRUE(readable(stop.fd())) << "for every loop that waits for it";
+  EXPECT_FALSE(readable(stop.at_once_fd()));
   stop.request();
   EXPECT_TRUE(stop.at_once());
   EXPECT_TRUE(readable(stop.fd()));
+  EXPECT_TRUE(readable(stop.at_once_fd()));
 }
 
 Stop* stop_of_the_handler = nullptr;

@@ -4,6 +4,7 @@
 // The definitions of LoopCore, for the files that instantiate it: the life of a peer.
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/loop_core_turn.hpp"
+#include "engines/loop/opening.hpp"
 
 namespace joust {
 
@@ -37,20 +38,9 @@ Peer& LoopCore<Peer>::add(Fd socket) {
   return *peers_.back();
 }
 
-// The connection is established: makes its session. Any thread.
-template <typename Peer>
-void open_session(const Hosting& hosting, Peer& peer, Time now) {
-  Opening opening;
-  if (hosting.target != nullptr)
-    hosting.target->note_facts(peer.socket.get());
-  else
-    opening.peer = peer_of(peer.socket.get());
-  peer.connection.emplace(hosting.service.open(opening), hosting.limits, hosting.tally, now);
-}
-
 template <typename Peer>
 void LoopCore<Peer>::open(Peer& peer) {
-  open_session(hosting_, peer, now_);
+  open_session(hosting_, peer.socket.get(), peer.connection, now_);
   if (drain_by_) peer.connection->drain(now_);  // a connection opened after the stop is drained at once
   serve(peer);
   settle(peer);

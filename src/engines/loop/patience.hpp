@@ -29,11 +29,10 @@ class Patience {
   }
 
   static constexpr Duration kForever = std::chrono::hours(1);
-
- private:
   // About the time in which a core falls asleep and wakes up again; longer waits should sleep.
   static constexpr Duration kSpin = std::chrono::microseconds(50);
 
+ private:
   Wait wait_;
   bool paced_;
   Time last_work_{};

@@ -126,7 +126,8 @@ bool PoolCore<Peer>::take_turn(Peer& peer, std::size_t worker) {
   const Time now = Clock::now();
   const unsigned notes = peer.holding.take();
   try {
-    if ((notes & Holding::kEstablished) != 0) open_session(this->hosting(), peer, now);
+    if ((notes & Holding::kEstablished) != 0)
+      open_session(this->hosting(), peer.socket.get(), peer.connection, now);
     StreamConnection& connection = *peer.connection;
     if ((notes & Holding::kPublished) != 0) connection.refresh(now);
     exchange(peer, notes, worker, now);  // input that has arrived comes before a deadline and before the stop

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "engines/asio/library.hpp"
+#include "engines/engine.hpp"
+#include "engines/loop/dials.hpp"
+
+namespace joust {
+
+// The connects of an engine on Asio, on the strand of its hub.
+class AsioDialling {
+ public:
+  // `context` says where the next connection is to live; `admit` takes it; `on_done` follows the last dial.
+  AsioDialling(const Hosting& hosting, AsioStrand home, std::function<AsioExecutor()> context,
+               std::function<void(AsioSocket)> admit, std::function<void()> on_done);
+  void start();    // as many as may be in progress
+  void abandon();  // the program is stopping
+  bool is_done() const { return dials_.done(); }
+
+ private:
+  struct Attempt {
+    Dial dial;
+    AsioSocket socket;
+    AsioTimer timer;
+  };
+  using Shared = std::shared_ptr<Attempt>;
+
+  void begin(const Dial& dial);
+  void connect(const Shared& attempt);
+  void connected(const Shared& attempt, int error);
+  void set_timer(const Shared& attempt, Time when);
+  void on_timer(const Shared& attempt);
+  void end(const Shared& attempt);
+
+  // How soon a connect that met a full backlog is repeated.
+  static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
+
+  const Hosting& hosting_;
+  AsioStrand home_;
+  const std::function<AsioExecutor()> context_;
+  const std::function<void(AsioSocket)> admit_;
+  const std::function<void()> on_done_;
+  Dials dials_;
+  std::set<Shared> attempts_;
+};
+
+}  // namespace joust

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "engines/asio/hub.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "connection/tally.hpp"
+
+namespace joust {
+
+AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
+                 std::function<void()> on_over)
+    : hosting_(hosting),
+      request_(stop),
+      contexts_(std::move(contexts)),
+      make_(std::move(make)),
+      on_over_(std::move(on_over)),
+      publications_(hosting.service.publications()),
+      home_(contexts_.front()),
+      stop_(contexts_.front(), stop.fd()),
+      stop_at_once_(contexts_.front(), stop.at_once_fd()),
+      publication_(contexts_.front(), waker_.fd()),
+      drain_limit_(contexts_.front()),
+      dialling_(
+          hosting, home_, [this] { return next_context(); },
+          [this](AsioSocket socket) { admit(std::move(socket)); }, [this] { end_if_over(); }) {
+  for (const Listener* const listener : hosting.listeners)
+    doors_.push_back({*listener,
+                      {contexts_.front(), AsioProtocol(listener->endpoint().family(), 0), listener->fd()},
+                      AsioTimer(contexts_.front())});
+  if (publications_ != nullptr) publications_->subscribe(waker_);
+  asio::post(home_, [this] { begin(); });
+}
+
+AsioHub::~AsioHub() {
+  if (publications_ != nullptr) publications_->unsubscribe(waker_);
+  doors_.clear();
+  // After an immediate end, peers in the accept queue would otherwise wait for ever.
+  for (Listener* const listener : hosting_.listeners) listener->close();
+}
+
+void AsioHub::begin() {
+  if (request_.at_once()) return end_all();  // another thread could not be started
+  stop_.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, [this](const AsioError& error) {
+                     if (!error) begin_drain();
+                   }));
+  stop_at_once_.async_wait(AsioDescriptor::wait_read,
+                           asio::bind_executor(home_, [this](const AsioError& error) {
+                             if (!error) end_all();
+                           }));
+  if (publications_ != nullptr) gather();  // some may be older than this run
+  for (Door& door : doors_) accept(door);
+  dialling_.start();
+  end_if_over();
+}
+
+// Accepting. A peer at a time: its handler goes to the end of the context's queue, so the others have their
+// turn in between.
+
+void AsioHub::accept(Door& door) {
+  if (stopping_) return;
+  if (room() == 0) return pause_accepting(door);
+  door.acceptor.async_accept(
+      next_context(), asio::bind_executor(home_, [this, &door](const AsioError& error, AsioSocket socket) {
+        accepted(door, error, std::move(socket));
+      }));
+}
+
+void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
+  if (!error) {
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag
+    door.listener.note_facts(socket.native_handle());
+    admit(std::move(socket));
+  } else if (error != asio::error::operation_aborted &&
+             accept_outcome(error.value()) == AcceptOutcome::busy) {
+    return pause_accepting(door);
+  }
+  accept(door);
+}
+
+void AsioHub::pause_accepting(Door& door) {
+  hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
+  door.pause.expires_after(hosting_.limits.accept_pause);
+  door.pause.async_wait(asio::bind_executor(home_, [this, &door](const AsioError& error) {
+    if (!error) accept(door);
+  }));
+}
+
+// How many more connections may be open.
+std::size_t AsioHub::room() const {
+  return hosting_.limits.connections - std::min(hosting_.limits.connections, peers_.size());
+}
+
+// The life of a peer: until its last handler has run, here and in its handlers.
+
+void AsioHub::admit(AsioSocket socket) {
+  try {
+    std::shared_ptr<AsioPeer> peer = make_(*this, std::move(socket));
+    peer->index = peers_.size();
+    peers_.push_back(peer);
+    peer->tell(AsioPeer::News::established);
+    if (stopping_) peer->tell(AsioPeer::News::stop);
+  } catch (const std::exception& error) {
+    hosting_.not_opened(failure_of(error), Clock::now());
+  }
+}
+
+void AsioHub::admit(int family, Fd socket) {
+  try {
+    admit(asio_socket(next_context(), family, std::move(socket)));
+  } catch (const std::system_error& error) {
+    hosting_.not_opened(failure_of(error), Clock::now());
+  }
+}
+
+void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
+  asio::post(home_, [this, peer = std::move(peer)] {
+    const std::size_t place = peer->index;
+    std::swap(peers_[place], peers_.back());
+    peers_[place]->index = place;
+    peers_.pop_back();
+    end_if_over();
+  });
+}
+
+void AsioHub::tell_all(AsioPeer::News news) {
+  for (const auto& peer : peers_) peer->tell(news);
+}
+
+// Publications. A server waits for further ones, and tells them together: see Gathering. It looks for them
+// between other handlers, by posting itself to the end of the queue.
+
+void AsioHub::await_publications() {
+  publication_.async_wait(AsioDescriptor::wait_read,
+                          asio::bind_executor(home_, [this](const AsioError& error) {
+                            if (!error) gather();
+                          }));
+}
+
+void AsioHub::gather() {
+  if (over_) return;
+  const std::uint64_t count = publications_->count();
+  if (count != told_.load(std::memory_order_relaxed)) {
+    if (hosting_.serves() && gathering_.keep_on(Clock::now(), count, peers_.size()))
+      return asio::post(home_, [this] { gather(); });
+    told_.store(count, std::memory_order_relaxed);
+    tell_all(AsioPeer::News::published);
+  }
+  waker_.clear();
+  if (publications_->count() != count) return asio::post(home_, [this] { gather(); });
+  await_publications();
+}
+
+bool AsioHub::is_gathering() const {
+  return publications_ != nullptr && hosting_.serves() &&
+         publications_->count() != told_.load(std::memory_order_relaxed);
+}
+
+// The stop. Peers in the accept queue are served. The library may have accepted a peer whose handler has not
+// run yet: accepted() then admits it.
+
+void AsioHub::begin_drain() {
+  stopping_ = true;
+  for (Door& door : doors_) {
+    door.acceptor.end();
+    door.pause.cancel();
+  }
+  tell_all(AsioPeer::News::stop);
+  for (Listener* const listener : hosting_.listeners) {
+    const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
+    if (!listener->take_queued(SOCK_NONBLOCK, room(), take)) hosting_.tally.note(kLeftInQueue);
+    listener->close();
+  }
+  dialling_.abandon();
+  drain_limit_.expires_after(hosting_.limits.drain);
+  drain_limit_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
+    if (!error) end_all();
+  }));
+  end_if_over();
+}
+
+void AsioHub::end_all() {
+  stopping_ = true;
+  dialling_.abandon();
+  tell_all(AsioPeer::News::end);
+  end_if_over();
+}
+
+// Without these waits the contexts have no work left.
+void AsioHub::end_if_over() {
+  if (over_ || !peers_.empty() || !(stopping_ || (!hosting_.serves() && dialling_.is_done()))) return;
+  over_ = true;
+  stop_.end();
+  stop_at_once_.end();
+  publication_.end();
+  drain_limit_.cancel();
+  on_over_();
+}
+
+}  // namespace joust

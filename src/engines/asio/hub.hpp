@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engines/asio/dialling.hpp"
+#include "engines/asio/library.hpp"
+#include "engines/asio/peer.hpp"
+#include "engines/engine.hpp"
+#include "engines/loop/gathering.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+#include "net/waker.hpp"
+
+namespace joust {
+
+// What an engine on Asio does besides its connections: it accepts, dials, gathers publications, and stops.
+// All of it is on one strand, by operations of the library. When the last connection has ended and none is to
+// come, nothing is left to wait for, and io_context::run() returns.
+class AsioHub {
+ public:
+  using MakePeer = std::function<std::shared_ptr<AsioPeer>(AsioHub&, AsioSocket)>;
+  // The connections are dealt out to the contexts in turn. `on_over` is called at the end of all.
+  AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
+          std::function<void()> on_over);
+  ~AsioHub();
+  AsioHub(const AsioHub&) = delete;
+  AsioHub& operator=(const AsioHub&) = delete;
+
+  // Any thread:
+  const Hosting& hosting() const { return hosting_; }
+  bool is_gathering() const;  // all peers will be told soon: until then they send no part of their output
+  void left(std::shared_ptr<AsioPeer> peer);  // it has closed its socket
+
+ private:
+  struct Door {
+    const Listener& listener;
+    AsioLoan<AsioAcceptor> acceptor;
+    AsioTimer pause;
+  };
+
+  void begin();
+  void accept(Door& door);
+  void accepted(Door& door, const AsioError& error, AsioSocket socket);
+  void pause_accepting(Door& door);
+  std::size_t room() const;
+  void admit(AsioSocket socket);
+  void admit(int family, Fd socket);
+  void await_publications();
+  void gather();
+  void tell_all(AsioPeer::News news);
+  void begin_drain();
+  void end_all();
+  void end_if_over();
+  AsioExecutor next_context() { return contexts_[turn_++ % contexts_.size()]; }
+
+  const Hosting& hosting_;
+  const Stop& request_;
+  const std::vector<AsioExecutor> contexts_;
+  const MakePeer make_;
+  const std::function<void()> on_over_;
+  Publications* const publications_;
+  Waker waker_;
+  AsioStrand home_;
+  AsioLoan<AsioDescriptor> stop_;
+  AsioLoan<AsioDescriptor> stop_at_once_;
+  AsioLoan<AsioDescriptor> publication_;
+  AsioTimer drain_limit_;
+  std::deque<Door> doors_;
+  AsioDialling dialling_;
+  std::size_t turn_ = 0;
+  bool stopping_ = false;
+  bool over_ = false;
+  std::atomic<std::uint64_t> told_{0};  // the publication count that all peers have been told of
+  Gathering gathering_;
+  std::vector<std::shared_ptr<AsioPeer>> peers_;
+};
+
+}  // namespace joust

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+#include "engines/asio/peer.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engines/asio/hub.hpp"
+#include "engines/asio/run.hpp"
+#include "engines/files/file_io.hpp"
+#include "engines/loop/opening.hpp"
+#include "engines/loop/patience.hpp"
+#include "engines/loop/ready_io.hpp"
+
+namespace joust {
+
+AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
+    : hub_(hub), socket_(std::move(socket)), buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
+
+void AsioPeer::tell(News news) {
+  // What is published while the news is on its way is seen when it arrives.
+  if (news != News::published || !published_.exchange(true)) pass_on(news);
+}
+
+void AsioPeer::hear(News news) noexcept {
+  if (news == News::end) return close();
+  take_step([&](Time now) {
+    if (news == News::established)
+      return open_session(hub_.hosting(), socket_.native_handle(), connection_, now);
+    if (news == News::published) {
+      published_ = false;
+      telling_ = true;
+      return connection_->refresh(now);
+    }
+    stopping_ = true;
+    read_until_ = connection_->bytes_received() + hub_.hosting().limits.read_bytes_per_turn;
+    socket_.cancel();  // the read that is under way ends, and tells what has arrived
+  });
+}
+
+template <typename Step>
+void AsioPeer::take_step(Step&& step) noexcept {
+  if (closed_) return;
+  try {
+    const Time now = Clock::now();
+    step(now);
+    settle(now);
+    if (connection_->ended()) return close();
+    go_on();
+  } catch (const std::exception& error) {
+    break_off(error);
+  }
+}
+
+void AsioPeer::look_again() noexcept {
+  take_step([](Time /*now*/) {});
+}
+
+// What the session wants next, after a change.
+void AsioPeer::settle(Time now) {
+  if (stopping_ && !reading_ && !may_have_more()) {
+    stopping_ = false;
+    connection_->drain(now);
+  }
+  if (!writing_) prepare_output(now);
+  if (count_ == 0 && !from_file_ && connection_->wants_shutdown())
+    end_stream(socket_.native_handle(), *connection_, now);
+}
+
+// An exception concerns this connection only.
+void AsioPeer::break_off(const std::exception& error) noexcept {
+  if (closed_) return;
+  try {
+    if (connection_)
+      connection_->failed(failure_of(error), Clock::now());
+    else
+      hub_.hosting().not_opened(failure_of(error), Clock::now());
+  } catch (const std::exception&) {
+    // The session threw again. The connection ends all the same, and has been counted.
+  }
+  close();
+}
+
+void AsioPeer::close() noexcept {
+  if (std::exchange(closed_, true)) return;
+  AsioError ignored;
+  socket_.close(ignored);
+  on_closed();
+  hub_.left(shared_from_this());
+}
+
+// Requests that arrived before the stop are answered before the session is told of it.
+bool AsioPeer::may_have_more() {
+  AsioError error;
+  return connection_->wants_input() && connection_->bytes_received() < read_until_ &&
+         socket_.available(error) > 0 && !error;
+}
+
+AsioPeer::Operation AsioPeer::begin_read() {
+  if (!wants_read()) return Operation::none;
+  if (watching_) unwatch_.emit(asio::cancellation_type::terminal);
+  reading_ = true;
+  return file_input_here().wanted(*connection_) > 0 ? Operation::wait : Operation::transfer;
+}
+
+void AsioPeer::read(const AsioError& error, std::size_t n) noexcept {
+  reading_ = false;
+  take_step([&](Time now) {
+    if (error == asio::error::operation_aborted) return;
+    if (error == asio::error::eof) return connection_->peer_finished(now);
+    if (error) return connection_->failed({Stage::receive, error.value(), {}}, now);
+    found_ = true;
+    connection_->received(std::span(buffer_).first(n), now);
+    // A peer that sends more than the buffer holds gets a larger one; thousands of others need none.
+    if (n == buffer_.size()) buffer_.resize(std::min(4 * n, hub_.hosting().limits.read_bytes));
+  });
+}
+
+void AsioPeer::readable(const AsioError& error) noexcept {
+  reading_ = false;
+  take_step([&](Time now) {
+    const std::size_t most = error ? 0 : file_input_here().wanted(*connection_);
+    if (most == 0) return;  // cancelled, or the session has something else in mind now
+    found_ = true;
+    file_input_here().receive_ready(socket_.native_handle(), *connection_, most, false, now);
+  });
+}
+
+bool AsioPeer::begin_watch() {
+  if (!is_open() || reading_ || watching_ || hung_up_) return false;
+  return watching_ = true;
+}
+
+void AsioPeer::watched(const AsioError& error) noexcept {
+  watching_ = false;
+  take_step([&](Time now) {
+    if (error) return;
+    hung_up_ = true;
+    if (const int reset = connect_result(socket_.native_handle()); reset != 0)
+      connection_->failed({Stage::receive, reset, {}}, now);
+  });
+}
+
+// While publications are being gathered, none are sent.
+void AsioPeer::prepare_output(Time now) {
+  count_ = 0;
+  from_file_ = false;
+  if (!std::exchange(telling_, false) && hub_.is_gathering()) return;
+  from_file_ = !no_sendfile_ && connection_->source();
+  if (from_file_) return;
+  std::array<iovec, 16> output;
+  const std::size_t count = connection_->output(output, now);
+  for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
+}
+
+// After a write that fell short the library takes the socket for full, and the next one would wait until it
+// has been full. But the kernel also sends a part where a mapped file has shrunk. A wait looks.
+AsioPeer::Operation AsioPeer::begin_write() {
+  if (!wants_write()) return Operation::none;
+  writing_ = true;
+  return from_file_ || fell_short_ ? Operation::wait : Operation::transfer;
+}
+
+void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
+  writing_ = false;
+  fell_short_ = n < asio::buffer_size(pieces());
+  take_step([&](Time now) {
+    if (error == asio::error::operation_aborted) return;
+    if (error) return connection_->send_failed(error.value(), now);
+    connection_->sent(n, now);
+  });
+}
+
+void AsioPeer::writable(const AsioError& error) noexcept {
+  writing_ = false;
+  take_step([&](Time now) {
+    fell_short_ = false;
+    const auto source = error ? std::nullopt : connection_->source();
+    if (source) no_sendfile_ = !send_file(socket_.native_handle(), *connection_, *source, now);
+  });
+}
+
+// In an open loop a deadline is met within microseconds: by a thread that wakes up before, and looks again.
+Time AsioPeer::wakes_at() const {
+  const auto due = is_open() ? connection_->deadline() : std::nullopt;
+  if (!due) return Time::max();
+  return lateness_.sleeps_until(hub_.hosting().options.paced ? *due - Patience::kSpin : *due);
+}
+
+void AsioPeer::deadline_passed() noexcept {
+  take_step([&](Time now) {
+    const Time due = connection_->deadline().value_or(Time::max());
+    if (!lateness_.puts_off(due, std::exchange(found_, false), now)) connection_->on_time(now);
+  });
+}
+
+}  // namespace joust

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "connection/stream_connection.hpp"
+#include "engines/asio/library.hpp"
+#include "engines/loop/lateness.hpp"
+
+namespace joust {
+
+class AsioHub;
+
+// A connection of an engine on Asio: what is to be read, written and waited for next, and what the results
+// mean for the session. The engine makes the asynchronous calls. Handlers keep the peer by shared pointers.
+//
+// All but tell() belongs to the peer's executor, which the engine chooses so that one thread at a time is
+// there: a strand, or a context with one thread.
+class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
+ public:
+  AsioPeer(AsioHub& hub, AsioSocket socket);
+  virtual ~AsioPeer() = default;
+  AsioPeer(const AsioPeer&) = delete;
+  AsioPeer& operator=(const AsioPeer&) = delete;
+
+  enum class News : std::uint8_t { established, published, stop, end };
+  void tell(News news);  // any thread
+
+  std::size_t index = 0;  // for the hub
+
+ protected:
+  // The engine's part: post hear(news) to the peer's executor.
+  virtual void pass_on(News news) = 0;
+  // The engine's part, after every change: start what is to begin. It may throw.
+  virtual void go_on() = 0;
+  // The engine's part, once: the socket is closed, which has cancelled its operations. Other waits must end.
+  virtual void on_closed() noexcept = 0;
+
+  void hear(News news) noexcept;
+  void look_again() noexcept;  // at what is to begin
+  void break_off(const std::exception& error) noexcept;
+  bool is_open() const { return connection_ && !closed_; }
+  AsioSocket& socket() { return socket_; }
+
+  // Operations. Where begin_...() says so, one is to be started; its result is reported. A cancelled one is
+  // no failure: it begins again if it is still wanted. For files the library only waits until the socket is
+  // ready, and then the kernel moves the bytes.
+  enum class Operation : std::uint8_t { none, transfer, wait };
+  bool wants_read() const { return is_open() && !reading_ && connection_->wants_input(); }
+  Operation begin_read();
+  asio::mutable_buffer room() { return asio::buffer(buffer_); }
+  void read(const AsioError& error, std::size_t n) noexcept;
+  void readable(const AsioError& error) noexcept;
+
+  bool wants_write() const { return is_open() && !writing_ && (from_file_ || count_ > 0); }
+  Operation begin_write();
+  std::span<const asio::const_buffer> pieces() const { return std::span(pieces_).first(count_); }
+  void written(const AsioError& error, std::size_t n) noexcept;
+  void writable(const AsioError& error) noexcept;
+
+  // While nothing is wanted from the peer, only a wait for an error finds its reset. It takes unwatch(), by
+  // which a read ends it.
+  bool begin_watch();
+  asio::cancellation_slot unwatch() { return unwatch_.slot(); }
+  void watched(const AsioError& error) noexcept;
+
+  // When to call deadline_passed(), which may be called early.
+  Time wakes_at() const;
+  void deadline_passed() noexcept;
+
+ private:
+  template <typename Step>
+  void take_step(Step&& step) noexcept;
+  void settle(Time now);
+  void close() noexcept;
+  bool may_have_more();
+  void prepare_output(Time now);
+
+  static constexpr std::size_t kFirstRead = 1 << 10;  // the size of a new peer's buffer, in bytes
+
+  // What every message uses comes first, close together.
+  AsioHub& hub_;
+  AsioSocket socket_;
+  std::vector<std::byte> buffer_;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool watching_ = false;
+  bool closed_ = false;
+  bool telling_ = false;      // of a publication: output is not gathered any longer
+  bool hung_up_ = false;      // the peer, so that a watch would end again and again
+  bool found_ = false;        // input, since the last deadline
+  bool stopping_ = false;     // the session is to be told of the stop
+  bool fell_short_ = false;   // the last write
+  bool no_sendfile_ = false;  // the kernel has refused it
+  bool from_file_ = false;    // what is to be sent next,
+  std::size_t count_ = 0;     // or the number of pieces
+  std::optional<StreamConnection> connection_;
+  std::array<asio::const_buffer, 16> pieces_;
+  std::uint64_t read_until_ = 0;        // the bytes received after which a stop no longer waits for input
+  std::atomic<bool> published_{false};  // the news is on its way
+  asio::cancellation_signal unwatch_;
+  Lateness lateness_;
+};
+
+}  // namespace joust

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "engines/asio/run.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "engines/loop/loops.hpp"
+#include "engines/loop/patience.hpp"
+
+namespace joust {
+namespace {
+
+thread_local FileInput* file_input = nullptr;
+
+// Runs handlers until the context has no more work. Told not to sleep, a thread asks with poll(), which
+// returns at once.
+void run_context(asio::io_context& context, Wait wait) {
+  if (wait == Wait::block) {
+    context.run();
+    return;
+  }
+  Time last_work{};
+  while (!context.stopped()) {
+    if (context.poll() > 0)
+      last_work = Clock::now();
+    else if (wait == Wait::adaptive && Clock::now() - last_work > Patience::kSpin)
+      context.run_one();
+  }
+}
+
+class AsioRun {
+ public:
+  AsioRun(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make)
+      : hosting_(hosting), stop_(stop) {
+    // How many threads run a context: for one, the library leaves out what only others would need.
+    const auto threads_each = static_cast<int>(hosting.options.threads / contexts);
+    while (contexts_.size() < contexts) {
+      contexts_.emplace_back(threads_each);
+      guards_.emplace_back(contexts_.back().get_executor());
+    }
+    std::vector<AsioExecutor> executors;
+    for (asio::io_context& context : contexts_) executors.push_back(context.get_executor());
+    hub_.emplace(hosting, stop, std::move(executors), make, [this] { guards_.clear(); });
+  }
+
+  void run() {
+    run_loops(hosting_.options.threads, stop_, [this](std::size_t index, const Begin& begin) {
+      FileInput input(hosting_.tally, hosting_.limits);
+      file_input = &input;
+      begin();
+      try {
+        run_context(contexts_[index % contexts_.size()], hosting_.options.wait);
+      } catch (...) {
+        for (asio::io_context& context : contexts_) context.stop();
+        throw;
+      }
+    });
+  }
+
+ private:
+  const Hosting& hosting_;
+  Stop& stop_;
+  std::deque<asio::io_context> contexts_;
+  std::deque<asio::executor_work_guard<AsioExecutor>> guards_;  // until all is over
+  std::optional<AsioHub> hub_;
+};
+
+// A client's program has other work for its own thread, so its contexts run in the background.
+void run_in_background(AsioRun& run) {
+  std::exception_ptr failure;
+  std::jthread([&] {
+    try {
+      run.run();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+FileInput& file_input_here() {
+  return *file_input;
+}
+
+void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make) {
+  try {
+    AsioRun run(hosting, stop, contexts, make);
+    return hosting.serves() ? run.run() : run_in_background(run);
+  } catch (const boost::system::system_error& error) {
+    const std::string operation(error.what(), std::string_view(error.what()).find(':'));
+    throw std::system_error(error.code().value(), std::generic_category(), "Boost.Asio: " + operation);
+  }
+}
+
+}  // namespace joust

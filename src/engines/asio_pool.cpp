@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+//
+// asio-pool: Boost.Asio with callbacks. Several threads (-t) run one io_context; whichever is free runs the
+// next handler.
+//
+//     async_read_some --> read() --> session --> async_write_some --> written() --+
+//          ^                                                                      |
+//          +---- timers <---- publications, the stop (post) <---------------------+
+//
+// Good at: programs that use the library anyway; long computations, because other threads go on. Bad at:
+// small messages. The library tries each read before it waits, which for a peer that awaits its reply is one
+// more system call (EAGAIN), and each handler passes through a queue with a lock. A strand for each
+// connection keeps its handlers apart: one at a time, on any thread. Read and write go on at the same time,
+// so that no two peers wait for each other to read. For files the library waits for the socket, and sendfile
+// or splice moves the bytes: the library's documentation shows this use of native_handle(). asio/peer.hpp
+// says what is to be read and written next; asio/hub.hpp accepts, dials, gathers and stops, on a strand of
+// its own. Left out on purpose: async_write, which sends all of a buffer before it reports anything to the
+// session.
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "engines/asio/hub.hpp"
+#include "engines/asio/library.hpp"
+#include "engines/asio/memory.hpp"
+#include "engines/asio/peer.hpp"
+#include "engines/asio/run.hpp"
+
+namespace joust {
+namespace {
+
+// Executor is a strand or, where one thread runs the context and is strand enough, the context's own.
+template <typename Executor>
+class AsioPoolPeer final : public AsioPeer {
+ public:
+  AsioPoolPeer(AsioHub& hub, AsioSocket socket)
+      : AsioPeer(hub, std::move(socket)),
+        executor_(this->socket().get_executor()),
+        timer_(this->socket().get_executor()) {}
+
+ private:
+  void pass_on(News news) override {
+    asio::post(executor_, [this, self = shared_from_this(), news] { hear(news); });
+  }
+  void go_on() override;
+  bool start_write();
+  void start_read();
+  void put_off_read();
+  void set_timer();
+  void on_closed() noexcept override { timer_.cancel(); }
+
+  // A handler that runs on the executor and keeps this peer.
+  template <typename Handler>
+  auto here(Handler handler) {
+    auto keeping = [self = shared_from_this(), handler](const auto&... results) { handler(results...); };
+    if constexpr (std::is_same_v<Executor, AsioStrand>)
+      return asio::bind_executor(executor_, std::move(keeping));
+    else
+      return keeping;
+  }
+  // The same, with its memory beside the peer: for operations that begin when the last one has been reported.
+  template <typename Handler>
+  auto here(AsioMemory& memory, Handler handler) {
+    return asio::bind_allocator(AsioAllocator<std::byte>(memory), here(handler));
+  }
+
+  Executor executor_;
+  AsioTimer timer_;
+  Time wakes_at_ = Time::max();  // when the timer is to expire
+  bool read_put_off_ = false;
+  AsioMemory read_memory_, write_memory_, put_off_memory_;
+};
+
+template <typename Executor>
+void AsioPoolPeer<Executor>::go_on() {
+  if (start_write())
+    put_off_read();
+  else
+    start_read();
+  if (!read_put_off_ && begin_watch())
+    socket().async_wait(
+        AsioSocket::wait_error,
+        asio::bind_cancellation_slot(unwatch(), here([this](const AsioError& error) { watched(error); })));
+  if (wakes_at() < wakes_at_) set_timer();
+}
+
+template <typename Executor>
+bool AsioPoolPeer<Executor>::start_write() {
+  const Operation operation = begin_write();
+  const auto handler = [this](const AsioError& error, std::size_t n) { written(error, n); };
+  if (operation == Operation::wait)
+    socket().async_wait(AsioSocket::wait_write,
+                        here(write_memory_, [this](const AsioError& error) { writable(error); }));
+  else if (operation == Operation::transfer && pieces().size() == 1)  // send(), cheaper than sendmsg()
+    socket().async_write_some(pieces().front(), here(write_memory_, handler));
+  else if (operation == Operation::transfer)
+    socket().async_write_some(pieces(), here(write_memory_, handler));
+  return operation != Operation::none;
+}
+
+// The result of a write nearly always comes with the next handlers, and go_on() then begins the read: the
+// next request may be there by that time, which saves the library a vain try. If the socket is full, there is
+// no result, and the read must not wait for it: what is posted here follows the results that are there
+// already.
+template <typename Executor>
+void AsioPoolPeer<Executor>::put_off_read() {
+  if (!wants_read() || std::exchange(read_put_off_, true)) return;
+  asio::post(socket().get_executor(), here(put_off_memory_, [this] {
+               read_put_off_ = false;
+               if (wants_read()) look_again();
+             }));
+}
+
+template <typename Executor>
+void AsioPoolPeer<Executor>::start_read() {
+  const Operation operation = begin_read();
+  if (operation == Operation::wait)
+    socket().async_wait(AsioSocket::wait_read,
+                        here(read_memory_, [this](const AsioError& error) { readable(error); }));
+  else if (operation == Operation::transfer)
+    socket().async_read_some(
+        room(), here(read_memory_, [this](const AsioError& error, std::size_t n) { read(error, n); }));
+}
+
+// Deadlines move with every message, nearly always to later. So the timer expires early, and is set again.
+template <typename Executor>
+void AsioPoolPeer<Executor>::set_timer() {
+  wakes_at_ = wakes_at();
+  timer_.expires_at(wakes_at_);
+  timer_.async_wait(here([this](const AsioError& error) {
+    if (error) return;  // cancelled: set to another time
+    wakes_at_ = Time::max();
+    deadline_passed();
+  }));
+}
+
+template <typename Executor>
+std::shared_ptr<AsioPeer> make(AsioHub& hub, AsioSocket socket) {
+  return std::make_shared<AsioPoolPeer<Executor>>(hub, std::move(socket));
+}
+
+}  // namespace
+
+extern const Engine kAsioPool{
+    .name = "asio-pool",
+    .summary = "Boost.Asio with callbacks: one io_context run by several threads, a strand per connection",
+    .several_loops = true,
+    .threads_share_peers = true,
+    .threads = "-t, all in one io_context",
+    .wait_errors_ignored = kWaitErrorsIgnored,
+    .run =
+        [](const Hosting& hosting, Stop& stop) {
+          run_asio(hosting, stop, 1, hosting.options.threads == 1 ? &make<AsioExecutor> : &make<AsioStrand>);
+        },
+};
+
+}  // namespace joust
