@@ -118,7 +118,8 @@ class Absent(Case):
                     self.assertEqual(done.returncode, 1)
                     self.assertEqual(done.stderr, "joust: connect 127.0.0.1:1: Connection refused\n")
                     self.assertGreater(result["errors"]["connect"], 6)
-                    self.assertEqual(result["connections"], {"ok": 0, "failed": 3, "answered": 0, "never_answered": 0})
+                    self.assertEqual(result["connections"],
+                                     {"ok": 0, "failed": 3, "answered": 0, "never_answered": 0})
 
     def test_begins_when_the_server_is_there(self):
         port, file = free_port(), self.path("load.json")

@@ -28,7 +28,7 @@ TEST(Commands, AServerIsToldEverythingTheScenarioSays) {
 
 TEST(Commands, EachSideIsToldItsOwnNodelay) {
   Scenario scenario = fake_scenario({"epoll"});
-  scenario.socket.nodelay = true;
+  scenario.cases.front().socket.nodelay = true;
   const Case& one = scenario.cases.front();
   Entry entry{.contestant = scenario.contestants.front()};
   entry.contestant.server.nodelay = false;

@@ -28,10 +28,24 @@ AsioDialling::AsioDialling(const Hosting& hosting, AsioStrand home, std::functio
       context_(std::move(context)),
       admit_(std::move(admit)),
       on_done_(std::move(on_done)),
-      dials_(hosting, hosting.dials) {}
+      dials_(hosting, hosting.dials),
+      again_(home_.get_inner_executor()) {}
 
 void AsioDialling::start() {
-  while (const auto dial = dials_.start()) begin(*dial);
+  while (const auto dial = dials_.start(Clock::now())) begin(*dial);
+  const auto due = dials_.due();
+  if (!due) return;
+  again_.expires_at(*due);
+  again_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
+    if (error) return;  // set to another time
+    start();
+    if (is_done()) on_done_();
+  }));
+}
+
+void AsioDialling::ended() {
+  dials_.ended();
+  start();
 }
 
 void AsioDialling::begin(const Dial& dial) {
@@ -43,7 +57,7 @@ void AsioDialling::begin(const Dial& dial) {
     const int family = target.endpoint(dial.endpoint).family();
     const auto attempt =
         std::make_shared<Attempt>(dial, asio_socket(context, family, std::move(socket)), AsioTimer(context));
-    attempt->dial.give_up = Clock::now() + hosting_.limits.connect;
+    attempt->dial.give_up = std::min(dial.until, Clock::now() + hosting_.limits.connect);
     attempts_.insert(attempt);
     set_timer(attempt, attempt->dial.give_up);
     connect(attempt);
@@ -100,6 +114,7 @@ void AsioDialling::end(const Shared& attempt) {
 
 void AsioDialling::abandon() {
   dials_.abandon();
+  again_.cancel();
   for (const Shared& attempt : std::exchange(attempts_, {})) {
     attempt->timer.cancel();
     attempt->socket.close();

@@ -17,7 +17,10 @@ class AsioDialling {
   // `context` says where the next connection is to live; `admit` takes it; `on_done` follows the last dial.
   AsioDialling(const Hosting& hosting, AsioStrand home, std::function<AsioExecutor()> context,
                std::function<void(AsioSocket)> admit, std::function<void()> on_done);
-  void start();    // as many as may be in progress
+  // As many as may be in progress. Call it again when a publication has come: it may be that lost connections
+  // are dialled again from then on.
+  void start();
+  void ended();    // a connection that had been admitted is gone
   void abandon();  // the program is stopping
   bool is_done() const { return dials_.done(); }
 
@@ -45,6 +48,7 @@ class AsioDialling {
   const std::function<void(AsioSocket)> admit_;
   const std::function<void()> on_done_;
   Dials dials_;
+  AsioTimer again_;  // when lost connections are dialled again
   std::set<Shared> attempts_;
 };
 

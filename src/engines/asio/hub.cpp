@@ -104,6 +104,7 @@ void AsioHub::admit(AsioSocket socket) {
     if (stopping_) peer->tell(AsioPeer::News::stop);
   } catch (const std::exception& error) {
     hosting_.not_opened(failure_of(error), Clock::now());
+    if (!hosting_.serves()) dialling_.ended();
   }
 }
 
@@ -121,6 +122,7 @@ void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;
     peers_.pop_back();
+    if (!hosting_.serves()) dialling_.ended();
     end_if_over();
   });
 }
@@ -147,6 +149,9 @@ void AsioHub::gather() {
       return asio::post(home_, [this] { gather(); });
     told_.store(count, std::memory_order_relaxed);
     tell_all(AsioPeer::News::published);
+    dialling_.start();
+    end_if_over();
+    if (over_) return;
   }
   waker_.clear();
   if (publications_->count() != count) return asio::post(home_, [this] { gather(); });
