@@ -92,7 +92,8 @@ class Killed(Case):
             with self.subTest(engine=engine, plan=plan):
                 code, complaint, result = self.load_over_a_kill(engine, *plan, *ALWAYS)
                 self.assertEqual(result["reconnects"], 5)
-                self.assertEqual(result["connections"], {"ok": 5, "failed": 0, "answered": 5, "never_answered": 0})
+                self.assertEqual(result["connections"],
+                                 {"ok": 5, "failed": 0, "answered": 5, "never_answered": 0})
                 self.assertLessEqual(result["messages"]["failed"], 5)
                 self.assertEqual(code, 1 if result["messages"]["failed"] else 0)
                 self.assertIn("receive: ", complaint)
