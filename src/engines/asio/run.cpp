@@ -52,7 +52,7 @@ class AsioRun {
   }
 
   void run() {
-    run_loops(hosting_.options.threads, stop_, [this](std::size_t index, const Begin& begin) {
+    const auto loop = [this](std::size_t index, const Begin& begin) {
       FileInput input(hosting_.tally, hosting_.limits);
       file_input = &input;
       begin();
@@ -62,7 +62,8 @@ class AsioRun {
         for (asio::io_context& context : contexts_) context.stop();
         throw;
       }
-    });
+    };
+    run_loops(hosting_.options.threads, stop_, loop, hosting_.on_ready);
   }
 
  private:
