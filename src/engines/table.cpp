@@ -20,7 +20,8 @@
   engine(kIoUring)            \
   engine(kEpollPool)          \
   engine(kKqueuePool)         \
-  engine(kIoUringPool)
+  engine(kIoUringPool)        \
+  engine(kQt)
 
 namespace joust {
 

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+#include "engines/qt/loop.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <QAbstractEventDispatcher>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "base/check.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/qt/errors.hpp"
+
+namespace joust {
+
+template class LoopCore<QtPeer>;
+
+namespace {
+
+constexpr unsigned kWritesPerTurn = 16;
+constexpr std::size_t kMostPieces = 16;
+
+}  // namespace
+
+QtServer::QtServer(const Listener& listener, std::function<void(Fd)> take)
+    : listener_(listener), take_(std::move(take)) {
+  Fd copy(checked(::fcntl(listener.fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"));
+  if (!setSocketDescriptor(copy.get())) throw std::runtime_error("QTcpServer does not take the listener");
+  (void)copy.release();
+}
+
+void QtServer::begin_batch() {
+  setMaxPendingConnections(1);
+  resumeAccepting();
+}
+
+void QtServer::incomingConnection(qintptr descriptor) {
+  listener_.note_facts(static_cast<int>(descriptor));
+  take_(Fd(static_cast<int>(descriptor)));
+}
+
+QtLoop::QtLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : LoopCore(hosting, stop, group, index),
+      stop_notifier_(stop.fd(), QSocketNotifier::Read),
+      inbox_notifier_(inbox().waker().fd(), QSocketNotifier::Read),
+      buffer_(hosting.limits.read_bytes) {
+  timer_.setSingleShot(true);
+  timer_.setTimerType(Qt::PreciseTimer);
+  timer_.callOnTimeout(&context_, [this] { on_event([this] { armed_.reset(); }); });
+  QObject::connect(&stop_notifier_, &QSocketNotifier::activated, &context_,
+                   [this] { on_event([this] { request_stop(); }); });
+  QObject::connect(&inbox_notifier_, &QSocketNotifier::activated, &context_,
+                   [this] { on_event([this] { admit_dealt(); }); });
+  QObject::connect(QAbstractEventDispatcher::instance(), &QAbstractEventDispatcher::aboutToBlock, &context_,
+                   [this] { on_event([this] { finish_turn(); }); });
+  listen();
+}
+
+QtLoop::~QtLoop() = default;
+
+void QtLoop::run() {
+  start_dials(SOCK_NONBLOCK);
+  watch_listeners();
+  set_timer();
+  if (!over()) events_.exec();
+  if (error_) std::rethrow_exception(error_);
+}
+
+// No exception may pass through Qt. One that gets here ends the run.
+template <typename Step>
+void QtLoop::on_event(Step&& step) noexcept {
+  try {
+    if (!std::exchange(in_turn_, true)) read_clock();
+    step();
+  } catch (...) {
+    if (!error_) error_ = std::current_exception();
+    events_.quit();
+  }
+}
+
+// The event loop is about to sleep.
+void QtLoop::finish_turn() {
+  fire_deadlines();
+  pass_publications();
+  if (stopping_) stop_by_and_by();
+  sweep();
+  start_dials(SOCK_NONBLOCK);
+  watch_listeners();
+  if (!unfinished_.empty()) post_resume();
+  set_timer();
+  in_turn_ = false;
+  if (over()) events_.quit();
+}
+
+// A timer of QTimer counts in milliseconds. In an open loop the rest is spun away.
+void QtLoop::set_timer() {
+  const Duration wait = next_wait();
+  if (wait >= Patience::kForever) {
+    armed_.reset();
+    return timer_.stop();
+  }
+  const Time until = now() + wait;
+  if (armed_ == until && timer_.isActive()) return;
+  armed_ = until;
+  const Duration rest = wait == Duration::zero() ? wait : std::max(Duration::zero(), until - Clock::now());
+  timer_.start(hosting().options.paced ? std::chrono::floor<std::chrono::milliseconds>(rest)
+                                       : std::chrono::ceil<std::chrono::milliseconds>(rest));
+}
+
+// Posted, so that sockets have their turn first: a timer of 0 ms would wait until no socket is ready.
+void QtLoop::post_resume() {
+  if (std::exchange(resume_posted_, true)) return;
+  const auto go_on = [this] {
+    resume_posted_ = false;
+    on_event([this] { resume(unfinished_); });
+  };
+  QMetaObject::invokeMethod(&context_, go_on, Qt::QueuedConnection);
+}
+
+// Accepting.
+
+void QtLoop::listen() {
+  for (const Listener* listener : listeners()) {
+    servers_.push_back(std::make_unique<QtServer>(*listener, [this](Fd socket) { take(std::move(socket)); }));
+    QObject::connect(servers_.back().get(), &QTcpServer::acceptError, &context_,
+                     [this](auto error) { on_event([&] { on_accept_error(error); }); });
+  }
+}
+
+void QtLoop::take(Fd socket) {
+  on_event([&] { accepted(std::move(socket)); });
+  if (quota_ > 0) --quota_;
+  if (quota_ > 0 && !full()) return;
+  accepting_ = false;
+  for (const auto& server : servers_) server->end_batch();
+}
+
+// QTcpServer has already paused.
+void QtLoop::on_accept_error(QAbstractSocket::SocketError error) {
+  accepting_ = false;
+  if (accept_outcome(errno_of(error)) == AcceptOutcome::busy) pause_accepting();
+}
+
+void QtLoop::watch_listeners() {
+  if (servers_.empty()) return;
+  quota_ = accept_quota();
+  if (accepting_ || accepting_paused()) return;
+  if (full()) return pause_accepting();
+  accepting_ = true;
+  for (const auto& server : servers_) server->begin_batch();
+}
+
+// The stop.
+
+void QtLoop::request_stop() {
+  stop_notifier_.setEnabled(false);  // it stays readable
+  stopping_ = true;
+}
+
+void QtLoop::stop_by_and_by() {
+  if (draining()) return;
+  servers_.clear();
+  end_accepting(SOCK_NONBLOCK);
+  if (!may_drain()) return;
+  admit_dealt();
+  for (const auto& peer : peers()) peer->readable = true;  // what has arrived
+  begin_drain();
+}
+
+// The life of a peer.
+
+void QtLoop::connect(QtPeer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
+  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
+  peer.connecting = std::make_unique<QSocketNotifier>(peer.socket.get(), QSocketNotifier::Write);
+  QObject::connect(peer.connecting.get(), &QSocketNotifier::activated, &context_, [this, &peer] {
+    peer.connecting->setEnabled(false);
+    on_event([&] { guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); }); });
+  });
+}
+
+void QtLoop::attach(QtPeer& peer) {
+  auto stream = std::make_unique<QAbstractSocket>(QAbstractSocket::TcpSocket, nullptr);
+  if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState))
+    throw std::system_error(errno_of(stream->error()), std::generic_category(), "QTcpSocket");
+  peer.stream = std::move(stream);
+  const auto on = [this, &peer](auto&& step) {
+    on_event([&] {
+      found_work();
+      if (peer.live()) guarded(peer, step);
+      attend(peer);
+    });
+  };
+  QObject::connect(peer.stream.get(), &QIODevice::readyRead, &context_,
+                   [on, &peer] { on([&] { peer.readable = true; }); });
+  QObject::connect(peer.stream.get(), &QIODevice::bytesWritten, &context_, [this, on, &peer](qint64 n) {
+    if (!peer.writing) on([&] { on_written(peer, static_cast<std::size_t>(n)); });
+  });
+  QObject::connect(peer.stream.get(), &QAbstractSocket::errorOccurred, &context_, [this, on, &peer] {
+    if (!peer.writing) on([&] { on_error(peer); });
+  });
+}
+
+void QtLoop::serve(QtPeer& peer) {
+  if (!peer.stream) attach(peer);
+  if (!peer.readable || !peer.connection->wants_input()) flush(peer);
+  receive(peer);
+  if (!peer.connection->ended()) watch_for_reset(peer);
+}
+
+void QtLoop::receive(QtPeer& peer) {
+  StreamConnection& connection = *peer.connection;
+  const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
+  while (peer.readable && connection.wants_input()) {
+    if (connection.bytes_received() >= quota) return unfinished_.push(peer);
+    if (connection.store() && !std::exchange(splice_missed_, true))
+      hosting().tally.note("QTcpSocket does not splice: files are written from the read buffer");
+    if (peer.stream->bytesAvailable() == 0 && at_end(peer)) return;
+    const qint64 n = peer.stream->read(reinterpret_cast<char*>(buffer_.data()),
+                                       static_cast<qint64>(buffer_.size()));
+    if (n < 0) return connection.failed({Stage::receive, errno_of(peer.stream->error()), {}}, now());
+    if (static_cast<std::size_t>(n) < buffer_.size()) peer.readable = false;
+    if (n > 0) connection.received(std::span(buffer_).first(static_cast<std::size_t>(n)), now());
+    flush(peer);
+  }
+}
+
+// A QTcpSocket that reads the end of the stream closes the socket, and its peer would lose replies. So the end
+// is looked for, and never read.
+bool QtLoop::at_end(QtPeer& peer) {
+  char next = 0;
+  const ssize_t n = ::recv(peer.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (n > 0 || (n < 0 && errno == EAGAIN)) return false;
+  peer.readable = false;
+  if (n == 0)
+    peer.connection->peer_finished(now());
+  else
+    peer.connection->failed({Stage::receive, errno, {}}, now());
+  flush(peer);
+  return true;
+}
+
+void QtLoop::flush(QtPeer& peer) {
+  if (is_gathering()) return;
+  StreamConnection& connection = *peer.connection;
+  for (unsigned writes = 0; peer.stream->bytesToWrite() == 0 && connection.has_output();) {
+    if (++writes > kWritesPerTurn) return unfinished_.push(peer);
+    write(peer);
+  }
+  if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, now());
+}
+
+// What the socket has no room for is in a buffer of QTcpSocket, and acknowledged when bytesWritten() says so.
+// Until then nothing more is written, which bounds that buffer.
+void QtLoop::write(QtPeer& peer) {
+  std::array<iovec, kMostPieces> pieces;
+  const std::size_t count = peer.connection->output(pieces, now());
+  std::size_t written = 0;
+  peer.writing = true;
+  for (const iovec& piece : std::span(pieces).first(count)) {
+    if (peer.stream->bytesToWrite() > 0) break;
+    errno = 0;
+    const qint64 n = peer.stream->write(static_cast<const char*>(piece.iov_base),
+                                        static_cast<qint64>(piece.iov_len));
+    if (n < 0) {
+      peer.writing = false;
+      return peer.connection->send_failed(errno_of(peer.stream->error()), now());
+    }
+    written += static_cast<std::size_t>(n);
+  }
+  peer.writing = false;
+  peer.connection->sent(written - static_cast<std::size_t>(peer.stream->bytesToWrite()), now());
+}
+
+void QtLoop::on_written(QtPeer& peer, std::size_t n) {
+  peer.connection->sent(n, now());
+}
+
+// Of a write that Qt has made by itself.
+void QtLoop::on_error(QtPeer& peer) {
+  peer.connection->send_failed(errno_of(peer.stream->error()), now());
+}
+
+// While nothing is wanted from the peer, no read would report its reset.
+void QtLoop::watch_for_reset(QtPeer& peer) {
+  const bool watched = !peer.connection->wants_input() && !peer.has_hung_up;
+  if (!peer.exception && watched) {
+    peer.exception = std::make_unique<QSocketNotifier>(peer.socket.get(), QSocketNotifier::Exception);
+    QObject::connect(peer.exception.get(), &QSocketNotifier::activated, &context_, [this, &peer] {
+      peer.has_hung_up = true;  // it would be reported again and again
+      peer.exception->setEnabled(false);
+      on_event([&] { look_for_reset(peer); });
+    });
+  }
+  if (peer.exception && peer.exception->isEnabled() != watched) peer.exception->setEnabled(watched);
+}
+
+void QtLoop::look_for_reset(QtPeer& peer) {
+  if (!peer.live()) return;
+  guarded(peer, [&] {
+    const int error = connect_result(peer.socket.get());
+    if (error != 0) peer.connection->failed({Stage::receive, error, {}}, now());
+  });
+  attend(peer);
+}
+
+}  // namespace joust
