@@ -30,8 +30,10 @@ extern const Engine kQt{
     .name = "qt",
     .summary = "Qt: signals and slots on one event loop",
     .threads = "1",
-    .wait_ignored = "Qt's event loop waits",
-    .no_file_ring = "QTcpSocket reads from its socket itself",
+    .wait_ignored = kQtWaits,
+    .no_file_ring = kQtReads,
+    .no_file_mapping = kQtCopies,
+    .keeps = kGLibKeeps,
     .run = run,
 };
 

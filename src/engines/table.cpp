@@ -21,7 +21,9 @@
   engine(kEpollPool)          \
   engine(kKqueuePool)         \
   engine(kIoUringPool)        \
-  engine(kQt)
+  engine(kQt)                 \
+  engine(kQtThreads)          \
+  engine(kQtPool)
 
 namespace joust {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,9 @@ std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role r
 // server that it loads cannot.
 std::string mismatch(const Engine& engine, const Demands& demands);
 std::string_view server_mismatch(const Engine& server, const Demands& of_client);
+
+// Why so many connections cannot all be served or dialled with so many threads: some would wait for others that
+// do not end.
+std::string mismatch(const Engine& engine, std::uint64_t threads, std::uint64_t connections);
 
 }  // namespace joust

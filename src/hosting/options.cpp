@@ -103,6 +103,11 @@ void check_threads(const Engine& engine, std::uint64_t threads) {
   check_between("-t,--threads", threads, engine.least_threads, 1024);
 }
 
+void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_t connections) {
+  if (const std::string reason = mismatch(engine, threads, connections); !reason.empty())
+    throw Refusal(fmt::format("engine '{}': {}", engine.name, reason));
+}
+
 void check_payload(const Protocol& protocol, std::size_t payload) {
   if (payload < protocol.least_payload || payload > protocol.largest_payload)
     throw Refusal(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "conformance/pairwise.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
 #include "conformance/tested_engines.hpp"
 
 namespace joust::conformance {
@@ -40,6 +43,7 @@ std::vector<Setting> settings_of(const Engine& engine) {
   if (engine.several_loops) {
     std::vector<std::string> threads{"1", "2"};
     if (engine.least_threads == 0) threads.emplace_back("0");
+    if (!engine.clients_wait.empty()) threads = {"256"};  // more than any test has clients
     all.push_back({"threads", threads, [threads](EngineOptions& options, std::size_t choice) {
                      options.threads = static_cast<unsigned>(std::stoul(threads[choice]));
                    }});
@@ -77,6 +81,14 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   return all;
 }
 
+// What a library keeps until the process ends must be there before the first count.
+void let_library_begin(const Variant& variant) {
+  static std::set<const Engine*> begun;
+  if (variant.engine->keeps.empty() || !begun.insert(variant.engine).second) return;
+  EchoService echo;
+  Server(variant, echo).stop();
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Variant& variant) {
@@ -105,6 +117,7 @@ void EngineTest::SetUp() {
   const Engine& engine = *GetParam().engine;
   if (engine.unavailable != nullptr)
     if (const std::string reason = engine.unavailable(); !reason.empty()) GTEST_SKIP() << reason;
+  let_library_begin(GetParam());
   before_ = Resources::now();
 }
 

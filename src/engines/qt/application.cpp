@@ -7,9 +7,11 @@
 #include <QAbstractEventDispatcher>
 #include <QCoreApplication>
 #include <QThread>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <clocale>
+#include <csignal>
 #include <exception>
 #include <future>
 #include <mutex>
@@ -44,6 +46,7 @@ std::vector<Tally*> runs;
 std::thread application_thread;
 std::promise<void> all_over;
 QtMessageHandler handler_before = nullptr;
+struct sigaction sigpipe_before;  // Qt's first write ignores the signal, in the whole process
 
 void ignore(QtMsgType, const QMessageLogContext&, const QString&) {}
 
@@ -81,21 +84,20 @@ QtApplication::QtApplication(Tally& tally) : tally_(tally) {
       made.get_future().wait();
     }
     handler_before = qInstallMessageHandler(note_warning);
+    ::sigaction(SIGPIPE, nullptr, &sigpipe_before);
   }
   runs.push_back(&tally_);
 }
 
 QtApplication::~QtApplication() {
-  std::thread ending;
-  {
-    const std::lock_guard lock(mutex);
-    runs.erase(std::ranges::find(runs, &tally_));
-    if (!runs.empty()) return;
-    qInstallMessageHandler(handler_before);
-    if (!application_thread.joinable()) return;
-    all_over.set_value();
-    application_thread.join();
-  }
+  const std::lock_guard lock(mutex);
+  runs.erase(std::ranges::find(runs, &tally_));
+  if (!runs.empty()) return;
+  qInstallMessageHandler(handler_before);
+  ::sigaction(SIGPIPE, &sigpipe_before, nullptr);
+  if (!application_thread.joinable()) return;
+  all_over.set_value();
+  application_thread.join();
 }
 
 void run_in_qthread(const std::function<void()>& body) {

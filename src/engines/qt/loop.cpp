@@ -25,28 +25,11 @@ constexpr std::size_t kMostPieces = 16;
 
 }  // namespace
 
-QtServer::QtServer(const Listener& listener, std::function<void(Fd)> take)
-    : listener_(listener), take_(std::move(take)) {
-  Fd copy(checked(::fcntl(listener.fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"));
-  if (!setSocketDescriptor(copy.get())) throw std::runtime_error("QTcpServer does not take the listener");
-  (void)copy.release();
-}
-
-void QtServer::begin_batch() {
-  setMaxPendingConnections(1);
-  resumeAccepting();
-}
-
-void QtServer::incomingConnection(qintptr descriptor) {
-  listener_.note_facts(static_cast<int>(descriptor));
-  take_(Fd(static_cast<int>(descriptor)));
-}
-
 QtLoop::QtLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : LoopCore(hosting, stop, group, index),
       stop_notifier_(stop.fd(), QSocketNotifier::Read),
       inbox_notifier_(inbox().waker().fd(), QSocketNotifier::Read),
-      buffer_(hosting.limits.read_bytes) {
+      buffer_(std::make_unique_for_overwrite<std::byte[]>(hosting.limits.read_bytes)) {
   timer_.setSingleShot(true);
   timer_.setTimerType(Qt::PreciseTimer);
   timer_.callOnTimeout(&context_, [this] { on_event([this] { armed_.reset(); }); });
@@ -62,10 +45,8 @@ QtLoop::QtLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t
 QtLoop::~QtLoop() = default;
 
 void QtLoop::run() {
-  start_dials(SOCK_NONBLOCK);
-  watch_listeners();
-  set_timer();
-  if (!over()) events_.exec();
+  on_event([this] { finish_turn(); });
+  if (!is_over() && !error_) events_.exec();
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -87,17 +68,18 @@ void QtLoop::finish_turn() {
   pass_publications();
   if (stopping_) stop_by_and_by();
   sweep();
-  start_dials(SOCK_NONBLOCK);
+  if (!awaiting_) start_dials(SOCK_NONBLOCK);
+  if (dialled_) report_dial();
   watch_listeners();
   if (!unfinished_.empty()) post_resume();
   set_timer();
   in_turn_ = false;
-  if (over()) events_.quit();
+  if (is_over()) events_.quit();
 }
 
 // A timer of QTimer counts in milliseconds. In an open loop the rest is spun away.
 void QtLoop::set_timer() {
-  const Duration wait = next_wait();
+  const Duration wait = awaiting_ ? Patience::kForever : next_wait();
   if (wait >= Patience::kForever) {
     armed_.reset();
     return timer_.stop();
@@ -120,37 +102,46 @@ void QtLoop::post_resume() {
   QMetaObject::invokeMethod(&context_, go_on, Qt::QueuedConnection);
 }
 
-// Accepting.
+// Accepting. No QTcpServer: once an accept has found the queue empty, it takes each later error for that too,
+// and spins when descriptors run out.
 
 void QtLoop::listen() {
   for (const Listener* listener : listeners()) {
-    servers_.push_back(std::make_unique<QtServer>(*listener, [this](Fd socket) { take(std::move(socket)); }));
-    QObject::connect(servers_.back().get(), &QTcpServer::acceptError, &context_,
-                     [this](auto error) { on_event([&] { on_accept_error(error); }); });
+    acceptors_.push_back(std::make_unique<QSocketNotifier>(listener->fd(), QSocketNotifier::Read));
+    QObject::connect(acceptors_.back().get(), &QSocketNotifier::activated, &context_, [this, listener] {
+      on_event([&] {
+        if (!accepting_paused()) accept_peers(*listener, SOCK_NONBLOCK);
+      });
+    });
   }
 }
 
-void QtLoop::take(Fd socket) {
-  on_event([&] { accepted(std::move(socket)); });
-  if (quota_ > 0) --quota_;
-  if (quota_ > 0 && !full()) return;
-  accepting_ = false;
-  for (const auto& server : servers_) server->end_batch();
-}
-
-// QTcpServer has already paused.
-void QtLoop::on_accept_error(QAbstractSocket::SocketError error) {
-  accepting_ = false;
-  if (accept_outcome(errno_of(error)) == AcceptOutcome::busy) pause_accepting();
-}
-
 void QtLoop::watch_listeners() {
-  if (servers_.empty()) return;
-  quota_ = accept_quota();
-  if (accepting_ || accepting_paused()) return;
-  if (full()) return pause_accepting();
-  accepting_ = true;
-  for (const auto& server : servers_) server->begin_batch();
+  for (const auto& acceptor : acceptors_)
+    if (acceptor->isEnabled() == accepting_paused()) acceptor->setEnabled(!accepting_paused());
+}
+
+// A loop with one peer.
+
+void QtLoop::await_peer(std::function<void()> dialled) {
+  awaiting_ = true;
+  dialled_ = std::move(dialled);
+}
+
+void QtLoop::give(Fd socket) {
+  const auto shared = std::make_shared<Fd>(std::move(socket));
+  const auto take = [this, shared] {
+    awaiting_ = false;
+    on_event([&] {
+      if (shared->is_open()) accepted(std::move(*shared));
+    });
+  };
+  QMetaObject::invokeMethod(&context_, take, Qt::QueuedConnection);
+}
+
+void QtLoop::report_dial() {
+  const bool has_ended = over() || (!peers().empty() && !peers().front()->dial.in_progress);
+  if (!awaiting_ && has_ended) std::exchange(dialled_, nullptr)();
 }
 
 // The stop.
@@ -161,8 +152,8 @@ void QtLoop::request_stop() {
 }
 
 void QtLoop::stop_by_and_by() {
-  if (draining()) return;
-  servers_.clear();
+  if (draining() || awaiting_) return;
+  acceptors_.clear();
   end_accepting(SOCK_NONBLOCK);
   if (!may_drain()) return;
   admit_dealt();
@@ -184,6 +175,10 @@ void QtLoop::connect(QtPeer& peer) {
 }
 
 void QtLoop::attach(QtPeer& peer) {
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  ::getsockname(peer.socket.get(), reinterpret_cast<sockaddr*>(&own), &size);
+  peer.is_tcp = own.ss_family != AF_UNIX;
   auto stream = std::make_unique<QAbstractSocket>(QAbstractSocket::TcpSocket, nullptr);
   if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState))
     throw std::system_error(errno_of(stream->error()), std::generic_category(), "QTcpSocket");
@@ -217,16 +212,20 @@ void QtLoop::receive(QtPeer& peer) {
   const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
   while (peer.readable && connection.wants_input()) {
     if (connection.bytes_received() >= quota) return unfinished_.push(peer);
-    if (connection.store() && !std::exchange(splice_missed_, true))
-      hosting().tally.note("QTcpSocket does not splice: files are written from the read buffer");
+    if (connection.store()) note_plain_files();
     if (peer.stream->bytesAvailable() == 0 && at_end(peer)) return;
-    const qint64 n = peer.stream->read(reinterpret_cast<char*>(buffer_.data()),
-                                       static_cast<qint64>(buffer_.size()));
+    const std::size_t most = hosting().limits.read_bytes;
+    const qint64 n = peer.stream->read(reinterpret_cast<char*>(buffer_.get()), static_cast<qint64>(most));
     if (n < 0) return connection.failed({Stage::receive, errno_of(peer.stream->error()), {}}, now());
-    if (static_cast<std::size_t>(n) < buffer_.size()) peer.readable = false;
-    if (n > 0) connection.received(std::span(buffer_).first(static_cast<std::size_t>(n)), now());
+    if (static_cast<std::size_t>(n) < most) peer.readable = false;
+    if (n > 0) connection.received({buffer_.get(), static_cast<std::size_t>(n)}, now());
     flush(peer);
   }
+}
+
+void QtLoop::note_plain_files() {
+  if (!std::exchange(files_noted_, true))
+    hosting().tally.note("Qt has no sendfile and no splice: files are copied through user space");
 }
 
 // A QTcpSocket that reads the end of the stream closes the socket, and its peer would lose replies. So the end
@@ -257,6 +256,7 @@ void QtLoop::flush(QtPeer& peer) {
 // What the socket has no room for is in a buffer of QTcpSocket, and acknowledged when bytesWritten() says so.
 // Until then nothing more is written, which bounds that buffer.
 void QtLoop::write(QtPeer& peer) {
+  if (peer.connection->source()) note_plain_files();
   std::array<iovec, kMostPieces> pieces;
   const std::size_t count = peer.connection->output(pieces, now());
   std::size_t written = 0;
@@ -285,9 +285,10 @@ void QtLoop::on_error(QtPeer& peer) {
   peer.connection->send_failed(errno_of(peer.stream->error()), now());
 }
 
-// While nothing is wanted from the peer, no read would report its reset.
+// While nothing is wanted from the peer, no read would report its reset. Unix sockets have none, and GLib would
+// spin: it polls for exceptions, and Qt ignores the hang-up that poll(2) reports in their place.
 void QtLoop::watch_for_reset(QtPeer& peer) {
-  const bool watched = !peer.connection->wants_input() && !peer.has_hung_up;
+  const bool watched = peer.is_tcp && !peer.connection->wants_input() && !peer.has_hung_up;
   if (!peer.exception && watched) {
     peer.exception = std::make_unique<QSocketNotifier>(peer.socket.get(), QSocketNotifier::Exception);
     QObject::connect(peer.exception.get(), &QSocketNotifier::activated, &context_, [this, &peer] {

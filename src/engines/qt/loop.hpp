@@ -3,7 +3,6 @@
 
 #include <QEventLoop>
 #include <QSocketNotifier>
-#include <QTcpServer>
 #include <QAbstractSocket>
 #include <QTimer>
 #include <exception>
@@ -28,26 +27,18 @@ struct QtPeer : LoopPeer {
   std::unique_ptr<QAbstractSocket> stream;      // none while connecting
   std::unique_ptr<QSocketNotifier> connecting;  // the connect has a result
   std::unique_ptr<QSocketNotifier> exception;   // the socket has an error
+  bool is_tcp = false;                          // not a unix socket
   bool readable = false;                        // bytes or an end have not been read yet
   bool has_hung_up = false;                     // and `exception` has reported that
   bool writing = false;                         // in QIODevice::write()
 };
 
-// Accepts from a Listener, from a copy of its descriptor, because close() of a QTcpServer closes its own. Each
-// descriptor goes to `take`. QTcpServer accepts until the queue is empty, or `maxPendingConnections()` are
-// pending; as nothing is ever pending here, only 0 ends that.
-class QtServer : public QTcpServer {
- public:
-  QtServer(const Listener& listener, std::function<void(Fd)> take);
-  void end_batch() { setMaxPendingConnections(0); }
-  void begin_batch();  // accepts again
-
- private:
-  void incomingConnection(qintptr descriptor) override;
-
-  const Listener& listener_;
-  const std::function<void(Fd)> take_;
-};
+// Words for the descriptors of the engines on Qt.
+inline constexpr std::string_view kQtWaits = "Qt's event loop waits";
+inline constexpr std::string_view kQtReads = "Qt reads from its sockets itself";
+inline constexpr std::string_view kQtCopies =
+    "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises SIGBUS";
+inline constexpr std::string_view kGLibKeeps = "GLib keeps the descriptor of its default context";
 
 // A loop of LoopCore on Qt's own event loop: signals in place of a wait. What LoopCore does at the end of a turn
 // happens when the event loop is about to sleep. Slots are lambdas, and the loop's objects their context, so
@@ -58,17 +49,23 @@ class QtLoop : public LoopCore<QtPeer> {
   ~QtLoop() override;
   void run();
 
+  // For a loop with one peer, before run(): it waits until give() is called. `dialled` is called when the
+  // peer's dial, if it has one, has ended.
+  void await_peer(std::function<void()> dialled);
+  // Any thread: the peer's socket, or none, for a peer that is dialled.
+  void give(Fd socket);
+
  private:
   template <typename Step>
   void on_event(Step&& step) noexcept;
   void finish_turn();
+  bool is_over() const { return over() && !awaiting_; }
+  void report_dial();
   void set_timer();
   void post_resume();
 
   void listen();
-  void take(Fd socket);
   void watch_listeners();
-  void on_accept_error(QAbstractSocket::SocketError error);
   void request_stop();
   void stop_by_and_by();
 
@@ -77,6 +74,7 @@ class QtLoop : public LoopCore<QtPeer> {
   void attach(QtPeer& peer);
   void receive(QtPeer& peer);
   bool at_end(QtPeer& peer);
+  void note_plain_files();
   void flush(QtPeer& peer);
   void write(QtPeer& peer);
   void watch_for_reset(QtPeer& peer);
@@ -89,17 +87,18 @@ class QtLoop : public LoopCore<QtPeer> {
   QTimer timer_;
   QSocketNotifier stop_notifier_;
   QSocketNotifier inbox_notifier_;
-  std::vector<std::unique_ptr<QtServer>> servers_;
-  std::size_t quota_ = 0;  // newcomers that this turn may accept
-  bool accepting_ = true;
+  std::vector<std::unique_ptr<QSocketNotifier>> acceptors_;
   bool in_turn_ = false;
+  bool awaiting_ = false;
+  std::function<void()> dialled_;
   bool stopping_ = false;
   bool resume_posted_ = false;
-  bool splice_missed_ = false;
+  bool files_noted_ = false;
   std::optional<Time> armed_;  // for when the timer is set
   Queue<QtPeer> unfinished_;   // peers that have used up this turn's quota
   std::exception_ptr error_;   // that ends the run
-  std::vector<std::byte> buffer_;
+  // Not initialized: a client with a loop of its own uses little of it.
+  const std::unique_ptr<std::byte[]> buffer_;
 };
 
 }  // namespace joust
