@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// qt-pool: a QThreadPool of -t threads. A client occupies one of them, with an event loop, until it has ended;
-// later clients wait.
+// qt-pool: a QThreadPool of -t threads. A client occupies one of them, with an event loop, until it has
+// ended; later clients wait.
 //
 //     host   accept --> QThreadPool::start --> [wait] --> a thread:  exec --> readyRead --> session --> write
 //                                                ^                     ^                                  |
 //                                                |                     +----------------------------------+
 //                                                +---- a client has ended
 //
-// Good at: a bounded number of threads, for clients that come, ask and leave. Bad at: clients that stay. Those
-// beyond -t are accepted and not served, for as long as the others are connected; the results have their
-// number. So a race needs as many threads as connections, and is then one of `qt-threads` without the start of
-// a thread for each client. qt/loop.cpp has the slots, qt/host.cpp accepts.
+// Good at: a bounded number of threads, for clients that come, ask and leave. Bad at: clients that stay.
+// Those beyond -t are accepted and not served, for as long as the others are connected; the results have
+// their number. So a race needs as many threads as connections, and is then one of `qt-threads` without the
+// start of a thread for each client. qt/loop.cpp has the slots, qt/host.cpp accepts.
 #include <QThreadPool>
 
 #include "base/sigpipe.hpp"
@@ -63,13 +63,14 @@ ClientPool::~ClientPool() {
   pool_.clear();
   pool_.waitForDone();
   if (waited_ > 0)
-    hosting().tally.note(fmt::format("{} of {} clients waited for one of the {} threads (-t)", waited_, started_,
-                                     hosting().options.threads));
+    hosting().tally.note(fmt::format("{} of {} clients waited for one of the {} threads (-t)", waited_,
+                                     started_, hosting().options.threads));
 }
 
 ClientPool::Waiting::~Waiting() {
   if (served) return;
-  pool.hosting().not_opened({Stage::timeout, 0, "no thread of the pool was free until the stop"}, Clock::now());
+  pool.hosting().not_opened({Stage::timeout, 0, "no thread of the pool was free until the stop"},
+                            Clock::now());
   pool.client_ended(nullptr);
 }
 

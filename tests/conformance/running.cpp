@@ -114,6 +114,9 @@ void Run::wait() {
     std::abort();
   }
   done_.get();
+  // A library that its engine uses wrongly says so on the console, or in a note.
+  for (const std::string& note : tally_.notes())
+    EXPECT_EQ(note.find(" warns: "), std::string::npos) << name_ << ": " << note;
 }
 
 Server::Server(const Variant& variant, Service& service, const Serving& how)

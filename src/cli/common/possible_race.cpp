@@ -39,13 +39,16 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
-  if (!protocol.demands) return {};
-  const LoadPlan plan = plan_of(load);
-  const Demands of_client =
-      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
   std::string reason;
+  if (server != nullptr) reason = mismatch(*server, entry.contestant.server.threads, load.connections);
+  if (reason.empty() && client != nullptr)
+    reason = mismatch(*client, entry.contestant.client.threads, load.connections);
+  if (!reason.empty() || !protocol.demands) return reason;
+  const LoadPlan plan = plan_of(load);
+  const Demands of_client =
+      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
   if (server != nullptr) {
     reason = server_mismatch(*server, of_client);
     const Parameters serving = parameters_of(protocol, settings_of(entry.server_options), Role::serve);

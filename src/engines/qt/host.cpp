@@ -51,8 +51,8 @@ void QtHost::listen() {
   }
 }
 
-// One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared in
-// vain.
+// One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared
+// in vain.
 void QtHost::accept_peer(const Listener& listener) try {
   const bool room = clients_ < hosting_.limits.connections && !prepare();
   Accepted accepted = room ? listener.accept(SOCK_NONBLOCK) : Accepted{AcceptOutcome::busy, {}};

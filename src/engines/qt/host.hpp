@@ -31,10 +31,11 @@ class QtHost {
 
  protected:
   // The engine's part.
-  // Has all that the next client needs. Returns the failure if it cannot; peers then wait in the accept queue.
+  // Has all that the next client needs. Returns the failure if it cannot; peers then wait in the accept
+  // queue.
   virtual std::optional<Failure> prepare() noexcept = 0;
-  // Starts a client: of an accepted socket, or one that dials if the socket is not open. It reports its end by
-  // client_ended(), and one that dials the end of that by client_dialled().
+  // Starts a client: of an accepted socket, or one that dials if the socket is not open. It reports its end
+  // by client_ended(), and one that dials the end of that by client_dialled().
   virtual void start(Fd socket) = 0;
   // No client follows; those that run are told of the stop by themselves.
   virtual void begin_drain() {}

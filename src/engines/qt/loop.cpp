@@ -228,8 +228,8 @@ void QtLoop::note_plain_files() {
     hosting().tally.note("Qt has no sendfile and no splice: files are copied through user space");
 }
 
-// A QTcpSocket that reads the end of the stream closes the socket, and its peer would lose replies. So the end
-// is looked for, and never read.
+// A QTcpSocket that reads the end of the stream closes the socket, and its peer would lose replies. So the
+// end is looked for, and never read.
 bool QtLoop::at_end(QtPeer& peer) {
   char next = 0;
   const ssize_t n = ::recv(peer.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -264,8 +264,8 @@ void QtLoop::write(QtPeer& peer) {
   for (const iovec& piece : std::span(pieces).first(count)) {
     if (peer.stream->bytesToWrite() > 0) break;
     errno = 0;
-    const qint64 n = peer.stream->write(static_cast<const char*>(piece.iov_base),
-                                        static_cast<qint64>(piece.iov_len));
+    const qint64 n =
+        peer.stream->write(static_cast<const char*>(piece.iov_base), static_cast<qint64>(piece.iov_len));
     if (n < 0) {
       peer.writing = false;
       return peer.connection->send_failed(errno_of(peer.stream->error()), now());
@@ -285,8 +285,8 @@ void QtLoop::on_error(QtPeer& peer) {
   peer.connection->send_failed(errno_of(peer.stream->error()), now());
 }
 
-// While nothing is wanted from the peer, no read would report its reset. Unix sockets have none, and GLib would
-// spin: it polls for exceptions, and Qt ignores the hang-up that poll(2) reports in their place.
+// While nothing is wanted from the peer, no read would report its reset. Unix sockets have none, and GLib
+// would spin: it polls for exceptions, and Qt ignores the hang-up that poll(2) reports in their place.
 void QtLoop::watch_for_reset(QtPeer& peer) {
   const bool watched = peer.is_tcp && !peer.connection->wants_input() && !peer.has_hung_up;
   if (!peer.exception && watched) {
