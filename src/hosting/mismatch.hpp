@@ -19,8 +19,8 @@ std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role r
 std::string mismatch(const Engine& engine, const Demands& demands);
 std::string_view server_mismatch(const Engine& server, const Demands& of_client);
 
-// Why so many connections cannot all be served or dialled with so many threads: some would wait for others that
-// do not end.
+// Why so many connections cannot all be served or dialled with so many threads: some would wait for others
+// that do not end.
 std::string mismatch(const Engine& engine, std::uint64_t threads, std::uint64_t connections);
 
 }  // namespace joust

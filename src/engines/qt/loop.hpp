@@ -102,4 +102,16 @@ class QtLoop : public LoopCore<QtPeer> {
   const std::unique_ptr<std::byte[]> buffer_;
 };
 
+// No exception may pass through Qt. One that gets here ends the run.
+template <typename Step>
+void QtLoop::on_event(Step&& step) noexcept {
+  try {
+    if (!std::exchange(in_turn_, true)) read_clock();
+    step();
+  } catch (...) {
+    if (!error_) error_ = std::current_exception();
+    events_.quit();
+  }
+}
+
 }  // namespace joust
