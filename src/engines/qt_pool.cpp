@@ -104,25 +104,13 @@ void ClientPool::serve(Waiting& client) {
   client_ended(error);
 }
 
-void run(const Hosting& hosting, Stop& stop) {
+}  // namespace
+
+// elsewhere/with_qt.cpp has the descriptor.
+extern "C" void joust_run_qt_pool(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   const SigpipeBlock block;  // QAbstractSocket::write() may raise it, on all threads
   run_in_qthread([&] { ClientPool(hosting, stop).run(); });
 }
-
-}  // namespace
-
-extern const Engine kQtPool{
-    .name = "qt-pool",
-    .summary = "Qt: a QThreadPool; each client occupies a thread, later ones wait",
-    .several_loops = true,
-    .threads = "a pool (-t)",
-    .clients_wait = "each client occupies a thread (-t) until it ends",
-    .wait_ignored = kQtWaits,
-    .no_file_ring = kQtReads,
-    .no_file_mapping = kQtCopies,
-    .keeps = kGLibKeeps,
-    .run = run,
-};
 
 }  // namespace joust

@@ -106,23 +106,13 @@ void ThreadPerClient::dismiss_spare() {
   if (spare_ != nullptr) std::exchange(spare_, nullptr)->dismiss();
 }
 
-void run(const Hosting& hosting, Stop& stop) {
+}  // namespace
+
+// elsewhere/with_qt.cpp has the descriptor.
+extern "C" void joust_run_qt_threads(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   const SigpipeBlock block;  // QAbstractSocket::write() may raise it, on all threads
   run_in_qthread([&] { ThreadPerClient(hosting, stop).run(); });
 }
-
-}  // namespace
-
-extern const Engine kQtThreads{
-    .name = "qt-threads",
-    .summary = "Qt: a QThread with an event loop for every client",
-    .threads = "one per client",
-    .wait_ignored = kQtWaits,
-    .no_file_ring = kQtReads,
-    .no_file_mapping = kQtCopies,
-    .keeps = kGLibKeeps,
-    .run = run,
-};
 
 }  // namespace joust

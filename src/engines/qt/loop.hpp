@@ -33,14 +33,6 @@ struct QtPeer : LoopPeer {
   bool writing = false;                         // in QIODevice::write()
 };
 
-// Words for the descriptors of the engines on Qt.
-inline constexpr std::string_view kQtWaits = "Qt's event loop waits";
-inline constexpr std::string_view kQtReads = "Qt reads from its sockets itself";
-inline constexpr std::string_view kQtCopies =
-    "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
-    "SIGBUS";
-inline constexpr std::string_view kGLibKeeps = "GLib keeps the descriptor of its default context";
-
 // A loop of LoopCore on Qt's own event loop: signals in place of a wait. What LoopCore does at the end of a
 // turn happens when the event loop is about to sleep. Slots are lambdas, and the loop's objects their
 // context, so no class needs moc.
