@@ -68,6 +68,7 @@ struct Engine {
   std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
   std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
   std::string_view no_file_mapping = {};       // why bytes of a mapped file are not sent; empty if they are
+  bool in_module = false;                      // its code is loaded when it runs
   std::string_view keeps = {};  // what its library keeps open until the process ends; empty if nothing
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can

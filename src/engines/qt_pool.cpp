@@ -92,15 +92,23 @@ void ClientPool::start(Fd socket) {
 
 // In a thread of the pool.
 void ClientPool::serve(Waiting& client) {
-  std::exception_ptr error;
   client.served = true;
+  std::optional<QtClient> loop;
   try {
-    QtClient loop(hosting(), stop(), [this] { client_dialled(); });
-    loop.give(std::move(client.socket));
-    loop.run();
+    loop.emplace(hosting(), stop(), [this] { client_dialled(); });
+  } catch (const std::exception& error) {
+    hosting().not_opened(failure_of(error), Clock::now());
+    client_dialled();
+    return client_ended(nullptr);
+  }
+  std::exception_ptr error;
+  try {
+    loop->give(std::move(client.socket));
+    loop->run();
   } catch (...) {
     error = std::current_exception();
   }
+  loop.reset();
   client_ended(error);
 }
 

@@ -49,6 +49,7 @@ std::vector<EngineInfo> list_engines() {
                     .serves = engine->serves,
                     .dials = engine->dials,
                     .threads = engine->threads,
+                    .clients_wait = engine->clients_wait,
                     .knobs = engine->knobs,
                     .unavailable = engine->unavailable ? engine->unavailable() : ""});
   return list;

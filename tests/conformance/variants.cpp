@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "conformance/pairwise.hpp"
 #include "conformance/running.hpp"
-#include "conformance/services.hpp"
 #include "conformance/tested_engines.hpp"
 
 namespace joust::conformance {
@@ -79,14 +77,6 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   std::vector<Variant> all;
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));
   return all;
-}
-
-// What a library keeps until the process ends must be there before the first count.
-void let_library_begin(const Variant& variant) {
-  static std::set<const Engine*> begun;
-  if (variant.engine->keeps.empty() || !begun.insert(variant.engine).second) return;
-  EchoService echo;
-  Server(variant, echo).stop();
 }
 
 }  // namespace

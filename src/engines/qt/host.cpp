@@ -93,7 +93,7 @@ bool QtHost::take_on(Fd socket) {
 
 void QtHost::client_dialled() {
   const auto count = [this] {
-    --connecting_;
+    if (connecting_ > 0) --connecting_;  // an accepted client reports it too
     start_dials();
     if (over()) events_.quit();
   };
