@@ -6,13 +6,15 @@ set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
 
 install(TARGETS joust EXPORT joustTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS joust_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(JOUST_HAVE_QT)
+  install(TARGETS joust_qt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust)
+endif()
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 
 # A static library leaves its dependencies to whoever links it; the package finds those it was built with.
 set(JOUST_PACKAGE_NEEDS_URING ${URING_FOUND})
 set(JOUST_PACKAGE_NEEDS_KQUEUE ${KQUEUE_FOUND})
-set(JOUST_PACKAGE_NEEDS_QT ${JOUST_HAVE_QT})
 set(JOUST_PACKAGE_NEEDS_PROTOBUF ${JOUST_HAVE_PROTOBUF})
 configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake
                               INSTALL_DESTINATION ${JOUST_PACKAGE_DIR})

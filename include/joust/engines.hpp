@@ -29,9 +29,10 @@ struct EngineInfo {
   std::string_view summary;  // one line
   bool serves = false;
   bool dials = false;
-  std::string_view threads;     // which threads do the work, as text: "one per connection"
-  std::span<const Knob> knobs;  // its settings
-  std::string unavailable;      // why it cannot run on this machine now; empty if it can
+  std::string_view threads;       // which threads do the work, as text: "one per connection"
+  std::string_view clients_wait;  // why clients beyond its threads wait; empty if they do not
+  std::span<const Knob> knobs;    // its settings
+  std::string unavailable;        // why it cannot run on this machine now; empty if it can
 };
 
 // All engines of the library in the order of `joust engines`, including those that cannot run here. Each call

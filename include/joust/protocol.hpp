@@ -44,6 +44,7 @@ struct Parameters {
 // What the options of one side ask of the engines, beside what the protocol asks.
 struct Demands {
   bool file_ring = false;        // of the side's own engine: files received through a ring (Filling::ring)
+  bool file_mapping = false;     // of the side's own engine: bytes sent from the mapping of a file
   bool common_sessions = false;  // of the server's engine: sessions of these connections share a process
 };
 

@@ -50,7 +50,9 @@ void print_json() {
                     {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
                     {"blocks_on_slow_peers", engine->blocks_on_slow_peers},
+                    {"clients_wait", engine->clients_wait},
                     {"no_file_ring", engine->no_file_ring},
+                    {"no_file_mapping", engine->no_file_mapping},
                     {"knobs", knobs_json(*engine)},
                     {"available", why_not.empty()},
                     {"reason", why_not}});

@@ -60,6 +60,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--counted-turns excludes -i and -R: a schedule needs turns of a length");
   if (plan.counted_turns) limits.drain = kLongestEnd;
   plan.connections = connections;
+  check_connections(chosen, engine.threads, connections);
   schedule.complete(plan);
   reconnect.complete(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();

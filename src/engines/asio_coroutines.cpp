@@ -158,7 +158,7 @@ void AsioCoroutinePeer::spawn(AsioTask (AsioCoroutinePeer::*task)()) {
 
 extern const Engine kAsioCoroutines{
     .name = "asio-coroutines",
-    .summary = "Boost.Asio with C++20 coroutines: an io_context per thread, three coroutines per connection",
+    .summary = "Boost.Asio: C++20 coroutines, an io_context for each thread",
     .several_loops = true,
     .threads = "one per context (-t)",
     .wait_errors_ignored = kWaitErrorsIgnored,

@@ -144,10 +144,10 @@ std::shared_ptr<AsioPeer> make(AsioHub& hub, AsioSocket socket) {
 
 extern const Engine kAsioPool{
     .name = "asio-pool",
-    .summary = "Boost.Asio with callbacks: one io_context run by several threads, a strand per connection",
+    .summary = "Boost.Asio: callbacks, one io_context run by several threads (-t)",
     .several_loops = true,
     .threads_share_peers = true,
-    .threads = "-t, all in one io_context",
+    .threads = "-t, one io_context",
     .wait_errors_ignored = kWaitErrorsIgnored,
     .run =
         [](const Hosting& hosting, Stop& stop) {

@@ -71,10 +71,14 @@ struct Engine {
   unsigned least_threads = 1;                  // from this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"
+  std::string_view clients_wait = {};          // why clients beyond -t wait; empty if they do not
   std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
   std::string_view wait_errors_ignored = {};   // why a wait that fails is repeated at once; empty if not
   std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
   std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
+  std::string_view no_file_mapping = {};       // why bytes of a mapped file are not sent; empty if they are
+  bool in_module = false;                      // its code is loaded when it runs
+  std::string_view keeps = {};  // what its library keeps open until the process ends; empty if nothing
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
   void (*run)(const Hosting&, Stop&) = nullptr;

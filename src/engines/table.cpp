@@ -22,7 +22,10 @@
   engine(kKqueuePool)         \
   engine(kIoUringPool)        \
   engine(kAsioPool)           \
-  engine(kAsioCoroutines)
+  engine(kAsioCoroutines)     \
+  engine(kQt)                 \
+  engine(kQtThreads)          \
+  engine(kQtPool)
 
 namespace joust {
 
@@ -48,6 +51,7 @@ std::vector<EngineInfo> list_engines() {
                     .serves = engine->serves,
                     .dials = engine->dials,
                     .threads = engine->threads,
+                    .clients_wait = engine->clients_wait,
                     .knobs = engine->knobs,
                     .unavailable = engine->unavailable ? engine->unavailable() : ""});
   return list;

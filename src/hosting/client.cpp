@@ -66,6 +66,7 @@ void check_plan(const LoadPlan& plan, const Engine& engine, unsigned threads) {
   check_between("-c,--connections", plan.connections, 1, 1'000'000);
   check_between("--depth", plan.depth, 1, 100'000);
   check_threads(engine, threads);
+  check_connections(engine, threads, plan.connections);
   check_rate(plan);
   if (plan.messages) check_between("-m,--messages", *plan.messages, 1, 1'000'000'000);
 }

@@ -19,6 +19,8 @@ std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role r
 }
 
 std::string mismatch(const Engine& engine, const Demands& demands) {
+  if (demands.file_mapping && !engine.no_file_mapping.empty())
+    return fmt::format("unsupported: nothing is sent from a mapped file (mmap): {}", engine.no_file_mapping);
   if (!demands.file_ring || engine.no_file_ring.empty()) return {};
   return fmt::format("unsupported: no ring buffer (writev) for files: {}", engine.no_file_ring);
 }
@@ -30,6 +32,12 @@ std::string reconnect_mismatch(const Protocol& protocol) {
 
 std::string_view server_mismatch(const Engine& server, const Demands& of_client) {
   return of_client.common_sessions && server.separate_processes ? kDifferentProcesses : std::string_view();
+}
+
+std::string mismatch(const Engine& engine, std::uint64_t threads, std::uint64_t connections) {
+  if (engine.clients_wait.empty() || connections <= threads) return {};
+  return fmt::format("unsupported: {} connections with {} threads: {}; use -t {} or fewer connections (-c)",
+                     connections, threads, engine.clients_wait, connections);
 }
 
 }  // namespace joust

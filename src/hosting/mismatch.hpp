@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,9 @@ std::string_view server_mismatch(const Engine& server, const Demands& of_client)
 
 // Why connections of the protocol cannot be dialled again, likewise.
 std::string reconnect_mismatch(const Protocol& protocol);
+
+// Why so many connections cannot all be served or dialled with so many threads: some would wait for others
+// that do not end.
+std::string mismatch(const Engine& engine, std::uint64_t threads, std::uint64_t connections);
 
 }  // namespace joust

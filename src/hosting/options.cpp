@@ -118,6 +118,11 @@ void check_threads(const Engine& engine, std::uint64_t threads) {
   check_between("-t,--threads", threads, engine.least_threads, 1024);
 }
 
+void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_t connections) {
+  if (const std::string reason = mismatch(engine, threads, connections); !reason.empty())
+    throw Refusal(fmt::format("engine '{}': {}", engine.name, reason));
+}
+
 void check_payload(const Protocol& protocol, std::size_t payload) {
   if (!protocol.no_payload.empty() && payload != Parameters{}.payload)
     throw Refusal(fmt::format("--payload: of protocol '{}', {}", protocol.name, protocol.no_payload));

@@ -43,6 +43,8 @@ void check_demands(const Engine& engine, const Protocol& protocol, const Paramet
 
 // As many threads as the engine may have.
 void check_threads(const Engine& engine, std::uint64_t threads);
+// A load that waits for all its connections would wait for ever.
+void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_t connections);
 
 void check_payload(const Protocol& protocol, std::size_t payload);
 

@@ -17,6 +17,7 @@ class LengthFirstService : public Service {
 
   std::unique_ptr<Session> open(const Opening& opening) override;
   void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
+  std::optional<Redial> redial(Time now) override { return inner_->redial(now); }
   Publications* publications() override { return inner_->publications(); }
   std::vector<ResultGroup> results() const override { return inner_->results(); }
 

@@ -102,7 +102,7 @@ TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
   EchoService echo;
   Server server(GetParam(), echo);
   std::deque<Peer> each;  // one for each loop, so that all loops have started
-  for (unsigned i = 0; i < std::max(1U, GetParam().options.threads); ++i)
+  for (unsigned i = 0; i < loops_of(GetParam()); ++i)
     expect_echo(each.emplace_back(server.endpoint()), "before");
   Peer& early = each.front();
   std::vector<Fd> connects;

@@ -153,7 +153,7 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
   EchoService echo(Line{});
   Server server(GetParam(), echo);
   std::deque<Peer> each;  // one for each loop, so that all loops have started
-  for (unsigned i = 0; i < std::max(1U, GetParam().options.threads); ++i) {
+  for (unsigned i = 0; i < loops_of(GetParam()); ++i) {
     each.emplace_back(server.endpoint()).send("here\n");
     EXPECT_EQ(each.back().receive(5), "here\n");
   }

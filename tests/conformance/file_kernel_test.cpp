@@ -28,8 +28,8 @@ TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
   carry(plain_epoll(), server, 1, 1, {{"name", "large"}});
   carry(plain_epoll(), server, 1, 1, {{"op", "put"}, {"bytes", "3000000"}});
   server.stop();
-  EXPECT_EQ(words(*service, "file_read"), "sendfile");
-  if (words(*service, "file_write") == "splice")
+  const bool sent_by_kernel = words(*service, "file_read") == "sendfile";
+  if (sent_by_kernel && words(*service, "file_write") == "splice")
     EXPECT_TRUE(server.tally().notes().empty());
   else
     EXPECT_EQ(server.tally().notes().size(), 1U);

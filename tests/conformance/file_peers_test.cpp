@@ -128,7 +128,8 @@ TEST_P(FilePeerOn, CarriesTheRangesOfOneUploadOverSeveralConnections) {
 
 // A file shrinks while it is sent: its reader gets an error, and other peers are served as before.
 TEST_P(FilePeerOn, SurvivesAFileThatShrinksWhileItIsSent) {
-  for (const char* way : {"read", "mmap", "sendfile"}) {
+  for (const std::string way : {"read", "mmap", "sendfile"}) {
+    if (way == "mmap" && !GetParam().engine->no_file_mapping.empty()) continue;
     std::ofstream(path("shrinking"), std::ios::binary) << pattern(20'000'000);
     const auto service = serve({{"file-read", way}});
     Server server(GetParam(), *service);

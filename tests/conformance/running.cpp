@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -115,6 +116,9 @@ void Run::wait() {
     std::abort();
   }
   done_.get();
+  // A library that its engine uses wrongly says so on the console, or in a note.
+  for (const std::string& note : tally_.notes())
+    EXPECT_EQ(note.find(" warns: "), std::string::npos) << name_ << ": " << note;
 }
 
 Server::Server(const Variant& variant, Service& service, const Serving& how)
@@ -139,6 +143,16 @@ Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoin
 void expect_to_be_served(Peer& peer) {
   peer.send("hello\n");
   EXPECT_EQ(peer.receive(6), "hello\n");
+}
+
+void let_library_begin(const Variant& variant) {
+  class Nobody : public Service {
+    std::unique_ptr<Session> open(const Opening&) override { throw std::runtime_error("nobody comes"); }
+  };
+  static std::set<const Engine*> begun;
+  if (variant.engine->keeps.empty() || !begun.insert(variant.engine).second) return;
+  Nobody nobody;
+  Server(variant, nobody).stop();
 }
 
 std::string unix_address() {

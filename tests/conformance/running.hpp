@@ -113,6 +113,9 @@ class Dialling {
   Run run_;
 };
 
+// What the engine's library keeps until the process ends: it must be there before the first count.
+void let_library_begin(const Variant& variant);
+
 // The address of a unix socket that no other test uses.
 std::string unix_address();
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "conformance/pairwise.hpp"
+#include "conformance/running.hpp"
 #include "conformance/tested_engines.hpp"
 
 namespace joust::conformance {
@@ -40,6 +41,7 @@ std::vector<Setting> settings_of(const Engine& engine) {
   if (engine.several_loops) {
     std::vector<std::string> threads{"1", "2"};
     if (engine.least_threads == 0) threads.emplace_back("0");
+    if (!engine.clients_wait.empty()) threads = {"256"};  // more than any test has clients
     all.push_back({"threads", threads, [threads](EngineOptions& options, std::size_t choice) {
                      options.threads = static_cast<unsigned>(std::stoul(threads[choice]));
                    }});
@@ -105,6 +107,7 @@ void EngineTest::SetUp() {
   const Engine& engine = *GetParam().engine;
   if (engine.unavailable != nullptr)
     if (const std::string reason = engine.unavailable(); !reason.empty()) GTEST_SKIP() << reason;
+  let_library_begin(GetParam());
   before_ = Resources::now();
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -55,6 +56,12 @@ inline bool sessions_are_common(const Variant& variant) {
 // Any of several workers takes a peer's next event: peers share a thread by chance only.
 inline bool has_several_workers(const Variant& variant) {
   return variant.engine->threads_share_peers && variant.options.threads > 1;
+}
+
+// How many peers a test needs for one on each loop. Where each peer occupies a thread, all have begun with
+// one.
+inline unsigned loops_of(const Variant& variant) {
+  return variant.engine->clients_wait.empty() ? std::max(1U, variant.options.threads) : 1U;
 }
 
 // Tests of sessions that affect one another: engines without such sessions are left out.

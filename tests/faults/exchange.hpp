@@ -27,7 +27,8 @@ struct Exchange {
   std::string_view name;
   Outcome (*run)(const conformance::Variant& variant);
   Role role;
-  bool by_ring = false;  // only for engines that receive files through a ring buffer
+  bool by_ring = false;     // only for engines that receive files through a ring buffer
+  bool by_mapping = false;  // only for engines that send from the mapping of a file
 };
 
 extern const Exchange kEcho;      // small and large requests, a half-close, a stop with a connection open

@@ -68,8 +68,10 @@ std::vector<Fault> faults_of(const conformance::Variant& variant, const Exchange
 std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
   std::vector<conformance::Variant> all;
   for (const Engine* engine : hostile::engines_over_sockets(exchange.role)) {
-    if (engine->separate_processes) continue;  // a fault planted here does not reach its processes
+    // Faults are planted in calls of this program: they reach neither its processes nor what is loaded.
+    if (engine->separate_processes || engine->in_module) continue;
     if (exchange.by_ring && !engine->no_file_ring.empty()) continue;
+    if (exchange.by_mapping && !engine->no_file_mapping.empty()) continue;
     conformance::Variant plain{engine, {}, std::string(engine->name)};
     for (const Knob& knob : engine->knobs) plain.options.knobs.emplace(knob.name, knob.choices.front());
     all.push_back(plain);

@@ -60,7 +60,7 @@ std::string name_of(const testing::TestParamInfo<const Engine*>& tested) {
 // Those of variants_for().
 std::vector<const Engine*> engines_of_one_process() {
   std::vector<const Engine*> all = hostile::engines_over_sockets(Role::serve);
-  std::erase_if(all, [](const Engine* engine) { return engine->separate_processes; });
+  std::erase_if(all, [](const Engine* engine) { return engine->separate_processes || engine->in_module; });
   return all;
 }
 

@@ -124,6 +124,7 @@ void ClientAttack::check_books() {
 
 std::vector<std::string> attack_client(const Setting& setting) {
   Findings findings;
+  conformance::let_library_begin(setting.variant);
   const auto before = conformance::Resources::now();
   ClientAttack(setting, findings).run();
   for (std::string& left : before.not_back()) findings.add(std::move(left));

@@ -149,6 +149,7 @@ std::vector<std::string> attack_server(const Setting& setting) {
   const test::TemporaryFolder folder;
   Setting placed = setting;
   if (placed.on_disk) placed.parameters.options["root"] = folder.path();
+  conformance::let_library_begin(setting.variant);
   const auto before = conformance::Resources::now();
   Attack(placed, findings).run();
   for (std::string& left : before.not_back()) findings.add(std::move(left));

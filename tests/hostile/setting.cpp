@@ -24,7 +24,8 @@ conformance::Variant knobs_of(const Engine& engine, Chance chance) {
   const auto note = [&](std::string_view what, std::string_view choice) {
     variant.name += fmt::format(" --{} {}", what, choice);
   };
-  const unsigned threads = chance.pick({1U, 1U, 2U, 3U});
+  unsigned threads = chance.pick({1U, 1U, 2U, 3U});
+  if (!engine.clients_wait.empty()) threads = 256;  // more than the crowd has peers at once
   const auto [wait, wait_name] = chance.pick<std::pair<Wait, std::string_view>>(
       {{Wait::block, "block"}, {Wait::block, "block"}, {Wait::adaptive, "adaptive"}, {Wait::spin, "spin"}});
   const bool alone = engine.least_threads == 0 && threads == 3;  // without a worker
@@ -59,7 +60,7 @@ Limits limits_of(Chance chance) {
 
 using Options = std::map<std::string, std::string, std::less<>>;
 
-void choose_options(const std::string& protocol, Chance chance, Options& options) {
+void choose_options(const std::string& protocol, const Engine& engine, Chance chance, Options& options) {
   if (protocol == "broadcast") {
     options["flush"] = chance.pick({"batch", "each"});
     options["room-bytes"] = chance.pick({"128KiB", "1MiB", "1MiB", "64MiB"});
@@ -70,6 +71,7 @@ void choose_options(const std::string& protocol, Chance chance, Options& options
     options["max-file-bytes"] = "1MiB";
     options["max-uploads"] = chance.pick({"2", "256", "256"});
     options["file-read"] = chance.pick({"read", "mmap", "sendfile"});
+    if (!engine.no_file_mapping.empty() && options["file-read"] == "mmap") options["file-read"] = "read";
     options["file-write"] = chance.pick({"write", "splice", "mmap", "writev"});
     options["requests-per-connection"] = chance.pick({"0", "0", "5"});
   }
@@ -109,6 +111,7 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
     if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) return true;
 #ifdef __SANITIZE_THREAD__
     if (engine->name.starts_with("io-uring")) return true;  // memory shared with the kernel
+    if (engine->name.starts_with("qt")) return true;        // a library compiled without the sanitizer
 #endif
     return engine->unavailable != nullptr && !engine->unavailable().empty();
   });
@@ -134,7 +137,7 @@ Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
   const std::vector<Protocol> all = builtin_protocols();
   setting.parameters = standard_parameters(*std::ranges::find(all, setting.protocol, &Protocol::name), role);
   if (role == Role::serve)
-    choose_options(setting.protocol, Chance(seed, kOptions), setting.parameters.options);
+    choose_options(setting.protocol, *engine, Chance(seed, kOptions), setting.parameters.options);
   setting.limits = limits_of(Chance(seed, kLimits));
   choose_crowd(Chance(seed, kCrowd), setting);
   return setting;

@@ -92,8 +92,9 @@ std::vector<const Engine*> dialling_engines() {
 
 // Two loops where the engine has several: their threads share the run and its records.
 ClientResult open_loop(const Engine& engine, const std::string& address, LoadPlan load) {
+  const unsigned several = engine.clients_wait.empty() ? 2U : static_cast<unsigned>(load.connections);
   ClientOptions options{
-      .engine = std::string(engine.name), .load = load, .threads = engine.several_loops ? 2U : 1U};
+      .engine = std::string(engine.name), .load = load, .threads = engine.several_loops ? several : 1U};
   if (!engine.in_process) options.connect = address;
   return Client(prefix_protocol(), options).run();
 }

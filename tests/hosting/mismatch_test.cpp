@@ -83,8 +83,24 @@ TEST(Mismatch, IsAConnectionThatCannotBeginAgain) {
   spoken.no_reconnect = "a reason";
   EXPECT_EQ(reconnect_mismatch(spoken), "unsupported: no reconnecting: a reason");
   for (const Protocol& builtin : builtin_protocols())
-    EXPECT_EQ(reconnect_mismatch(builtin).empty(), builtin.name == "echo" || builtin.name == "uppercase");
+    EXPECT_EQ(reconnect_mismatch(builtin).empty(), builtin.name != "broadcast" && builtin.name != "file");
   EXPECT_NE(reconnect_mismatch(Protocol()), "") << "unless a protocol says that it can";
+}
+
+TEST(Mismatch, IsAMappedFileWhoseBytesTheEngineCopies) {
+  const Demands mapping{.file_mapping = true};
+  constexpr Engine kCopies{.name = "copies", .summary = "", .threads = "", .no_file_mapping = "a reason"};
+  EXPECT_EQ(mismatch(kCopies, mapping), "unsupported: nothing is sent from a mapped file (mmap): a reason");
+  EXPECT_EQ(mismatch(kCopies, Demands{}), "");
+  EXPECT_EQ(mismatch(kStream, mapping), "");
+}
+
+TEST(Mismatch, IsAConnectionThatWouldWaitForAnother) {
+  constexpr Engine kPool{.name = "pool", .summary = "", .threads = "", .clients_wait = "a reason"};
+  EXPECT_EQ(mismatch(kPool, 4, 5),
+            "unsupported: 5 connections with 4 threads: a reason; use -t 5 or fewer connections (-c)");
+  EXPECT_EQ(mismatch(kPool, 4, 4), "");
+  EXPECT_EQ(mismatch(kStream, 1, 1000), "");
 }
 
 class FileDemands : public testing::Test {
@@ -113,6 +129,14 @@ TEST_F(FileDemands, AreCommonSessionsForOneUploadOverSeveralConnections) {
   EXPECT_FALSE(of_load(1, {{"op", "put"}, {"segments", "0"}}).common_sessions);
   EXPECT_FALSE(of_load(4, {{"op", "put"}}).common_sessions) << "four uploads";
   EXPECT_FALSE(of_load(4, {{"segments", "0"}}).common_sessions) << "a download";
+}
+
+TEST_F(FileDemands, AreAMappingWhereFilesAreSent) {
+  const auto by_mapping = std::pair<const std::string, std::string>("file-read", "mmap");
+  EXPECT_TRUE(of_server({by_mapping}).file_mapping);
+  EXPECT_FALSE(of_server({}).file_mapping);
+  EXPECT_TRUE(of_load(1, {by_mapping, {"op", "put"}}).file_mapping);
+  EXPECT_FALSE(of_load(1, {by_mapping}).file_mapping) << "a download";
 }
 
 TEST_F(FileDemands, AreARingWhereFilesAreReceived) {

@@ -83,15 +83,17 @@ void check_effects(const Program& program, const race::Plan& plan) {
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
-  if (const std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty())
-    return reason;
-  if (!protocol.demands) return {};
-  const LoadPlan plan = plan_of(load);
-  const Demands of_client =
-      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
+  if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
   std::string reason;
+  if (server != nullptr) reason = mismatch(*server, entry.contestant.server.threads, load.connections);
+  if (reason.empty() && client != nullptr)
+    reason = mismatch(*client, entry.contestant.client.threads, load.connections);
+  if (!reason.empty() || !protocol.demands) return reason;
+  const LoadPlan plan = plan_of(load);
+  const Demands of_client =
+      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
   if (server != nullptr) {
     reason = server_mismatch(*server, of_client);
     const Parameters serving = parameters_of(protocol, settings_of(entry.server_options), Role::serve);
@@ -102,14 +104,13 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
 }
 
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
-  if (const std::string refused = congestion_refused(scenario.socket.congestion.value_or(""), AF_INET);
-      !refused.empty())
-    throw UsageError(
-        fmt::format("{}: congestion '{}': {}", scenario.file, *scenario.socket.congestion, refused));
   check_effects(program, plan);
   const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
   const std::string swept = scenario.file.empty() ? "--sweep" : scenario.file + ": sweep (or --sweep)";
   for (const race::CaseResult& one : plan.cases) {
+    const std::string congestion = one.plan.socket.congestion.value_or("");
+    if (const std::string refused = congestion_refused(congestion, AF_INET); !refused.empty())
+      throw UsageError(fmt::format("{}: congestion '{}': {}", scenario.file, congestion, refused));
     const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
     ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections);
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);

@@ -67,10 +67,12 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
 
 Demands demands_of(const Parameters& parameters, const LoadPlan* plan) {
   const bool by_ring = file_write(parameters) == FileWrite::writev;
-  if (plan == nullptr) return {.file_ring = by_ring};
+  const bool by_mapping = file_read(parameters) == FileRead::mmap;
+  if (plan == nullptr) return {.file_ring = by_ring, .file_mapping = by_mapping};
   const Operation op = operation_of(parameters);
   if (op != Operation::put) return {.file_ring = by_ring && op == Operation::get};
-  return {.common_sessions = plan->connections > 1 && segments_of(parameters, *plan) > 1};
+  return {.file_mapping = by_mapping,
+          .common_sessions = plan->connections > 1 && segments_of(parameters, *plan) > 1};
 }
 
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows of the engines on Qt. Their code is a module that is loaded when one of them runs, because Qt
+// doubles the time and the memory that a program needs to start.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
+
+#include "engines/engine.hpp"
+
+namespace joust {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the program as it was installed, or as it was built. Empty if there is none.
+std::string module_file() {
+  std::error_code unknown;
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  for (const fs::path& file :
+       {program.parent_path().parent_path() / JOUST_QT_INSTALLED, fs::path(JOUST_QT_BUILT)})
+    if (::access(file.c_str(), R_OK) == 0) return file.string();
+  return {};
+}
+
+std::string no_module() {
+  if (!module_file().empty()) return {};
+  return fmt::format("its module is missing: {} beside the program's folder, or {}", JOUST_QT_INSTALLED,
+                     JOUST_QT_BUILT);
+}
+
+// Never unloaded: Qt keeps what belongs to threads.
+void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
+  void* const loaded = ::dlopen(module_file().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void* const found = loaded == nullptr ? nullptr : ::dlsym(loaded, entry);
+  if (found == nullptr) throw std::runtime_error(fmt::format("the engines on Qt: {}", ::dlerror()));
+  reinterpret_cast<void (*)(const Hosting&, Stop&)>(found)(hosting, stop);
+}
+
+constexpr std::string_view kWaits = "Qt's event loop waits";
+constexpr std::string_view kReads = "Qt reads from its sockets itself";
+constexpr std::string_view kCopies =
+    "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
+    "SIGBUS";
+constexpr std::string_view kGLibKeeps = "GLib keeps the descriptor of its default context";
+
+}  // namespace
+
+extern const Engine kQt{
+    .name = "qt",
+    .summary = "Qt: signals and slots on one event loop",
+    .threads = "1",
+    .wait_ignored = kWaits,
+    .no_file_ring = kReads,
+    .no_file_mapping = kCopies,
+    .in_module = true,
+    .keeps = kGLibKeeps,
+    .unavailable = no_module,
+    .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt", hosting, stop); },
+};
+extern const Engine kQtThreads{
+    .name = "qt-threads",
+    .summary = "Qt: a QThread with an event loop for every client",
+    .threads = "one per client",
+    .wait_ignored = kWaits,
+    .no_file_ring = kReads,
+    .no_file_mapping = kCopies,
+    .in_module = true,
+    .keeps = kGLibKeeps,
+    .unavailable = no_module,
+    .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
+};
+extern const Engine kQtPool{
+    .name = "qt-pool",
+    .summary = "Qt: a QThreadPool; each client occupies a thread, later ones wait",
+    .several_loops = true,
+    .threads = "a pool (-t)",
+    .clients_wait = "each client occupies a thread (-t) until it ends",
+    .wait_ignored = kWaits,
+    .no_file_ring = kReads,
+    .no_file_mapping = kCopies,
+    .in_module = true,
+    .keeps = kGLibKeeps,
+    .unavailable = no_module,
+    .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_pool", hosting, stop); },
+};
+
+}  // namespace joust

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "engines/qt/application.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <QAbstractEventDispatcher>
+#include <QCoreApplication>
+#include <QThread>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <csignal>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace joust {
+namespace {
+
+// Nothing happens in the thread of the application, and GLib's default context would keep a descriptor for
+// ever.
+class NoEvents : public QAbstractEventDispatcher {
+ public:
+  bool processEvents(QEventLoop::ProcessEventsFlags) override { return false; }
+  void registerSocketNotifier(QSocketNotifier*) override {}
+  void unregisterSocketNotifier(QSocketNotifier*) override {}
+  void registerTimer(int, qint64, Qt::TimerType, QObject*) override {}
+  bool unregisterTimer(int) override { return false; }
+  bool unregisterTimers(QObject*) override { return false; }
+  QList<TimerInfo> registeredTimers(QObject*) const override { return {}; }
+  int remainingTime(int) override { return -1; }
+  void wakeUp() override {}
+  void interrupt() override {}
+};
+
+// Protects all that follows.
+std::mutex mutex;
+std::vector<Tally*> runs;
+std::thread application_thread;
+std::promise<void> all_over;
+QtMessageHandler handler_before = nullptr;
+struct sigaction sigpipe_before;  // Qt's first write ignores the signal, in the whole process
+
+void ignore(QtMsgType, const QMessageLogContext&, const QString&) {}
+
+void note_warning(QtMsgType type, const QMessageLogContext& context, const QString& text) {
+  if (type == QtFatalMsg) return handler_before(type, context, text);
+  const std::lock_guard lock(mutex);
+  for (Tally* tally : runs) tally->note(std::string(kQtWarns) + text.toStdString());
+}
+
+// Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8.
+void hold_application(std::promise<void>& made) {
+  static std::array<char, 6> name{"joust"};
+  static std::array<char*, 2> arguments{name.data(), nullptr};
+  static int count = 1;
+  const std::string locale = std::setlocale(LC_ALL, nullptr);
+  QtMessageHandler before = qInstallMessageHandler(ignore);
+  QCoreApplication::setEventDispatcher(new NoEvents);  // the application's from here on
+  const QCoreApplication application(count, arguments.data());
+  qInstallMessageHandler(before);
+  std::setlocale(LC_ALL, locale.c_str());
+  std::future<void> over = all_over.get_future();
+  made.set_value();
+  over.wait();
+}
+
+}  // namespace
+
+QtApplication::QtApplication(Tally& tally) : tally_(tally) {
+  const std::lock_guard lock(mutex);
+  if (runs.empty()) {
+    if (QCoreApplication::instance() == nullptr) {
+      all_over = {};
+      std::promise<void> made;
+      application_thread = std::thread([&] { hold_application(made); });
+      made.get_future().wait();
+    }
+    handler_before = qInstallMessageHandler(note_warning);
+    ::sigaction(SIGPIPE, nullptr, &sigpipe_before);
+  }
+  runs.push_back(&tally_);
+}
+
+QtApplication::~QtApplication() {
+  const std::lock_guard lock(mutex);
+  runs.erase(std::ranges::find(runs, &tally_));
+  if (!runs.empty()) return;
+  qInstallMessageHandler(handler_before);
+  ::sigaction(SIGPIPE, &sigpipe_before, nullptr);
+  if (!application_thread.joinable()) return;
+  all_over.set_value();
+  application_thread.join();
+}
+
+void run_in_qthread(const std::function<void()>& body) {
+  demand_descriptors(kDescriptorsOfLoop);
+  std::exception_ptr error;
+  const std::unique_ptr<QThread> thread(QThread::create([&] {
+    try {
+      body();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }));
+  thread->start();
+  if (!thread->isRunning() && !thread->isFinished())
+    throw std::system_error(EAGAIN, std::generic_category(), "QThread::start()");
+  thread->wait();
+  if (error) std::rethrow_exception(error);
+}
+
+void demand_descriptors(int count) {
+  std::vector<Fd> all;
+  for (int i = 0; i < count; ++i) {
+    all.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!all.back().is_open()) throw std::system_error(errno, std::generic_category(), "an event loop of Qt");
+  }
+}
+
+}  // namespace joust

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+
+#include "connection/tally.hpp"
+
+namespace joust {
+
+// What Qt needs of the process while engines on it run. Its event loops need a QCoreApplication, which stays
+// in the thread that has made it: a thread of its own has it, from the first run's begin to the last one's
+// end. A program that has a QCoreApplication keeps it. Qt's warnings become notes of all runs in progress.
+class QtApplication {
+ public:
+  explicit QtApplication(Tally& tally);
+  ~QtApplication();
+  QtApplication(const QtApplication&) = delete;
+  QtApplication& operator=(const QtApplication&) = delete;
+
+ private:
+  Tally& tally_;
+};
+
+// The beginning of such a note.
+inline constexpr std::string_view kQtWarns = "Qt warns: ";
+
+// Calls `body` in a QThread, whose event loop ends with it, and returns when it has. Throws its exception.
+void run_in_qthread(const std::function<void()>& body);
+
+// Throws std::system_error, EMFILE, unless `count` descriptors are left. A thread for which GLib or Qt cannot
+// open one aborts the program.
+void demand_descriptors(int count);
+
+// For an event loop and what an engine opens for it.
+inline constexpr int kDescriptorsOfLoop = 4;
+
+}  // namespace joust

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QEventLoop>
+#include <QObject>
+#include <QSocketNotifier>
+#include <QTimer>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "engines/engine.hpp"
+#include "net/listener.hpp"
+#include "net/stop.hpp"
+
+namespace joust {
+
+// The event loop of an engine whose clients have event loops of their own: it accepts or dials, and manages
+// their threads.
+class QtHost {
+ public:
+  QtHost(const Hosting& hosting, Stop& stop);
+  virtual ~QtHost();
+  QtHost(const QtHost&) = delete;
+  QtHost& operator=(const QtHost&) = delete;
+  void run();
+
+ protected:
+  // The engine's part.
+  // Has all that the next client needs. Returns the failure if it cannot; peers then wait in the accept
+  // queue.
+  virtual std::optional<Failure> prepare() noexcept = 0;
+  // Starts a client: of an accepted socket, or one that dials if the socket is not open. It reports its end
+  // by client_ended(), and one that dials the end of that by client_dialled().
+  virtual void start(Fd socket) = 0;
+  // No client follows; those that run are told of the stop by themselves.
+  virtual void begin_drain() {}
+  // The drain limit has passed.
+  virtual void end_drain() {}
+
+  const Hosting& hosting() const { return hosting_; }
+  Stop& stop() { return stop_; }
+  QObject* context() { return &context_; }  // of slots that run in the host's thread
+  // Any thread. An error ends the run.
+  void client_dialled();
+  void client_ended(std::exception_ptr error);
+
+ private:
+  void listen();
+  void accept_peer(const Listener& listener);
+  void pause_accepting();
+  void watch_listeners(bool watched);
+  void start_dials();
+  bool take_on(Fd socket);
+  void on_stop();
+  bool over() const { return clients_ == 0 && (draining_ || (!hosting_.serves() && undialled_ == 0)); }
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  QObject context_;
+  QEventLoop events_;
+  QSocketNotifier stop_notifier_;
+  std::span<Listener* const> listeners_;  // until the stop
+  std::vector<std::unique_ptr<QSocketNotifier>> acceptors_;
+  QTimer pause_;      // of accepting
+  QTimer drain_end_;  // the limit of a stop
+  bool draining_ = false;
+  std::size_t clients_ = 0;     // that have been started and have not ended
+  std::size_t undialled_;       // connections
+  std::size_t connecting_ = 0;  // dials in progress
+  std::exception_ptr error_;
+};
+
+}  // namespace joust

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+//
+// qt-pool: a QThreadPool of -t threads. A client occupies one of them, with an event loop, until it has
+// ended; later clients wait.
+//
+//     host   accept --> QThreadPool::start --> [wait] --> a thread:  exec --> readyRead --> session --> write
+//                                                ^                     ^                                  |
+//                                                |                     +----------------------------------+
+//                                                +---- a client has ended
+//
+// Good at: a bounded number of threads, for clients that come, ask and leave. Bad at: clients that stay.
+// Those beyond -t are accepted and not served, for as long as the others are connected; the results have
+// their number. So a race needs as many threads as connections, and is then one of `qt-threads` without the
+// start of a thread for each client. qt/loop.cpp has the slots, qt/host.cpp accepts.
+#include <QThreadPool>
+
+#include "base/sigpipe.hpp"
+#include "engines/qt/application.hpp"
+#include "engines/qt/client.hpp"
+#include "engines/qt/host.hpp"
+
+#include <fmt/format.h>
+
+namespace joust {
+namespace {
+
+constexpr uint kStack = 256 << 10;
+
+class ClientPool : public QtHost {
+ public:
+  ClientPool(const Hosting& hosting, Stop& stop);
+  ~ClientPool() override;
+
+ private:
+  // A client that waits for a thread. If it gets none, it ends with the pool's queue.
+  struct Waiting {
+    Waiting(ClientPool& in, Fd&& owned) : pool(in), socket(std::move(owned)) {}
+    ~Waiting();
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+    ClientPool& pool;
+    Fd socket;
+    bool served = false;
+  };
+
+  std::optional<Failure> prepare() noexcept override;
+  void start(Fd socket) override;
+  void end_drain() override { pool_.clear(); }
+  void serve(Waiting& client);
+
+  std::size_t started_ = 0;  // clients
+  std::size_t waited_ = 0;
+  QThreadPool pool_;
+};
+
+ClientPool::ClientPool(const Hosting& hosting, Stop& stop) : QtHost(hosting, stop) {
+  pool_.setMaxThreadCount(static_cast<int>(hosting.options.threads));
+  pool_.setStackSize(kStack);
+}
+
+ClientPool::~ClientPool() {
+  pool_.clear();
+  pool_.waitForDone();
+  if (waited_ > 0)
+    hosting().tally.note(fmt::format("{} of {} clients waited for one of the {} threads (-t)", waited_,
+                                     started_, hosting().options.threads));
+}
+
+ClientPool::Waiting::~Waiting() {
+  if (served) return;
+  pool.hosting().not_opened({Stage::timeout, 0, "no thread of the pool was free until the stop"},
+                            Clock::now());
+  pool.client_ended(nullptr);
+}
+
+std::optional<Failure> ClientPool::prepare() noexcept {
+  try {
+    demand_descriptors(kDescriptorsOfLoop);
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    return failure_of(error);
+  }
+}
+
+void ClientPool::start(Fd socket) {
+  ++started_;
+  if (pool_.activeThreadCount() >= pool_.maxThreadCount()) ++waited_;
+  const auto client = std::make_shared<Waiting>(*this, std::move(socket));
+  pool_.start([this, client] { serve(*client); });
+}
+
+// In a thread of the pool.
+void ClientPool::serve(Waiting& client) {
+  client.served = true;
+  std::optional<QtClient> loop;
+  try {
+    loop.emplace(hosting(), stop(), [this] { client_dialled(); });
+  } catch (const std::exception& error) {
+    hosting().not_opened(failure_of(error), Clock::now());
+    client_dialled();
+    return client_ended(nullptr);
+  }
+  std::exception_ptr error;
+  try {
+    loop->give(std::move(client.socket));
+    loop->run();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  loop.reset();
+  client_ended(error);
+}
+
+}  // namespace
+
+// elsewhere/with_qt.cpp has the descriptor.
+extern "C" void joust_run_qt_pool(const Hosting& hosting, Stop& stop) {
+  const QtApplication application(hosting.tally);
+  const SigpipeBlock block;  // QAbstractSocket::write() may raise it, on all threads
+  run_in_qthread([&] { ClientPool(hosting, stop).run(); });
+}
+
+}  // namespace joust
