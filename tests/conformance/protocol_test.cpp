@@ -13,7 +13,23 @@
 namespace joust::conformance {
 namespace {
 
-class ProtocolOn : public EngineTest {};
+// The default variant of each engine that dials.
+std::vector<Variant> clients() {
+  std::vector<Variant> all;
+  for (Variant& variant : variants(Role::dial, Settings::defaults))
+    if ((all.empty() || all.back().engine != variant.engine) &&
+        (variant.engine->unavailable == nullptr || variant.engine->unavailable().empty()))
+      all.push_back(std::move(variant));
+  return all;
+}
+
+class ProtocolOn : public EngineTest {
+ protected:
+  void SetUp() override {
+    for (const Variant& client : clients()) let_library_begin(client);
+    EngineTest::SetUp();
+  }
+};
 JOUST_EVERY_ENGINE_AS_IT_COMES(ProtocolOn, Role::serve);
 
 class ProtocolWithin : public EngineTest {};
@@ -38,16 +54,6 @@ void expect_complete(const LoadRun& load) {
   EXPECT_EQ(counts.failed, 0U);
   EXPECT_EQ(load.connections_failed(), 0U);
   for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
-}
-
-// The default variant of each engine that dials.
-std::vector<Variant> clients() {
-  std::vector<Variant> all;
-  for (Variant& variant : variants(Role::dial, Settings::defaults))
-    if ((all.empty() || all.back().engine != variant.engine) &&
-        (variant.engine->unavailable == nullptr || variant.engine->unavailable().empty()))
-      all.push_back(std::move(variant));
-  return all;
 }
 
 TEST_P(ProtocolOn, AnswersALoadFromEveryEngine) {
