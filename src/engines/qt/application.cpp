@@ -43,8 +43,6 @@ class NoEvents : public QAbstractEventDispatcher {
 // Protects all that follows.
 std::mutex mutex;
 std::vector<Tally*> runs;
-std::thread application_thread;
-std::promise<void> all_over;
 QtMessageHandler handler_before = nullptr;
 struct sigaction sigpipe_before;  // Qt's first write ignores the signal, in the whole process
 
@@ -67,9 +65,9 @@ void hold_application(std::promise<void>& made) {
   const QCoreApplication application(count, arguments.data());
   qInstallMessageHandler(before);
   std::setlocale(LC_ALL, locale.c_str());
-  std::future<void> over = all_over.get_future();
+  std::promise<void> over;
   made.set_value();
-  over.wait();
+  over.get_future().wait();  // until the process ends
 }
 
 }  // namespace
@@ -78,9 +76,8 @@ QtApplication::QtApplication(Tally& tally) : tally_(tally) {
   const std::lock_guard lock(mutex);
   if (runs.empty()) {
     if (QCoreApplication::instance() == nullptr) {
-      all_over = {};
       std::promise<void> made;
-      application_thread = std::thread([&] { hold_application(made); });
+      std::thread([&] { hold_application(made); }).detach();
       made.get_future().wait();
     }
     handler_before = qInstallMessageHandler(note_warning);
@@ -95,9 +92,6 @@ QtApplication::~QtApplication() {
   if (!runs.empty()) return;
   qInstallMessageHandler(handler_before);
   ::sigaction(SIGPIPE, &sigpipe_before, nullptr);
-  if (!application_thread.joinable()) return;
-  all_over.set_value();
-  application_thread.join();
 }
 
 void run_in_qthread(const std::function<void()>& body) {

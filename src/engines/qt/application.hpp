@@ -8,8 +8,9 @@
 namespace joust {
 
 // What Qt needs of the process while engines on it run. Its event loops need a QCoreApplication, which stays
-// in the thread that has made it: a thread of its own has it, from the first run's begin to the last one's
-// end. A program that has a QCoreApplication keeps it. Qt's warnings become notes of all runs in progress.
+// in the thread that has made it: a thread of its own has it, from the first run to the end of the process,
+// because Qt never frees all of an application that is not in the main thread. A program that has a
+// QCoreApplication keeps it. Qt's warnings become notes of all runs in progress.
 class QtApplication {
  public:
   explicit QtApplication(Tally& tally);
