@@ -46,7 +46,8 @@ constexpr std::string_view kReads = "Qt reads from its sockets itself";
 constexpr std::string_view kCopies =
     "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
     "SIGBUS";
-constexpr std::string_view kGLibKeeps = "GLib keeps the descriptor of its default context, and a thread has the QCoreApplication";
+constexpr std::string_view kGLibKeeps =
+    "GLib keeps the descriptor of its default context, and a thread has the QCoreApplication";
 
 }  // namespace
 
