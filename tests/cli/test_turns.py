@@ -98,7 +98,8 @@ class Turns(Case):
     def test_equal_servers_of_files_tie(self):
         result = self.race("--server", "epoll,epoll", "-p", "file", "--time", "6s")
         groups = {each["tie_group"] for each in result["contestants"] if each["kind"] == "contestant"}
-        self.assertEqual(groups, {1}, result["verdict"])
+        # Where the noise hides even a factor of two there are no places.
+        self.assertIn(groups, ({1}, {None}), result["verdict"])
         self.assertGreaterEqual(result["turns"], 30)
         self.assertTrue(result["complete"])
 
