@@ -34,8 +34,8 @@ AsioDialling::AsioDialling(const Hosting& hosting, AsioStrand home, std::functio
 void AsioDialling::start() {
   while (const auto dial = dials_.start(Clock::now())) begin(*dial);
   const auto due = dials_.due();
+  again_.expires_at(due.value_or(Time::max()));  // ends an older wait, which would keep the context at work
   if (!due) return;
-  again_.expires_at(*due);
   again_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
     if (error) return;  // set to another time
     start();
