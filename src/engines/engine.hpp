@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -47,6 +48,8 @@ struct Hosting {
   std::function<void()> on_ready = {};        // role serve
 
   bool serves() const { return !listeners.empty(); }
+  // How many more connections may be open, where so many are.
+  std::size_t room(std::size_t open) const { return limits.connections - std::min(limits.connections, open); }
   // Called once by a server, on the thread of run(): what it needs from the start is there, and peers are
   // served from now on.
   void ready() const {

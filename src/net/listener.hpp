@@ -27,7 +27,13 @@ struct Accepted {
 // std::system_error.
 AcceptOutcome accept_outcome(int error);
 
-// What the results say when take_queued() has left somebody in the queue.
+// What the results say while peers are left in the accept queue,
+inline constexpr std::string_view kAcceptingPaused =
+    "accepting paused: out of descriptors or memory, or at the connection limit";
+// where each connection has a thread,
+inline constexpr std::string_view kAcceptingPausedForThreads =
+    "accepting paused: out of descriptors, memory or threads, or at the connection limit";
+// and when take_queued() has left somebody in the queue.
 inline constexpr std::string_view kLeftInQueue =
     "the stop reset peers in the accept queue: out of descriptors or memory, or at the connection limit";
 

@@ -80,7 +80,7 @@ void AsioDialling::connect(const Shared& attempt) {
 void AsioDialling::connected(const Shared& attempt, int error) {
   if (is_full_backlog(error, hosting_.target->endpoint(attempt->dial.endpoint).family())) {
     attempt->dial.again = true;
-    return set_timer(attempt, std::min(Clock::now() + kTryAgain, attempt->dial.give_up));
+    return set_timer(attempt, std::min(Clock::now() + Dials::kTryAgain, attempt->dial.give_up));
   }
   end(attempt);
   if (error != 0) {

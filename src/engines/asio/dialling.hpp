@@ -39,9 +39,6 @@ class AsioDialling {
   void on_timer(const Shared& attempt);
   void end(const Shared& attempt);
 
-  // How soon a connect that met a full backlog is repeated.
-  static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
-
   const Hosting& hosting_;
   AsioStrand home_;
   const std::function<AsioExecutor()> context_;

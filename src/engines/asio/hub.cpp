@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -61,7 +60,7 @@ void AsioHub::begin() {
 
 void AsioHub::accept(Door& door) {
   if (stopping_) return;
-  if (room() == 0) return pause_accepting(door);
+  if (hosting_.room(peers_.size()) == 0) return pause_accepting(door);
   door.acceptor.async_accept(
       next_context(), asio::bind_executor(home_, [this, &door](const AsioError& error, AsioSocket socket) {
         accepted(door, error, std::move(socket));
@@ -81,16 +80,11 @@ void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
 }
 
 void AsioHub::pause_accepting(Door& door) {
-  hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
+  hosting_.tally.note(kAcceptingPaused);
   door.pause.expires_after(hosting_.limits.accept_pause);
   door.pause.async_wait(asio::bind_executor(home_, [this, &door](const AsioError& error) {
     if (!error) accept(door);
   }));
-}
-
-// How many more connections may be open.
-std::size_t AsioHub::room() const {
-  return hosting_.limits.connections - std::min(hosting_.limits.connections, peers_.size());
 }
 
 // The life of a peer: until its last handler has run, here and in its handlers.
@@ -175,7 +169,8 @@ void AsioHub::begin_drain() {
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
     const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
-    if (!listener->take_queued(SOCK_NONBLOCK, room(), take)) hosting_.tally.note(kLeftInQueue);
+    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(peers_.size()), take))
+      hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   dialling_.abandon();

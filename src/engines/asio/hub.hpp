@@ -50,7 +50,6 @@ class AsioHub {
   void accept(Door& door);
   void accepted(Door& door, const AsioError& error, AsioSocket socket);
   void pause_accepting(Door& door);
-  std::size_t room() const;
   void admit(AsioSocket socket);
   void admit(int family, Fd socket);
   void await_publications();

@@ -32,7 +32,8 @@ class Crew {
   // Called by the host:
   // Has threads wait for the next connection, if none do. Returns the failure if there can be none.
   std::optional<Failure> prepare() noexcept;
-  void start(Fd socket, Time dial_until);  // passes the socket, or the task to dial, to these threads
+  // Passes the socket, or the task to dial, to these threads.
+  void start(Fd socket, Time dial_until = Time::max());
   std::size_t size() const { return peers_.size(); }  // without the waiting one
   int fd() const { return waker_.fd(); }              // readable when attend() has work,
   std::optional<Time> due() const;                    // which it also has at this time

@@ -100,17 +100,16 @@ void Host::accept_from_ready() {
 // as they do when descriptors run out.
 void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
-    const bool room = crew_.size() < hosting_.limits.connections && !crew_.prepare();
+    const bool room = hosting_.room(crew_.size()) > 0 && !crew_.prepare();
     // The listener is non-blocking, because a peer may leave before accept4. The accepted socket is blocking.
     Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
     if (accepted.outcome == AcceptOutcome::none) return;
     if (accepted.outcome == AcceptOutcome::busy) {
-      hosting_.tally.note(
-          "accepting paused: out of descriptors, memory or threads, or at the connection limit");
+      hosting_.tally.note(kAcceptingPausedForThreads);
       accept_again_ = now_ + hosting_.limits.accept_pause;
       return;
     }
-    crew_.start(std::move(accepted.socket), {});
+    crew_.start(std::move(accepted.socket));
   }
 }
 
@@ -144,9 +143,7 @@ bool Host::take_on(Fd socket, Time dial_until) {
 void Host::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
   for (Listener* listener : std::exchange(listeners_, {})) {
-    const std::size_t room =
-        hosting_.limits.connections - std::min(hosting_.limits.connections, crew_.size());
-    if (!listener->take_queued(0, room, [this](Fd socket) {
+    if (!listener->take_queued(0, hosting_.room(crew_.size()), [this](Fd socket) {
           if (!stop_.at_once()) take_on(std::move(socket));
         }))
       hosting_.tally.note(kLeftInQueue);

@@ -118,7 +118,7 @@ void ParentProcess::accept_from_ready() {
 
 void ParentProcess::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
-    const bool room = children_.size() < hosting_.limits.connections;
+    const bool room = hosting_.room(children_.size()) > 0;
     Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
     if (accepted.outcome == AcceptOutcome::none) return;
     if (accepted.outcome == AcceptOutcome::busy) {
@@ -236,14 +236,13 @@ void ParentProcess::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
   interrupt_again_ = now_;
   for (Listener* listener : std::exchange(listeners_, {})) {
-    const std::size_t room =
-        hosting_.limits.connections - std::min(hosting_.limits.connections, children_.size());
     const auto take = [this](Fd socket) {
       if (stop_.at_once()) return;
       waiting_ = std::move(socket);
       if (!start_child()) give_up_waiting();
     };
-    if (!listener->take_queued(0, room, take)) hosting_.tally.note(kLeftInQueue);
+    if (!listener->take_queued(0, hosting_.room(children_.size()), take))
+      hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
 }

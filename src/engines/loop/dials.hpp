@@ -30,6 +30,9 @@ class Dials {
   Dials(const Hosting& hosting, std::size_t count)
       : hosting_(hosting), unstarted_(count), vacancies_(hosting.service) {}
 
+  // How soon a connect that met a full backlog is repeated.
+  static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
+
   // The next connect to start; nothing if enough are in progress or none is to be started now.
   std::optional<Dial> start(Time now);  // in progress from here on
   // When to call start() again even if nothing happens, if ever.

@@ -166,8 +166,6 @@ class LoopCore {
 
   // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
-  // How soon a connect that met a full backlog is retried.
-  static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
   // During a stop, how often the loop checks for a second stop.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 

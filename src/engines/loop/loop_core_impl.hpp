@@ -189,14 +189,13 @@ std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
 // How many more connections may be open.
 template <typename Peer>
 std::size_t LoopCore<Peer>::room() const {
-  const std::size_t open = group_.open.load();
-  return hosting_.limits.connections - std::min(hosting_.limits.connections, open);
+  return hosting_.room(group_.open.load());
 }
 
 // Peers stay in the accept queue for a while; the engine must not watch the listeners meanwhile.
 template <typename Peer>
 void LoopCore<Peer>::pause_accepting() {
-  hosting_.tally.note("accepting paused: out of descriptors or memory, or at the connection limit");
+  hosting_.tally.note(kAcceptingPaused);
   timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
 }
 
@@ -240,7 +239,7 @@ void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
   guarded(peer, [&] {
     if (is_full_backlog(error, endpoint_of(peer).family())) {
       peer.dial.again = true;
-      return timers_.arm(peer, std::min(now_ + kTryAgain, peer.dial.give_up));
+      return timers_.arm(peer, std::min(now_ + Dials::kTryAgain, peer.dial.give_up));
     }
     if (error != 0) {
       leave(peer);

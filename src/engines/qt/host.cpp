@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -55,7 +54,7 @@ void QtHost::listen() {
 // One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared
 // in vain.
 void QtHost::accept_peer(const Listener& listener) try {
-  const bool room = clients_ < hosting_.limits.connections && !prepare();
+  const bool room = hosting_.room(clients_) > 0 && !prepare();
   Accepted accepted = room ? listener.accept(SOCK_NONBLOCK) : Accepted{AcceptOutcome::busy, {}};
   if (accepted.outcome == AcceptOutcome::busy) return pause_accepting();
   if (accepted.outcome == AcceptOutcome::accepted) take_on(std::move(accepted.socket));
@@ -64,7 +63,7 @@ void QtHost::accept_peer(const Listener& listener) try {
 }
 
 void QtHost::pause_accepting() {
-  hosting_.tally.note("accepting paused: out of descriptors, memory or threads, or at the connection limit");
+  hosting_.tally.note(kAcceptingPausedForThreads);
   watch_listeners(false);
   pause_.start(rounded_up(hosting_.limits.accept_pause));
 }
@@ -120,11 +119,11 @@ void QtHost::on_stop() {
   pause_.stop();
   undialled_ = 0;
   for (Listener* const listener : std::exchange(listeners_, {})) {
-    const std::size_t room = hosting_.limits.connections - std::min(hosting_.limits.connections, clients_);
     const auto take = [this](Fd socket) {
       if (!stop_.at_once()) take_on(std::move(socket));
     };
-    if (!listener->take_queued(SOCK_NONBLOCK, room, take)) hosting_.tally.note(kLeftInQueue);
+    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(clients_), take))
+      hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   draining_ = true;
