@@ -41,53 +41,40 @@ void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
   reinterpret_cast<void (*)(const Hosting&, Stop&)>(found)(hosting, stop);
 }
 
-constexpr std::string_view kWaits = "Qt's event loop waits";
-constexpr std::string_view kReads = "Qt reads from its sockets itself";
-constexpr std::string_view kCopies =
-    "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
-    "SIGBUS";
-constexpr std::string_view kGLibKeeps =
-    "GLib keeps the descriptor of its default context, and a thread has the QCoreApplication";
+// What the engines on Qt have in common, and what an engine has of its own.
+constexpr Engine on_qt(Engine own) {
+  own.wait_ignored = "Qt's event loop waits";
+  own.no_file_ring = "Qt reads from its sockets itself";
+  own.no_file_mapping =
+      "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
+      "SIGBUS";
+  own.in_module = true;
+  own.keeps = "GLib keeps the descriptor of its default context, and a thread has the QCoreApplication";
+  own.unavailable = no_module;
+  return own;
+}
 
 }  // namespace
 
-extern const Engine kQt{
+extern constinit const Engine kQt = on_qt({
     .name = "qt",
     .summary = "Qt: signals and slots on one event loop",
     .threads = "1",
-    .wait_ignored = kWaits,
-    .no_file_ring = kReads,
-    .no_file_mapping = kCopies,
-    .in_module = true,
-    .keeps = kGLibKeeps,
-    .unavailable = no_module,
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt", hosting, stop); },
-};
-extern const Engine kQtThreads{
+});
+extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
     .threads = "one per client",
-    .wait_ignored = kWaits,
-    .no_file_ring = kReads,
-    .no_file_mapping = kCopies,
-    .in_module = true,
-    .keeps = kGLibKeeps,
-    .unavailable = no_module,
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
-};
-extern const Engine kQtPool{
+});
+extern constinit const Engine kQtPool = on_qt({
     .name = "qt-pool",
     .summary = "Qt: a QThreadPool; each client occupies a thread, later ones wait",
     .several_loops = true,
     .threads = "a pool (-t)",
     .clients_wait = "each client occupies a thread (-t) until it ends",
-    .wait_ignored = kWaits,
-    .no_file_ring = kReads,
-    .no_file_mapping = kCopies,
-    .in_module = true,
-    .keeps = kGLibKeeps,
-    .unavailable = no_module,
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_pool", hosting, stop); },
-};
+});
 
 }  // namespace joust

@@ -39,7 +39,7 @@ void QtLoop::attach(QtPeer& peer) {
   peer.is_tcp = own.ss_family != AF_UNIX;
   auto stream = std::make_unique<QAbstractSocket>(QAbstractSocket::TcpSocket, nullptr);
   if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState))
-    throw std::system_error(errno_of(stream->error()), std::generic_category(), "QTcpSocket");
+    throw std::system_error(errno_of(stream->error()), std::generic_category(), "QAbstractSocket");
   peer.stream = std::move(stream);
   const auto on = [this, &peer](auto&& step) {
     on_event([&] {
@@ -86,8 +86,8 @@ void QtLoop::note_plain_files() {
     hosting().tally.note("Qt has no sendfile and no splice: files are copied through user space");
 }
 
-// A QTcpSocket that reads the end of the stream closes the socket, and its peer would lose replies. So the
-// end is looked for, and never read.
+// A socket of Qt that reads the end of the stream closes itself, and its peer would lose replies. So the end
+// is looked for, and never read.
 bool QtLoop::at_end(QtPeer& peer) {
   char next = 0;
   const ssize_t n = ::recv(peer.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -111,7 +111,7 @@ void QtLoop::flush(QtPeer& peer) {
   if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, now());
 }
 
-// What the socket has no room for is in a buffer of QTcpSocket, and acknowledged when bytesWritten() says so.
+// What the socket has no room for is in a buffer of Qt, and acknowledged when bytesWritten() says so.
 // Until then nothing more is written, which bounds that buffer.
 void QtLoop::write(QtPeer& peer) {
   if (peer.connection->source()) note_plain_files();
