@@ -2,9 +2,9 @@
 """Judges one preset's test run, for script/test.
 
 Usage: summary.py BUILD_DIRECTORY
-Reads what GoogleTest has written for each group (Testing/cases/*.xml) and what ctest has written for all
-(Testing/ctest.xml). Runs failed cases again. Prints why cases were skipped, the ten slowest, each failed case
-with its message, and, last, the line of counts. Exits with 1 if a case has failed.
+Reads what GoogleTest or pytest has written for each group (Testing/cases/*.xml) and what ctest has written
+for all (Testing/ctest.xml). Runs failed cases again. Prints why cases were skipped, the ten slowest, each
+failed case with its message, and, last, the line of counts. Exits with 1 if a case has failed.
 
 A machine that others use may keep a test from its CPU for longer than the deadline that it tests. A case
 whose expectation has failed is therefore run twice again, alone, and counts as passed if it passes both
@@ -14,7 +14,9 @@ sanitizer is not run again.
 
 import collections
 import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as xml
@@ -44,7 +46,8 @@ def cases_of_group(group, file):
             continue
         skipped = element.find("skipped")
         name = f'{element.get("classname")}.{element.get("name")}'
-        failures = [failure.get("message") for failure in element.iter("failure")]
+        failures = [failure.text or failure.get("message")
+                    for kind in ("failure", "error") for failure in element.iter(kind)]
         yield Case(name, group, float(element.get("time")), failures,
                    None if skipped is None else reason_in(skipped.get("message") or ""))
 
@@ -79,24 +82,35 @@ def may_pass_alone(failed, build):
     return len(failed) <= MOST_AGAIN and "Sanitizer" not in printed and "runtime error:" not in printed
 
 
+def alone(command, case):
+    """The arguments of a group's program that run one of its cases."""
+    if "pytest" not in command:
+        return [word for word in command if not word.startswith(("--gtest_filter", "--gtest_output"))] + [
+            f"--gtest_filter={case.name}"]
+    file, *names = case.name.split(".")  # test_load.Load.test_name
+    return [word for word in command[:-1] if not word.startswith("--junitxml")] + [
+        "::".join([f"{file}.py", *names])]
+
+
 def passes_alone(case, build):
     """Runs a case of a group of cases twice again, by the command that ctest ran."""
-    listed = subprocess.run(["ctest", "--show-only=json-v1", "-R", f"^{case.group}$"], cwd=build,
+    listed = subprocess.run(["ctest", "--show-only=json-v1", "-R", f"^{re.escape(case.group)}$"], cwd=build,
                             capture_output=True, check=True, timeout=60)
-    command = json.loads(listed.stdout)["tests"][0]["command"]
-    kept = [word for word in command if not word.startswith(("--gtest_filter", "--gtest_output"))]
+    test = json.loads(listed.stdout)["tests"][0]
+    properties = {own["name"]: own["value"] for own in test.get("properties", [])}
+    variables = dict(variable.split("=", 1) for variable in properties.get("ENVIRONMENT", []))
     try:
-        again = subprocess.run(kept + [f"--gtest_filter={case.name}", "--gtest_repeat=2"],
-                               cwd=pathlib.Path(command[0]).parent, timeout=600)
+        return all(subprocess.run(alone(test["command"], case), timeout=600, env=os.environ | variables,
+                                  cwd=properties.get("WORKING_DIRECTORY", build)).returncode == 0
+                   for _ in range(2))
     except subprocess.TimeoutExpired:
         return False
-    return again.returncode == 0
 
 
 def show_failure(case):
     print(f"{'FAILED, but passed twice alone' if case.passed_alone else 'FAILED'}: {case.name}")
     for message in case.failures[:3]:
-        print("\n".join("    " + line[:200] for line in message.splitlines()[:12]))
+        print("\n".join("    " + line[:200] for line in message.splitlines()[:20]))
 
 
 def main(build):

@@ -39,7 +39,7 @@ class Summary(unittest.TestCase):
         return self.build / name
 
     def judge(self, code=0):
-        self.write("codes", f"{code}\n")
+        self.write("codes", f"{code}\n{code}\n")
         done = subprocess.run([sys.executable, "-B", HERE / "summary.py", self.build], capture_output=True,
                               text=True, timeout=60)
         return done.returncode, done.stdout.splitlines()
@@ -50,8 +50,20 @@ class Summary(unittest.TestCase):
         self.assertEqual(lines[-1], "3 passed (1 only alone), 0 failed, 0 skipped")
         self.assertIn("FAILED, but passed twice alone: Suite.Fails", lines)
         self.assertIn("    1 vs 2", lines)
+        self.assertEqual((self.build / "arguments").read_text().split(), ["--gtest_filter=Suite.Fails"] * 2)
+
+    def test_a_case_of_the_command_line_is_run_alone_by_pytest(self):
+        self.write("CTestTestfile.cmake", f"""add_test(group "{self.build}/program" "-m" "pytest"
+            "--junitxml=y" "test_a.py")
+            set_tests_properties(group PROPERTIES ENVIRONMENT "A=1" WORKING_DIRECTORY "{self.build}")""")
+        self.write("Testing/cases/group.xml", """<testsuites><testsuite>
+            <testcase name="test_b" time="0.2" classname="test_a.A">
+            <error message="m">E  wrong</error></testcase></testsuite></testsuites>""")
+        code, lines = self.judge()
+        self.assertEqual((code, lines[-1]), (0, "2 passed (1 only alone), 0 failed, 0 skipped"))
+        self.assertIn("    E  wrong", lines)
         self.assertEqual((self.build / "arguments").read_text().split(),
-                         ["--gtest_filter=Suite.Fails", "--gtest_repeat=2"])
+                         ["-m", "pytest", "test_a.py::A::test_b"] * 2)
 
     def test_a_case_that_fails_alone_has_failed(self):
         code, lines = self.judge(1)
