@@ -38,8 +38,12 @@ std::string cell_text(const Entry* entry, const ComparedFigure& figure) {
   return (figure.may_be_bound && entry->at_least ? "≥ " : "") + figure.text(*value);
 }
 
-std::string brackets_text(const Terminal& terminal) {
-  return painted("    in brackets: not ranked, see the case", Paint::dim, terminal) + "\n";
+bool in_brackets(const Entry& entry) {
+  return entry.is_contestant() && !entry.ranked && entry.summary.trials > 0;
+}
+
+std::string brackets_text(std::string_view place, const Terminal& terminal) {
+  return painted(fmt::format("    in brackets: not ranked, see {}", place), Paint::dim, terminal) + "\n";
 }
 
 }  // namespace joust::report

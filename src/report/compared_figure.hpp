@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "race/result.hpp"
 #include "report/text.hpp"
@@ -25,7 +26,10 @@ const ComparedFigure& server_cost_figure();
 // The figure of an entry, which may be null: in brackets where it is not ranked, marked where it is a bound.
 std::string cell_text(const race::Entry* entry, const ComparedFigure& figure);
 
-// A line that explains the brackets.
-std::string brackets_text(const Terminal& terminal);
+// Whether the figure of an entry is in brackets: it is a contestant with results, and is not ranked.
+bool in_brackets(const race::Entry& entry);
+
+// A line that explains the brackets, and names the place of the reason.
+std::string brackets_text(std::string_view place, const Terminal& terminal);
 
 }  // namespace joust::report

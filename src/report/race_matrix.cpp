@@ -78,6 +78,7 @@ std::string table_of(const std::string& of, const std::vector<Cell>& cells, cons
 }  // namespace
 
 std::string matrix_text(const race::CaseResult& one, const Terminal& terminal) {
+  if (one.plan.point) return {};
   const std::vector<Cell> cells = cells_of(one);
   if (cells.empty()) return {};
   const ComparedFigure rate{fmt::format("messages in {} s", kSeconds), messages_in_all, format_count, true};
@@ -85,8 +86,8 @@ std::string matrix_text(const race::CaseResult& one, const Terminal& terminal) {
                                            &server_cost_figure()};
   std::string text = "\n";
   for (const ComparedFigure* figure : figures) text += table_of(one.plan.name, cells, *figure, terminal);
-  if (std::ranges::any_of(cells, [](const Cell& cell) { return !cell.entry->ranked; }))
-    text += brackets_text(terminal);
+  if (std::ranges::any_of(cells, [](const Cell& cell) { return in_brackets(*cell.entry); }))
+    text += brackets_text("the case", terminal);
   return text;
 }
 

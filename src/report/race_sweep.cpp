@@ -139,16 +139,10 @@ std::string curve_text(const Curve& curve, bool only_one, const Terminal& termin
     text += matrix(curve, *figure, terminal) + "\n";
     if (const std::string drawn = chart(curve, *figure, terminal); !drawn.empty()) text += drawn + "\n";
   }
-  const bool brackets = std::ranges::any_of(curve, [](const CaseResult* one) {
-    return std::ranges::any_of(one->entries, [](const Entry& entry) {
-      return entry.is_contestant() && !entry.ranked && entry.summary.trials > 0;
-    });
-  });
-  if (brackets)
-    text +=
-        painted(fmt::format("    in brackets: not ranked, see {}", is_folded(curve) ? "below" : "the case"),
-                Paint::dim, terminal) +
-        "\n\n";
+  if (std::ranges::any_of(curve, [](const CaseResult* one) {
+        return std::ranges::any_of(one->entries, in_brackets);
+      }))
+    text += brackets_text(is_folded(curve) ? "below" : "the case", terminal) + "\n";
   return is_folded(curve) ? text + folded_checks(curve, terminal) : text;
 }
 

@@ -49,5 +49,20 @@ TEST(RaceMatrix, AnUnrankedPairIsInBrackets) {
   EXPECT_NE(text.find("in brackets: not ranked"), std::string::npos) << text;
 }
 
+TEST(RaceMatrix, BracketsAreExplainedOnlyWhereThereAreSome) {
+  race::RaceResult result = crossed_race();
+  race::Entry& entry = result.cases.front().entries.front();
+  entry.ranked = false;
+  entry.summary = {};
+  const std::string text = matrix_text(result.cases.front(), {});
+  EXPECT_EQ(text.find("in brackets"), std::string::npos) << text;
+}
+
+TEST(RaceMatrix, ThePointsOfASweepHaveNone) {
+  race::RaceResult result = crossed_race();
+  result.cases.front().plan.point = {.axis = "connections", .value = 2, .of = "files"};
+  EXPECT_EQ(matrix_text(result.cases.front(), {}), "");
+}
+
 }  // namespace
 }  // namespace joust::report
