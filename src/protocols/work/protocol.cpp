@@ -20,7 +20,7 @@ Protocol work_protocol() {
   protocol.unavailable = work::messages_unavailable();
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
-  protocol.no_reconnect.clear();  // a new session goes on with the next job
+  protocol.no_reconnect.clear();
   protocol.no_payload = "a request has no payload; what it asks for is its workload (--workload)";
   protocol.verified = "by job and completion";
   protocol.options = work::options();

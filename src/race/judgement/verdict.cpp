@@ -123,9 +123,8 @@ bool nothing_is_told(const CaseResult& one) {
 
 std::string too_few(std::uint64_t rounds) {
   if (rounds < 2)
-    return "one round tells nothing of the contestants, because its noise is not known: race for two rounds "
-           "at "
-           "least, better for five (--rounds 5, or a longer --time)";
+    return "one round tells nothing of the contestants, because its noise is not known: race for at least "
+           "two rounds, better for five (--rounds 5, or a longer --time)";
   return fmt::format(
       "{} rounds tell nothing of the contestants, because the noise is too large: race for more rounds "
       "(--rounds, --time)",
