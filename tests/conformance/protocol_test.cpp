@@ -25,9 +25,8 @@ std::vector<Variant> clients() {
 
 class ProtocolOn : public EngineTest {
  protected:
-  void SetUp() override {
+  static void SetUpTestSuite() {
     for (const Variant& client : clients()) let_library_begin(client);
-    EngineTest::SetUp();
   }
 };
 JOUST_EVERY_ENGINE_AS_IT_COMES(ProtocolOn, Role::serve);
