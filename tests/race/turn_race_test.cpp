@@ -74,6 +74,23 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   EXPECT_LT(result.rounds, 20U) << "the noise of a generation is a tenth of what is asked for";
 }
 
+// After few rounds an interval is narrow by chance now and then, and a difference of that size is not told.
+TEST_F(TurnRace, EndsEarlyOnlyWhereADifferenceAsAskedForIsTold) {
+  scenario.rounds = 0;
+  scenario.time = milliseconds(1800);  // 1600 ms of it are for counting system calls
+  runner.world.generation_noise = 0.015;
+  int early = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    runner.world.random = stats::Random(seed);
+    const RaceResult result = run();
+    if (result.rounds >= 16) continue;  // the last look before the end is earlier
+    ++early;
+    EXPECT_LE(result.cases.front().least_difference, 0.03) << "after " << result.rounds << " rounds";
+    EXPECT_LE(result.cases.front().least_cost_difference, 0.03) << "after " << result.rounds << " rounds";
+  }
+  EXPECT_GT(early, 0);
+}
+
 // A lower bound that is known more precisely is still one.
 TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
   scenario.rounds = 0;

@@ -9,6 +9,7 @@
 #include "race/judgement/summary.hpp"
 #include "race/race.hpp"
 #include "stats/intervals.hpp"
+#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,6 +30,18 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
   const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
   return ratio && ratio->interval.is_known() &&
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
+}
+
+// A narrow interval alone is no end: with few rounds it is too narrow by chance more often than later, and
+// the least difference, which comes from all pairs, shows that. It never falls below kLeastDifference. Costs
+// count where they are known.
+bool tells(const CaseResult& one, double precision) {
+  const double enough = std::max(precision, stats::kLeastDifference);
+  const bool has_figures = std::ranges::any_of(one.entries, [](const Entry& entry) {
+    return entry.is_contestant() && entry.ranked && !entry.at_least && entry.summary.trials > 0;
+  });
+  return (!has_figures || one.least_difference <= enough) &&
+         (!std::isfinite(one.least_cost_difference) || one.least_cost_difference <= enough);
 }
 
 }  // namespace
@@ -94,7 +107,9 @@ void Goal::look(RaceResult so_far) {
   for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
     const CaseResult& one = so_far.cases[i];
     const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
-    if (rounds_of(one) >= first_look_ && std::ranges::all_of(one.entries, precise)) reached_[i] = true;
+    if (rounds_of(one) >= first_look_ && tells(one, scenario_->precision) &&
+        std::ranges::all_of(one.entries, precise))
+      reached_[i] = true;
   }
 }
 
