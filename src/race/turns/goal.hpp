@@ -10,9 +10,9 @@
 namespace joust::race {
 
 // When a race without a given number of rounds ends: when its time is over, or, in turns, at a look that
-// finds every ratio precise enough, and differences of that size told. To look often and to stop when the result pleases would make intervals
-// too narrow, so the number of looks is fixed beforehand, and counted among the comparisons (stats::Family):
-// the end itself and kEarlyLooks before it.
+// finds every ratio precise enough, and differences of that size told. To look often and to stop when the
+// result pleases would make intervals too narrow, so the number of looks is fixed beforehand, and counted
+// among the comparisons (stats::Family): the end itself and kEarlyLooks before it.
 class Goal {
  public:
   static constexpr std::size_t kEarlyLooks = 2;
