@@ -41,8 +41,9 @@ class TaskPromiseBase {
   // A task begins when it is awaited or started, so that its owner has it before it can end.
   std::suspend_always initial_suspend() const noexcept { return {}; }
 
-  // A task that ends hands the thread to the coroutine that awaits it. The compiler makes a jump of that
-  // (symmetric transfer), so a chain of tasks of any length takes no more stack than one.
+  // A task that ends hands the thread to the coroutine that awaits it. Where the compiler optimizes, that is
+  // a jump (symmetric transfer), and a chain of tasks of any length takes no more stack than one. Elsewhere,
+  // as with a sanitizer, it is a call, so a loop over tasks that end at once needs a limit.
   struct Ending {
     bool await_ready() const noexcept { return false; }
     template <typename Promise>
@@ -105,11 +106,15 @@ class [[nodiscard]] Task {
   }
 
   // For a task that no coroutine awaits: runs it until it waits for the first time or ends. An exception is
-  // not thrown here, but by result().
+  // thrown later, by surface() or result().
   void start() const { coroutine_.resume(); }
   bool is_done() const { return coroutine_ && coroutine_.done(); }
   // Of a task that is done: what it has returned, or thrown. Once.
   Result result() const { return coroutine_.promise().take(); }
+  // Throws the exception with which the task has ended, if it has. For the code that resumes it.
+  void surface() const {
+    if (is_done()) coroutine_.promise().rethrow();
+  }
   // For a prefetch of the frame; null if there is none.
   const void* frame() const { return coroutine_ ? coroutine_.address() : nullptr; }
 
