@@ -56,7 +56,7 @@ class CoroutineLoop : public LoopCore<CoroutinePeer> {
   Task<> keep_time(Peer& peer);
   Task<> dial(Peer& peer);
   Task<int> result_of_connect(Peer& peer);
-  Task<> accept(ListenerTask& door);
+  Task<> accept(Acceptor& acceptor);
 
   // The loop, which resumes them.
   void dispatch(const epoll_event& event);
@@ -76,17 +76,17 @@ class CoroutineLoop : public LoopCore<CoroutinePeer> {
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
   ReadyExchange exchange_;
   EpollSet epoll_;
-  std::deque<ListenerTask> doors_;
+  std::deque<Acceptor> acceptors_;
 };
 
 // Waits until the session wants input and the socket has some; then one recv (or a splice, for a file). What
 // is to be sent goes first, so that each read is answered before the next one.
-class CoroutineLoop::Read : public Waiter::Stay {
+class CoroutineLoop::Read : public Waiter::Awaitable {
  public:
-  Read(CoroutineLoop& loop, Peer& peer) : Stay(peer.input), loop_(loop), peer_(peer) {}
+  Read(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.input), loop_(loop), peer_(peer) {}
   bool await_ready() const { return peer_.may_read() && !sender_may_go_on(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
-    Stay::await_suspend(receiver);
+    Awaitable::await_suspend(receiver);
     return sender_may_go_on() ? peer_.output.take() : std::noop_coroutine();
   }
   void await_resume() { peer_.readable = loop_.exchange_.receive_once(peer_, loop_.now()); }
@@ -99,12 +99,12 @@ class CoroutineLoop::Read : public Waiter::Stay {
 };
 
 // Waits until the session has output and the socket has room; then one send (or sendfile).
-class CoroutineLoop::Write : public Waiter::Stay {
+class CoroutineLoop::Write : public Waiter::Awaitable {
  public:
-  Write(CoroutineLoop& loop, Peer& peer) : Stay(peer.output), loop_(loop), peer_(peer) {}
+  Write(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.output), loop_(loop), peer_(peer) {}
   bool await_ready() const { return loop_.may_write(peer_); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
-    Stay::await_suspend(sender);
+    Awaitable::await_suspend(sender);
     return peer_.may_read() ? peer_.input.take() : std::noop_coroutine();
   }
   void await_resume() {
@@ -152,10 +152,10 @@ Task<int> CoroutineLoop::result_of_connect(Peer& peer) {
 }
 
 // Accepts a limited number at a time, so that those who are connected are served in between.
-Task<> CoroutineLoop::accept(ListenerTask& door) {
+Task<> CoroutineLoop::accept(Acceptor& acceptor) {
   while (true) {
-    co_await door.newcomer;
-    accept_peers(door.listener, SOCK_NONBLOCK);
+    co_await acceptor.newcomer;
+    accept_peers(acceptor.listener, SOCK_NONBLOCK);
   }
 }
 
@@ -165,9 +165,9 @@ CoroutineLoop::CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& grou
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
   epoll_.add(listeners());
   for (const Listener* listener : listeners()) {
-    ListenerTask& door = doors_.emplace_back(*listener);
-    door.acceptor = accept(door);
-    door.acceptor.start();
+    Acceptor& acceptor = acceptors_.emplace_back(*listener);
+    acceptor.task = accept(acceptor);
+    acceptor.task.start();
   }
 }
 
@@ -192,8 +192,8 @@ void CoroutineLoop::run() {
 // Null where there is no such event, or the event is not a peer's.
 const CoroutinePeer* CoroutineLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
   const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
-  const auto same = [tag](const ListenerTask& door) { return tag == &door.listener; };
-  if (tag == &stop() || tag == &inbox() || std::ranges::any_of(doors_, same)) return nullptr;
+  const auto same = [tag](const Acceptor& acceptor) { return tag == &acceptor.listener; };
+  if (tag == &stop() || tag == &inbox() || std::ranges::any_of(acceptors_, same)) return nullptr;
   return static_cast<const Peer*>(tag);
 }
 
@@ -205,10 +205,10 @@ void CoroutineLoop::dispatch(const epoll_event& event) {
     return epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
   }
   if (tag == &inbox()) return admit_dealt();
-  for (ListenerTask& door : doors_)
-    if (tag == &door.listener) {
-      if (accepts()) door.newcomer.resume();
-      return door.acceptor.surface();
+  for (Acceptor& acceptor : acceptors_)
+    if (tag == &acceptor.listener) {
+      if (accepts()) acceptor.newcomer.resume();
+      return acceptor.task.surface();
     }
   ready(*static_cast<Peer*>(tag), event.events);
 }
@@ -276,7 +276,7 @@ void CoroutineLoop::watch(Peer& peer) {
 
 void CoroutineLoop::drain() {
   end_accepting(SOCK_NONBLOCK);
-  doors_.clear();
+  acceptors_.clear();
   for (const auto& peer : peers()) peer->readable = true;  // what has arrived
   begin_drain();
 }

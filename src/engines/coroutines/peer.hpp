@@ -30,12 +30,12 @@ struct CoroutinePeer : ReadyPeer {
 };
 
 // A listener, and the coroutine that accepts from it.
-struct ListenerTask {
-  explicit ListenerTask(const Listener& from) : listener(from) {}
+struct Acceptor {
+  explicit Acceptor(const Listener& from) : listener(from) {}
 
   const Listener& listener;
   Waiter newcomer;
-  Task<> acceptor;
+  Task<> task;
 };
 
 }  // namespace joust

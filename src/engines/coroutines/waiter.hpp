@@ -6,9 +6,9 @@
 
 namespace joust {
 
-// The place where one coroutine at a time waits until the event loop resumes it: `co_await waiter`. A
-// coroutine that is destroyed while it waits leaves the place, so the loop never resumes a frame that is
-// gone. An awaitable with a condition of its own keeps its coroutine here by Stay. One thread.
+// The place where one coroutine at a time waits until the event loop resumes it: `co_await waiter`. It holds
+// no handle of a coroutine that was destroyed while it waited, so the loop never resumes a frame that is
+// gone. An awaitable with a condition or a result of its own derives from Awaitable. One thread.
 class Waiter {
  public:
   bool is_waited_at() const { return static_cast<bool>(coroutine_); }
@@ -19,13 +19,13 @@ class Waiter {
   }
   void resume() { take().resume(); }
 
-  // The base of an awaitable. It lives in the frame of the coroutine, and ends with it.
-  class Stay {
+  // Lives in the frame of the coroutine, and ends with it.
+  class Awaitable {
    public:
-    explicit Stay(Waiter& waiter) : waiter_(waiter) {}
-    ~Stay() { waiter_.coroutine_ = nullptr; }
-    Stay(const Stay&) = delete;
-    Stay& operator=(const Stay&) = delete;
+    explicit Awaitable(Waiter& waiter) : waiter_(waiter) {}
+    ~Awaitable() { waiter_.coroutine_ = nullptr; }
+    Awaitable(const Awaitable&) = delete;
+    Awaitable& operator=(const Awaitable&) = delete;
 
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<> coroutine) noexcept { waiter_.coroutine_ = coroutine; }
@@ -34,7 +34,7 @@ class Waiter {
    private:
     Waiter& waiter_;
   };
-  Stay operator co_await() noexcept { return Stay(*this); }
+  Awaitable operator co_await() noexcept { return Awaitable(*this); }
 
  private:
   std::coroutine_handle<> coroutine_;
