@@ -34,7 +34,7 @@ class EpollLoop : public ReadyLoop {
   void dispatch(const epoll_event& event);
   const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);
   void watch(Peer& peer) override;
-  bool let_go(Peer& peer) override;
+  bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
 
   const bool edge_;
   EpollSet epoll_;
@@ -77,7 +77,7 @@ void EpollLoop::dispatch(const epoll_event& event) {
   if (tag == &stop()) {
     // It stays readable, and would wake the loop at once.
     epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);
-    // Removed explicitly, not by close(): see let_go().
+    // Removed explicitly, not by close(): see EpollSet::let_go().
     epoll_.remove(listeners());
     return request_stop();
   }
@@ -94,17 +94,7 @@ void EpollLoop::watch(Peer& peer) {
   const unsigned output = peer.writable ? 0U : unsigned{EPOLLOUT};
   unsigned events = edge_ && peer.connection ? EPOLLIN | EPOLLRDHUP | output : interest(peer);
   if (edge_ || events == 0) events |= EPOLLET;
-  if (events == peer.armed) return;
-  epoll_.control(peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, peer.socket.get(), events,
-                 &peer);
-  peer.armed = events;
-}
-
-// close() ends the watch only if no other process has a copy of the socket. A child has one until exec, and
-// the kernel would go on to report the destroyed peer.
-bool EpollLoop::let_go(Peer& peer) {
-  if (peer.armed != Peer::kUnwatched) epoll_.remove(peer.socket.get());
-  return true;
+  epoll_.watch(peer, events);
 }
 
 constexpr std::array<std::string_view, 2> kTriggers{"edge", "level"};

@@ -36,7 +36,7 @@ class EpollPool : public ReadyPool {
   std::span<const epoll_event> wait();
   void dispatch(const epoll_event& event);
   void watch_once(Peer& peer, unsigned events) override;
-  bool let_go(Peer& peer) override;
+  bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
 
   EpollSet epoll_;
 };
@@ -80,12 +80,6 @@ void EpollPool::watch_once(Peer& peer, unsigned events) {
   const int operation = peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   epoll_.control(operation, peer.socket.get(), events | EPOLLONESHOT, &peer);
   peer.armed = events;
-}
-
-// close() ends the watch only if no other process has a copy of the socket: see epoll.cpp.
-bool EpollPool::let_go(Peer& peer) {
-  if (peer.armed != Peer::kUnwatched) epoll_.remove(peer.socket.get());
-  return true;
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
   engine(kPoll)               \
   engine(kKqueue)             \
   engine(kEpoll)              \
+  engine(kCoroutines)         \
   engine(kIoUring)            \
   engine(kEpollPool)          \
   engine(kKqueuePool)         \

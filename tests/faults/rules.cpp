@@ -57,8 +57,8 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
   constexpr std::array kEmptied{"recv"sv, "readv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
   const std::string_view engine = variant.engine->name;
   const bool asio = engine.starts_with("asio-");
-  const bool edge =
-      (engine == "epoll" && !variant.options.is("trigger", "level")) || engine == "kqueue" || asio;
+  const bool edge = (engine == "epoll" && !variant.options.is("trigger", "level")) ||
+                    engine == "coroutines" || engine == "kqueue" || asio;
   if (asio && call.name() == "operator new")
     return "the library does not survive it: where a post finds no memory, its strand never runs again";
   if (asio && call.name() == "epoll_ctl")

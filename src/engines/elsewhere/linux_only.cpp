@@ -25,6 +25,8 @@ extern const Engine kEpoll{
     .name = "epoll", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
 extern const Engine kEpollPool{
     .name = "epoll-pool", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
+extern const Engine kCoroutines{
+    .name = "coroutines", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
 extern const Engine kIoUring{
     .name = "io-uring", .summary = kSummary, .threads = kThreads, .unavailable = no_rings};
 extern const Engine kIoUringPool{

@@ -30,6 +30,23 @@ class EpollSet {
   // The same for EPOLL_CTL_DEL, of a peer that leaves: it cannot fail in a way that matters then.
   void remove(int fd);
 
+  // Watches these events of a peer, whose tag is its address. No call if they are watched already.
+  template <typename Peer>
+  void watch(Peer& peer, unsigned events) {
+    if (events == peer.armed) return;
+    const int operation = peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    control(operation, peer.socket.get(), events, &peer);
+    peer.armed = events;
+  }
+  // For a peer that is to be destroyed. close() ends the watch only if no other process has a copy of the
+  // socket. A child has one until exec, and the kernel would go on to report the destroyed peer. True, as an
+  // answer of LoopCore's let_go(): nothing is in flight.
+  template <typename Peer>
+  bool let_go(const Peer& peer) {
+    if (peer.armed != Peer::kUnwatched) remove(peer.socket.get());
+    return true;
+  }
+
   // Adds listeners, which are not watched yet.
   void add(std::span<Listener* const> listeners);
   // While accepting is paused, a non-empty accept queue would wake a level-triggered loop again and again.

@@ -23,8 +23,7 @@ void ReadyExchange::look_for_reset(ReadyPeer& peer, Time now) {
   if (const int error = error_of(peer); error != 0) peer.connection->failed({Stage::receive, error, {}}, now);
 }
 
-// False when the socket is drained. Bytes for a file may take another way.
-bool ReadyExchange::receive(ReadyPeer& peer, Time now) {
+bool ReadyExchange::receive_once(ReadyPeer& peer, Time now) {
   if (peer.error != 0 && unread_bytes(peer.socket.get()) == 0) {
     peer.connection->failed({Stage::receive, peer.error, {}}, now);
     return false;

@@ -64,6 +64,10 @@ class ReadyExchange {
   // send would be called, and report its reset.
   static void look_for_reset(ReadyPeer& peer, Time now);
 
+  // One read of a readable peer, as the session wants it: recv(), or what files/file_input.hpp does with
+  // bytes for a file. False when the socket is drained.
+  bool receive_once(ReadyPeer& peer, Time now);
+
   // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up:
   // then the result is true, and there may be more to do. The input of one turn is answered by one send, and
   // a peer that sends without end does not delay the others. Nothing is sent while `is_gathering()`.
@@ -76,7 +80,7 @@ class ReadyExchange {
     if (!may_receive() && !is_gathering()) unfinished = flush(peer, now);
     while (may_receive()) {
       if (connection.bytes_received() >= quota) return true;
-      peer.readable = receive(peer, now) && may_receive_again(peer);
+      peer.readable = receive_once(peer, now) && may_receive_again(peer);
       if (!is_gathering()) unfinished |= flush(peer, now);
     }
     // A reset may have come with the last bytes, and if no more are wanted, no call reports it.
@@ -90,7 +94,6 @@ class ReadyExchange {
   virtual bool send(ReadyPeer& peer, Time now);
 
  private:
-  bool receive(ReadyPeer& peer, Time now);
   bool flush(ReadyPeer& peer, Time now);
 
   const Limits& limits_;

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+//
+// coroutines: one thread with an epoll loop, which resumes C++20 coroutines. No library but the compiler's.
+//
+//     epoll_pwait2 --> for each ready socket:  the receiver   co_await read   --> session
+//          ^                                      ^    |
+//          |                                      |    v  (a jump, without the loop)
+//          +---- deadlines: the keeper,        the sender     co_await write  <-- session
+//                co_await alarm
+//
+// Good at: being read. A connection is a receive loop and a send loop, each in one piece. A coroutine that
+// waits takes up its frame and no stack, and is resumed by a jump. Bad at: long computations, which delay
+// all; and lifetimes, because a frame refers to objects that it does not own.
+//
+// An awaitable asks whether its coroutine may go on at once (await_ready). If not, it leaves the handle in a
+// Waiter and passes the thread to the other coroutine of the connection if that has work, otherwise back to
+// the loop (await_suspend). The socket stays registered, edge-triggered, so this costs no system call. When
+// the coroutine is resumed, the awaitable makes its one system call (await_resume).
+//
+// Frames live as long as their connection: a message allocates nothing. A connection is ended by destroying
+// its frames, which the loop does only while they are suspended, so no coroutine has code for that. Left out
+// on purpose: several threads, for which handles would need a lock (see asio-coroutines); level-triggered
+// events.
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <coroutine>
+#include <deque>
+#include <span>
+#include <stdexcept>
+
+#include "engines/coroutines/peer.hpp"
+#include "engines/loop/epoll_set.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/ready_exchange.hpp"
+
+namespace joust {
+namespace {
+
+constexpr unsigned kSendsPerTurn = 16;
+
+class CoroutineLoop : public LoopCore<CoroutinePeer> {
+ public:
+  CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+  void run();
+
+ private:
+  using Peer = CoroutinePeer;
+  class Read;
+  class Write;
+
+  // The coroutines.
+  Task<> receive(Peer& peer);
+  Task<> send(Peer& peer);
+  Task<> keep_time(Peer& peer);
+  Task<> dial(Peer& peer);
+  Task<int> result_of_connect(Peer& peer);
+  Task<> accept(Acceptor& acceptor);
+
+  // The loop, which resumes them.
+  void dispatch(const epoll_event& event);
+  void ready(Peer& peer, unsigned events);
+  void connect(Peer& peer) override;
+  void tell(Peer& peer, News news) override;
+  void serve(Peer& peer) override;
+  void begin(Peer& peer);
+  bool may_write(const Peer& peer) const { return !is_gathering() && peer.may_write(); }
+  void watch(Peer& peer);
+  bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
+  const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);
+  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
+  void drain();
+
+  bool stopping_ = false;
+  Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
+  ReadyExchange exchange_;
+  EpollSet epoll_;
+  std::deque<Acceptor> acceptors_;
+};
+
+// Waits until the session wants input and the socket has some; then one recv (or a splice, for a file). What
+// is to be sent goes first, so that each read is answered before the next one.
+class CoroutineLoop::Read : public Waiter::Awaitable {
+ public:
+  Read(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.input), loop_(loop), peer_(peer) {}
+  bool await_ready() const { return peer_.may_read() && !sender_may_go_on(); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
+    Awaitable::await_suspend(receiver);
+    return sender_may_go_on() ? peer_.output.take() : std::noop_coroutine();
+  }
+  void await_resume() { peer_.readable = loop_.exchange_.receive_once(peer_, loop_.now()); }
+
+ private:
+  bool sender_may_go_on() const { return peer_.output.is_waited_at() && loop_.may_write(peer_); }
+
+  CoroutineLoop& loop_;
+  Peer& peer_;
+};
+
+// Waits until the session has output and the socket has room; then one send (or sendfile).
+class CoroutineLoop::Write : public Waiter::Awaitable {
+ public:
+  Write(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.output), loop_(loop), peer_(peer) {}
+  bool await_ready() const { return loop_.may_write(peer_); }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
+    Awaitable::await_suspend(sender);
+    return peer_.may_read() ? peer_.input.take() : std::noop_coroutine();
+  }
+  void await_resume() {
+    --peer_.sends_left;
+    peer_.writable = send_ready(peer_.socket.get(), *peer_.connection, loop_.now());
+  }
+
+ private:
+  CoroutineLoop& loop_;
+  Peer& peer_;
+};
+
+Task<> CoroutineLoop::receive(Peer& peer) {
+  while (peer.live()) co_await Read(*this, peer);
+}
+
+// Sends until the session has finished; then the peer reads our end of stream, and the receiver goes on until
+// it reads the peer's.
+Task<> CoroutineLoop::send(Peer& peer) {
+  while (!peer.connection->wants_shutdown()) co_await Write(*this, peer);
+  end_stream(peer.socket.get(), *peer.connection, now());
+}
+
+// Sleeps until the earliest deadline of the connection. LoopCore keeps the deadlines of all in one queue.
+Task<> CoroutineLoop::keep_time(Peer& peer) {
+  while (peer.live()) {
+    co_await peer.alarm;
+    peer.connection->on_time(now());
+  }
+}
+
+Task<> CoroutineLoop::dial(Peer& peer) {
+  const int error = co_await result_of_connect(peer);
+  finish_dial(peer, error);
+}
+
+Task<int> CoroutineLoop::result_of_connect(Peer& peer) {
+  const Endpoint& to = endpoint_of(peer);
+  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
+  if (result == 0) co_return 0;
+  if (errno != EINPROGRESS) co_return errno;
+  watch(peer);
+  co_await peer.connected;
+  co_return connect_result(peer.socket.get());
+}
+
+// Accepts a limited number at a time, so that those who are connected are served in between.
+Task<> CoroutineLoop::accept(Acceptor& acceptor) {
+  while (true) {
+    co_await acceptor.newcomer;
+    accept_peers(acceptor.listener, SOCK_NONBLOCK);
+  }
+}
+
+CoroutineLoop::CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+    : LoopCore(hosting, stop, group, index), exchange_(hosting) {
+  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
+  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  epoll_.add(listeners());
+  for (const Listener* listener : listeners()) {
+    Acceptor& acceptor = acceptors_.emplace_back(*listener);
+    acceptor.task = accept(acceptor);
+    acceptor.task.start();
+  }
+}
+
+void CoroutineLoop::run() {
+  while (!over()) {
+    start_dials(SOCK_NONBLOCK);
+    epoll_.watch(listeners(), accepts());
+    const Duration most = unfinished_.empty() ? next_wait() : Duration::zero();
+    const auto events = epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"));
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
+      dispatch(events[i]);
+    }
+    resume(unfinished_);
+    fire_deadlines();
+    pass_publications();
+    if (stopping_ && !draining()) drain();
+    sweep();
+  }
+}
+
+// Null where there is no such event, or the event is not a peer's.
+const CoroutinePeer* CoroutineLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
+  const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
+  const auto same = [tag](const Acceptor& acceptor) { return tag == &acceptor.listener; };
+  if (tag == &stop() || tag == &inbox() || std::ranges::any_of(acceptors_, same)) return nullptr;
+  return static_cast<const Peer*>(tag);
+}
+
+void CoroutineLoop::dispatch(const epoll_event& event) {
+  void* const tag = event.data.ptr;
+  if (tag == &stop()) {
+    stopping_ = true;
+    epoll_.remove(listeners());
+    return epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
+  }
+  if (tag == &inbox()) return admit_dealt();
+  for (Acceptor& acceptor : acceptors_)
+    if (tag == &acceptor.listener) {
+      if (accepts()) acceptor.newcomer.resume();
+      return acceptor.task.surface();
+    }
+  ready(*static_cast<Peer*>(tag), event.events);
+}
+
+void CoroutineLoop::ready(Peer& peer, unsigned events) {
+  if (peer.leaving) return;
+  if (!peer.connection)
+    return guarded(peer, [&] {
+      peer.connected.resume();
+      peer.dialler.surface();
+    });
+  guarded(peer, [&] { ReadyExchange::note_events(peer, events, now()); });
+  attend(peer);
+}
+
+void CoroutineLoop::connect(Peer& peer) {
+  peer.dialler = dial(peer);
+  peer.dialler.start();
+  peer.dialler.surface();
+}
+
+void CoroutineLoop::tell(Peer& peer, News news) {
+  if (news != News::deadline) return LoopCore::tell(peer, news);
+  stamp();
+  peer.alarm.resume();
+  peer.keeper.surface();
+  attend(peer);
+}
+
+// Resumes the coroutine of the peer that may go on; it resumes the other.
+void CoroutineLoop::serve(Peer& peer) {
+  peer.read_until = peer.connection->bytes_received() + hosting().limits.read_bytes_per_turn;
+  peer.sends_left = kSendsPerTurn;
+  if (!peer.receiver.frame()) begin(peer);
+  // Input first: the same send then answers it.
+  if (peer.may_read())
+    peer.input.resume();
+  else if (may_write(peer))
+    peer.output.resume();
+  peer.receiver.surface();
+  peer.sender.surface();
+  StreamConnection& connection = *peer.connection;
+  if (peer.has_hung_up && !connection.ended() && !connection.wants_input())
+    ReadyExchange::look_for_reset(peer, now());
+  if (connection.ended()) return;
+  if (peer.sends_left == 0 || (peer.readable && connection.wants_input())) unfinished_.push(peer);
+  watch(peer);
+}
+
+void CoroutineLoop::begin(Peer& peer) {
+  peer.keeper = keep_time(peer);
+  peer.sender = send(peer);
+  peer.receiver = receive(peer);
+  peer.keeper.start();
+  peer.sender.start();
+  peer.receiver.start();
+}
+
+// Edge-triggered, input is always watched; output only while the socket is full.
+void CoroutineLoop::watch(Peer& peer) {
+  const unsigned input = peer.connection ? EPOLLIN | EPOLLRDHUP : 0U;
+  const unsigned output = peer.connection && peer.writable ? 0U : unsigned{EPOLLOUT};
+  epoll_.watch(peer, input | output | EPOLLET);
+}
+
+void CoroutineLoop::drain() {
+  end_accepting(SOCK_NONBLOCK);
+  acceptors_.clear();
+  for (const auto& peer : peers()) peer->readable = true;  // what has arrived
+  begin_drain();
+}
+
+void run(const Hosting& hosting, Stop& stop) {
+  const auto frames = TaskFrames::alive();
+  run_loops<CoroutineLoop>(hosting, stop);
+  if (TaskFrames::alive() != frames) throw std::logic_error("coroutines: frames are left");
+}
+
+}  // namespace
+
+extern const Engine kCoroutines{
+    .name = "coroutines",
+    .summary = "C++20 coroutines on one thread, resumed by an epoll loop of joust's own",
+    .threads = "one",
+    .run = run,
+};
+
+}  // namespace joust
