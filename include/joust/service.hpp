@@ -104,8 +104,8 @@ class Service {
   virtual std::optional<Redial> redial(Time /*now*/) { return std::nullopt; }
 
   // Where the transport can send to a group of all peers at once: one session without input, whose output is
-  // for all peers. While it exists, the sessions that are opened leave that output to it. Called at most once,
-  // before the first open(). Null if the service has nothing that is the same for all.
+  // for all peers. While it exists, the sessions that are opened leave that output to it. Called at most
+  // once, before the first open(). Null if the service has nothing that is the same for all.
   virtual std::unique_ptr<Session> open_group(const Delivery& /*delivery*/) { return nullptr; }
 
   // Null if the service's sessions never affect one another. Owned by the service; the answer never changes.

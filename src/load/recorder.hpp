@@ -114,8 +114,8 @@ class Recorder {
       if (open_loop) schedule.emplace();
     }
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
-        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0}, lost{0}, late{0},
-        duplicated{0};
+        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0}, lost{0},
+        late{0}, duplicated{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;
