@@ -179,6 +179,29 @@ TEST(LoadOverLossyLinks, AStopEndsIt) {
   expect_balance(network.counts());
 }
 
+// Answers after a while, so that several replies become due at once.
+class DelayingHandler : public Handler {
+ public:
+  bool on_message(Bytes message, Writer& replies) override {
+    replies.send(message);
+    return true;
+  }
+  Duration delay() const override { return milliseconds(5); }
+};
+
+TEST(LoadOverLossyLinks, RepliesThatAreSentLaterAreMessagesToo) {
+  for (const bool lossy : {false, true}) {
+    Delivery delivery = kLossyDelivery;
+    delivery.lossy = lossy;
+    LossyNetwork network({.plan = {.messages = 60, .depth = 20}, .delivery = delivery, .server = [] {
+                            return std::make_unique<HandlerService>(
+                                Length4{}, [] { return std::make_unique<DelayingHandler>(); });
+                          }});
+    ASSERT_TRUE(network.pass(milliseconds(20)));
+    EXPECT_EQ(network.counts().verified, 60U);
+  }
+}
+
 class WrongHandler : public Handler {
  public:
   bool on_message(Bytes message, Writer& replies) override {
