@@ -69,7 +69,7 @@ struct Engine {
   bool dials = true;
   bool in_process = false;          // no transport: client and server sessions meet in one process
   bool separate_processes = false;  // as server: a process for each connection, with its own service
-  Delivery::Kind delivery = Delivery::Kind::stream;
+  Delivery delivery = {};
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event

@@ -15,15 +15,6 @@ std::uint64_t in_ns(Duration time) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, time.count()));
 }
 
-// A thread that writes alone needs no locked instruction.
-template <typename Atomic>
-void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
-  if (writers == Writers::several)
-    counter.fetch_add(by, std::memory_order_relaxed);
-  else
-    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 Timeline::Timeline(Duration longest)
@@ -65,16 +56,6 @@ void Recorder::expect_threads(std::size_t threads) {
   own_.reserve(most_own_);
 }
 
-Recorder::Shard& Recorder::shard() {
-  struct Mine {
-    std::uint64_t recorder = 0;  // none
-    Shard* shard = nullptr;
-  };
-  static constinit thread_local Mine mine;
-  if (mine.recorder != id_) mine = {id_, &take_shard()};
-  return *mine.shard;
-}
-
 // A thread's first record. In the middle of a run it must not fail: without memory the thread shares a shard.
 Recorder::Shard& Recorder::take_shard() {
   const std::lock_guard lock(mutex_);
@@ -92,11 +73,6 @@ bool Recorder::add_to(Shards& shards) {
   } catch (const std::bad_alloc&) {
     return false;
   }
-}
-
-void Recorder::add(Counter Shard::* counter, std::uint64_t n) {
-  Shard& mine = shard();
-  increase(mine.*counter, n, mine.writers);
 }
 
 std::vector<std::span<const std::byte>> Recorder::memory_of_this_thread() {
@@ -156,6 +132,13 @@ void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   }
 }
 
+// The shard that has counted it as in flight may be another one: the sums are right, and their parts wrap.
+void Recorder::lost_in_flight() {
+  Shard& mine = shard();
+  increase(mine.in_flight, static_cast<std::uint64_t>(-1), mine.writers);
+  increase(mine.lost, 1, mine.writers);
+}
+
 void Recorder::each_shard(const std::function<void(const Shard&)>& see) const {
   const std::lock_guard lock(mutex_);
   for (const Shards* shards : {&own_, &shared_})
@@ -169,6 +152,9 @@ Recorder::Counts Recorder::counts() const {
     sum.verified += shard.verified;
     sum.beside += shard.beside;
     sum.failed += shard.failed;
+    sum.lost += shard.lost;
+    sum.late += shard.late;
+    sum.duplicated += shard.duplicated;
     sum.in_flight += shard.in_flight;
     sum.answered += shard.answered;
     sum.never_answered += shard.never_answered;

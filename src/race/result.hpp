@@ -14,7 +14,9 @@
 #include "measure/machine_cpu.hpp"
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
+#include "race/loss.hpp"
 #include "race/scenario/scenario.hpp"
+#include "race/turn.hpp"
 #include "stats/intervals.hpp"
 #include "stats/ties.hpp"
 
@@ -61,7 +63,8 @@ struct LoadResult {
   std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
   std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
-  std::uint64_t beside = 0;  // verified replies in the ramps of turns
+  std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
+  std::uint64_t beside = 0;             // verified replies in the ramps of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
   double duration_s = 0, throughput_per_s = 0;
@@ -99,19 +102,6 @@ struct ServerResult {
   std::map<std::string, std::uint64_t> errors{};
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
-};
-
-// A slice of a generation in which one contestant worked and the others were stopped.
-struct Turn {
-  std::uint64_t round = 0;                    // of turns within the generation, from 1
-  double window_s = 0;                        // from the last reply of the ramp to the last one
-  std::uint64_t verified = 0;                 // replies in that time
-  std::uint64_t messages = 0;                 // in the whole turn
-  double turn_s = 0;                          // from its begin until the last reply was verified
-  double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
-
-  std::optional<double> throughput_per_s() const;
-  std::optional<double> server_cpu_us_per_message() const;  // empty in process
 };
 
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
@@ -208,6 +198,7 @@ struct Summary {
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};
+  std::optional<Loss> loss{};  // of all trials together; lossy deliveries only
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 

@@ -39,6 +39,13 @@ void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
   }
 }
 
+void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into) {
+  thread_local std::vector<std::byte> message;
+  message.assign(head.begin(), head.end());
+  append(payload, message);
+  write_frame(framing, message, into);
+}
+
 Deframer::Step Deframer::next(Bytes chunk) {
   if (held_is_message_) {
     held_.clear();
