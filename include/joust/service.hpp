@@ -22,6 +22,9 @@ struct Delivery {
   enum class Kind : std::uint8_t { stream, message };
   Kind kind = Kind::stream;
   std::size_t largest_message = 0;  // bytes; messages only
+  bool lossy = false;  // messages may be lost, repeated, or arrive in another order; messages only
+
+  bool by_message() const { return kind == Kind::message; }
 };
 
 // Identifies the network address of a peer, so that a service can limit each address. Connections from one
@@ -99,6 +102,11 @@ class Service {
   // for all connections, so an engine counts those that are gone, and knows nothing else of them. Any thread,
   // also concurrently.
   virtual std::optional<Redial> redial(Time /*now*/) { return std::nullopt; }
+
+  // Where the transport can send to a group of all peers at once: one session without input, whose output is
+  // for all peers. While it exists, the sessions that are opened leave that output to it. Called at most
+  // once, before the first open(). Null if the service has nothing that is the same for all.
+  virtual std::unique_ptr<Session> open_group(const Delivery& /*delivery*/) { return nullptr; }
 
   // Null if the service's sessions never affect one another. Owned by the service; the answer never changes.
   virtual Publications* publications() { return nullptr; }

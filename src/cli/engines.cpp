@@ -22,7 +22,7 @@ std::vector<std::string> roles(const Engine& engine) {
 }
 
 std::string_view delivery(const Engine& engine) {
-  return engine.delivery == Delivery::Kind::stream ? "stream" : "message";
+  return engine.delivery.by_message() ? "message" : "stream";
 }
 
 std::string reason(const Engine& engine) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -49,6 +50,24 @@ void Tally::failed(const Failure& failure) noexcept {
 void Tally::not_opened(const Failure& failure) noexcept {
   unopened.fetch_add(1);
   failed(failure);
+}
+
+namespace {
+
+using Figures = std::array<std::uint64_t, sizeof(DatagramCounts) / sizeof(std::uint64_t)>;
+
+}  // namespace
+
+void Tally::add(const DatagramCounts& counts) noexcept {
+  const auto figures = std::bit_cast<Figures>(counts);
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    if (figures[i] > 0) books_->datagrams[i].fetch_add(figures[i], std::memory_order_relaxed);
+}
+
+DatagramCounts Tally::datagrams() const {
+  Figures figures{};
+  for (std::size_t i = 0; i < figures.size(); ++i) figures[i] = books_->datagrams[i].load();
+  return std::bit_cast<DatagramCounts>(figures);
 }
 
 std::uint64_t Tally::failures() const {

@@ -8,7 +8,7 @@
 namespace joust {
 
 std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role) {
-  const bool stream = engine.delivery == Delivery::Kind::stream;
+  const bool stream = !engine.delivery.by_message();
   if (stream && !protocol.over_stream)
     return "unsupported: the engine carries a stream, and the protocol needs whole messages";
   if (!stream && !protocol.over_message)

@@ -89,7 +89,7 @@ std::vector<Variant> variants(Role role, Settings which) {
   std::vector<Variant> all;
   for (const Engine* engine : tested_engines()) {
     const bool plays = role == Role::serve ? engine->serves : engine->dials;
-    if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) continue;
+    if (!plays || engine->in_process || engine->delivery.by_message()) continue;
     std::ranges::move(variants_of(*engine, which), std::back_inserter(all));
   }
   return all;

@@ -108,7 +108,7 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
   all.push_back(&template_engine());
   std::erase_if(all, [role](const Engine* engine) {
     const bool plays = role == Role::serve ? engine->serves : engine->dials;
-    if (!plays || engine->in_process || engine->delivery != Delivery::Kind::stream) return true;
+    if (!plays || engine->in_process || engine->delivery.by_message()) return true;
 #ifdef __SANITIZE_THREAD__
     if (engine->name.starts_with("io-uring")) return true;  // memory shared with the kernel
     if (engine->name.starts_with("qt")) return true;        // a library compiled without the sanitizer

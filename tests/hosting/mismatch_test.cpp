@@ -17,7 +17,7 @@ namespace {
 constexpr Engine kStream{.name = "stream", .summary = {}, .threads = {}, .wait_ignored = {}, .knobs = {}};
 constexpr Engine kMessages{.name = "messages",
                            .summary = {},
-                           .delivery = Delivery::Kind::message,
+                           .delivery = {.kind = Delivery::Kind::message},
                            .threads = {},
                            .wait_ignored = {},
                            .knobs = {}};
