@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
   joust::Protocol chat;
   chat.name = "chat";
   chat.summary = "rooms in which every line reaches all";
-  chat.over_message = false;
+  chat.no_messages = "a visitor must get every line";
   chat.make_server = [](const joust::Parameters&) { return std::make_unique<Chat>(); };
   chat.make_client = joust::exchange_client(
       kFraming, [](const joust::Parameters& p) { return std::make_unique<Visitor>(p.connection); });

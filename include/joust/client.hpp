@@ -43,9 +43,10 @@ struct ClientResult {
   std::uint64_t connections_opened = 0;
   std::uint64_t connections_failed = 0;  // could not be opened, or ended by a failure
   std::uint64_t reconnects = 0;          // lost connections that were dialled again, and opened
-  std::uint64_t messages_sent = 0;       // requests; sent = verified + failed + in flight
+  std::uint64_t messages_sent = 0;       // requests; sent = verified + failed + lost + in flight
   std::uint64_t messages_verified = 0;   // correct replies
   std::uint64_t messages_failed = 0;
+  std::uint64_t messages_lost = 0;       // had no reply within the request timeout; lossy deliveries only
   std::uint64_t messages_in_flight = 0;  // unanswered when the window closed
   std::uint64_t bytes_sent = 0;          // of the whole run
   std::uint64_t bytes_received = 0;      // of the whole run
@@ -59,7 +60,8 @@ struct ClientResult {
   std::vector<std::string> notes{};               // messages for people: events that slowed the client down
   std::vector<ResultGroup> groups{};              // figures that the protocol's service has counted
 
-  // True when no connection failed and every request was answered correctly or is in flight.
+  // True when no connection failed and every request was answered correctly, is in flight, or was lost by a
+  // lossy delivery.
   bool clean() const { return connections_failed == 0 && messages_failed == 0 && !interrupted; }
 };
 

@@ -12,8 +12,8 @@
 
 namespace joust {
 
-// How messages are separated in a stream. Over a message transport each unit is one message, whatever the
-// framing.
+// How messages are separated in a stream. A message transport separates them itself: there each message that
+// is written is one of the transport's, whatever the framing.
 
 // No boundaries: bytes that arrive together are passed on together.
 struct Raw {};
@@ -31,8 +31,11 @@ struct Line {
 
 using Framing = std::variant<Raw, Length4, Line>;
 
-// Appends one message with its boundary. `payload` is copied.
-void write_frame(const Framing& framing, Bytes payload, Outbox& into);
+// Appends one message with its boundary. `head` and `payload` are copied: together they are the message.
+void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into);
+inline void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
+  write_frame(framing, {}, payload, into);
+}
 
 // Cuts a stream into messages. A message that is complete in one chunk is passed on without a copy. Of an
 // incomplete message only the bytes that have arrived are stored, so a large announced size alone takes no

@@ -13,16 +13,18 @@
 namespace joust {
 
 // Where a handler writes its replies and an exchange its requests. Each send() frames and copies one message.
-// Both constructor arguments are borrowed.
+// The constructor's arguments are borrowed; each message begins with the bytes of `head`.
 class Writer {
  public:
-  Writer(const Framing& framing, Outbox& outbox) : framing_(framing), outbox_(outbox) {}
-  void send(Bytes message) { write_frame(framing_, message, outbox_); }
+  Writer(const Framing& framing, Outbox& outbox, Bytes head = {})
+      : framing_(framing), outbox_(outbox), head_(head) {}
+  void send(Bytes message) { write_frame(framing_, head_, message, outbox_); }
   void send(std::string_view text) { send(as_bytes(text)); }
 
  private:
   const Framing& framing_;
   Outbox& outbox_;
+  const Bytes head_;
 };
 
 // The server side of one connection of a request and response protocol. At most one thread at a time calls
@@ -51,11 +53,15 @@ enum class Heard : std::uint8_t {
   greeting,  // the correct answer to write_greeting(): this connection is ready for the load
   reply,     // the correct reply to the oldest outstanding request
   other,     // a correct message that is not a reply
+  repeated,  // a message that has come before: only over a lossy delivery
 };
 
 // The client side of one connection: writes request number n (0, 1, 2 ... on this connection) and checks its
 // reply. Several requests may be outstanding; replies come in the order of the requests. At most one thread
 // at a time calls it; different calls may come from different threads.
+//
+// Over a lossy delivery (Delivery::lossy) replies may be missing, and come in any order. There a number of 8
+// bytes travels before each request and its reply, of which the exchange need not know.
 //
 // Request and reply protocols need only write_request and verify. The other methods are for protocols with
 // further messages.
@@ -73,7 +79,8 @@ class Exchange {
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
 
   // Writes one message before the load and returns true, or returns false if the protocol has no greeting.
-  // The load starts when hear() has recognized the answer on every connection.
+  // The load starts when hear() has recognized the answer on every connection. Over a lossy delivery it is
+  // called again until then, and more than one answer may come.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
   // Classifies a message. `number` is that of the oldest outstanding request. By default each message is a
@@ -81,6 +88,12 @@ class Exchange {
   [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
     return verify(number, message) ? Heard::reply : Heard::wrong;
   }
+
+  // True if the protocol's own messages carry the numbers of requests. Over a lossy delivery they then travel
+  // as they are: hear() gets no number, and number_of() is asked for that of a message it calls a reply. The
+  // reply may be that of a request which was given up.
+  virtual bool carries_numbers() const { return false; }
+  virtual std::uint64_t number_of(Bytes /*reply*/) const { return 0; }
 
   // Why hear() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
@@ -98,6 +111,10 @@ class Exchange {
   // turn lasts. Called after each message of this connection, and when the publication count of the load has
   // changed.
   virtual bool complete() const { return true; }
+
+  // Over a lossy delivery: no message came for the request timeout, and complete() is still false. Once
+  // nobody sends any more, what is missing is lost.
+  virtual void on_silence() {}
 };
 
 }  // namespace joust

@@ -32,7 +32,9 @@ struct LoadPlan {
   Phase phase = Phase::spread;                         // (with an interval or a rate only)
   std::uint64_t seed = 0;                              // of Poisson arrivals
   std::uint64_t depth = 1;                             // slots: requests outstanding on one connection
-  Duration request_timeout = std::chrono::seconds(5);  // after this time the connection has failed
+  // After this time without a reply the connection has failed. Where delivery is lossy, the request is lost,
+  // and the connection goes on. Empty: 5 s, or 1 s where delivery is lossy.
+  std::optional<Duration> request_timeout{};
   // The connections rest, and send only in the turns that LoadRun::begin_turn() starts; messages, duration
   // and warmup are not used. For protocols that take turns (Protocol::takes_turns).
   bool turns = false;

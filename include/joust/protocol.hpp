@@ -35,6 +35,7 @@ struct ProtocolOption {
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: the connection's number in the load (exchanges only)
+  Delivery delivery{};           // likewise
   Settings options{};            // every option of the protocol for this side, by name
 
   // Throws std::out_of_range for a name that is not an option of this side.
@@ -60,7 +61,9 @@ struct Protocol {
   std::string summary;       // one line
   std::string unavailable{};  // why this program cannot speak it, such as a missing library; empty if it can
   bool over_stream = true;   // works over a stream of bytes
-  bool over_message = true;  // works over a transport of whole messages
+  // Why it does not work over a transport of whole messages; empty if it does.
+  std::string no_messages{};
+  std::size_t head_bytes = 0;  // there, of a message beside its payload
   // True where no session of a server depends on another one, so that an engine may serve connections in
   // different processes. False is always safe.
   bool sessions_stand_alone = false;

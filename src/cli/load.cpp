@@ -40,7 +40,7 @@ was measured, or it was interrupted.)",
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   plan.turns |= plan.counted_turns;
   check_connect(connect, chosen);
-  check_payload(chosen_protocol, payload);
+  check_payload(chosen, chosen_protocol, payload);
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (events && json == "-")
@@ -60,6 +60,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--counted-turns excludes -i and -R: a schedule needs turns of a length");
   if (plan.counted_turns) limits.drain = kLongestEnd;
   plan.connections = connections;
+  if (request_timeout > Duration{}) plan.request_timeout = request_timeout;
   check_connections(chosen, engine.threads, connections);
   schedule.complete(plan);
   reconnect.complete(plan, chosen, chosen_protocol);
@@ -159,8 +160,10 @@ void add_load(Command root, const Program& program, int& exit_code) {
                std::chrono::milliseconds(1));
   add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
-  add_duration(command, "--request-timeout", load->plan.request_timeout,
-               "give a request up that takes longer [5s]", std::chrono::milliseconds(1));
+  add_duration(command, "--request-timeout", load->request_timeout,
+               "give a request up that takes longer [5s; 1s where messages may be lost: it is counted, and "
+               "the connection goes on]",
+               std::chrono::milliseconds(1));
   add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves, beside the pauses of -i [60s]",
                std::chrono::milliseconds(1));

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 std::vector<std::string> delivery(const Protocol& protocol) {
   std::vector<std::string> kinds;
   if (protocol.over_stream) kinds.emplace_back("stream");
-  if (protocol.over_message) kinds.emplace_back("message");
+  if (protocol.no_messages.empty()) kinds.emplace_back("message");
   return kinds;
 }
 

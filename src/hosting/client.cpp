@@ -45,6 +45,7 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
                       .messages_sent = load.messages.sent,
                       .messages_verified = load.messages.verified,
                       .messages_failed = load.messages.failed,
+                      .messages_lost = load.messages.lost,
                       .messages_in_flight = load.messages.in_flight,
                       .bytes_sent = load.total_bytes_sent,
                       .bytes_received = load.total_bytes_received,
@@ -91,7 +92,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
       engine(checked_engine(options.engine, options.knobs, Role::dial, protocol)),
       engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
   check_plan(options.load, engine, options.threads);
-  check_payload(protocol, options.payload);
+  check_payload(engine, protocol, options.payload);
   check_options(protocol, options.options, engine.in_process, true);
   asking = parameters_of(protocol, options.options, Role::dial);
   asking.payload = options.payload;

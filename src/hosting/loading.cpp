@@ -9,7 +9,7 @@ namespace joust {
 Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan& plan,
                  const Parameters& asking, const Parameters& answering, Tally& tally)
     : engine_(engine),
-      run_(plan),
+      run_(plan, engine.delivery.lossy),
       tally_(tally),
       asking_(protocol.make_client(asking, run_)),
       answering_(engine.in_process ? protocol.make_server(answering) : nullptr) {}

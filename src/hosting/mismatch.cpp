@@ -3,19 +3,48 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/different_processes.hpp"
+#include "session/numbered.hpp"
 
 namespace joust {
 
-std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role) {
-  const bool stream = !engine.delivery.by_message();
-  if (stream && !protocol.over_stream)
+namespace {
+
+const char* carried(const Delivery& delivery) {
+  if (!delivery.by_message()) return "a stream";
+  return delivery.lossy ? "messages that may be lost" : "messages that arrive";
+}
+
+}  // namespace
+
+std::string mismatch(const Engine& engine, const Protocol& protocol, Role role) {
+  const bool by_message = engine.delivery.by_message();
+  if (!by_message && !protocol.over_stream)
     return "unsupported: the engine carries a stream, and the protocol needs whole messages";
-  if (!stream && !protocol.over_message)
-    return "unsupported: the engine carries messages, and the protocol needs a stream";
+  if (by_message && !protocol.no_messages.empty())
+    return fmt::format("unsupported: the engine carries messages, and the protocol needs a stream: {}",
+                       protocol.no_messages);
   if (role == Role::serve && engine.separate_processes && !protocol.sessions_stand_alone)
-    return kDifferentProcesses;
+    return std::string(kDifferentProcesses);
   return {};
+}
+
+std::string mismatch(const Engine& server, const Engine& client) {
+  const Delivery &served = server.delivery, &dialled = client.delivery;
+  if (served.kind == dialled.kind && served.lossy == dialled.lossy) return {};
+  return fmt::format("unsupported: the server carries {}, and the client {}", carried(served),
+                     carried(dialled));
+}
+
+std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std::size_t payload) {
+  const Delivery& delivery = engine.delivery;
+  const std::size_t head = protocol.head_bytes + (delivery.lossy ? kNumberBytes : 0);
+  if (!delivery.by_message() || !protocol.no_payload.empty() || payload + head <= delivery.largest_message)
+    return {};
+  return fmt::format("unsupported: a message has at most {} bytes, {} of them its payload", delivery.largest_message,
+                     delivery.largest_message - std::min(head, delivery.largest_message));
 }
 
 std::string mismatch(const Engine& engine, const Demands& demands) {

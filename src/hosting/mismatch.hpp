@@ -12,7 +12,13 @@ namespace joust {
 
 // Why that side cannot speak the protocol over the engine, for people: "unsupported: ...". Empty
 // where they fit. Ask before anything starts: an engine opens sessions without looking at the protocol.
-std::string_view mismatch(const Engine& engine, const Protocol& protocol, Role role);
+std::string mismatch(const Engine& engine, const Protocol& protocol, Role role);
+
+// Why both engines cannot speak to each other: they deliver in different ways.
+std::string mismatch(const Engine& server, const Engine& client);
+
+// Why messages of the engine are too small for this payload.
+std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std::size_t payload);
 
 // The same for the options of a side: why its own engine cannot meet their demands, and why the engine of the
 // server that it loads cannot.

@@ -66,7 +66,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (role == Role::dial && !engine.dials)
     throw Refusal(fmt::format("engine '{}' only serves: it cannot be a client", name));
   check_knobs(engine, knobs);
-  if (const std::string_view reason = mismatch(engine, protocol, role); !reason.empty())
+  if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
   check_available(protocol);
   if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
@@ -123,12 +123,14 @@ void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_
     throw Refusal(fmt::format("engine '{}': {}", engine.name, reason));
 }
 
-void check_payload(const Protocol& protocol, std::size_t payload) {
+void check_payload(const Engine& engine, const Protocol& protocol, std::size_t payload) {
   if (!protocol.no_payload.empty() && payload != Parameters{}.payload)
     throw Refusal(fmt::format("--payload: of protocol '{}', {}", protocol.name, protocol.no_payload));
   if (payload < protocol.least_payload || payload > protocol.largest_payload)
     throw Refusal(fmt::format("--payload: protocol '{}' takes {} to {} bytes", protocol.name,
                               protocol.least_payload, protocol.largest_payload));
+  if (const std::string reason = payload_mismatch(engine, protocol, payload); !reason.empty())
+    throw Refusal(fmt::format("--payload: engine '{}': {}", engine.name, reason));
 }
 
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most) {

@@ -47,7 +47,7 @@ void check_threads(const Engine& engine, std::uint64_t threads);
 // A load that waits for all its connections would wait for ever.
 void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_t connections);
 
-void check_payload(const Protocol& protocol, std::size_t payload);
+void check_payload(const Engine& engine, const Protocol& protocol, std::size_t payload);
 
 // Throws where `value` is not between both; `option` as the command line names it: "-t,--threads".
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);

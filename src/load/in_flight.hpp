@@ -38,6 +38,19 @@ class InFlight {
     behind_.erase(behind_.begin(), behind_.begin() + static_cast<std::ptrdiff_t>(popped_));
     popped_ = 0;
   }
+  // Removes the one at `place`, where 0 is the oldest.
+  Time take(std::size_t place) {
+    const Time oldest = oldest_;
+    if (place == 0) {
+      pop();
+      return oldest;
+    }
+    --size_;
+    const auto taken = behind_.begin() + static_cast<std::ptrdiff_t>(popped_ + place - 1);
+    const Time time = *taken;
+    behind_.erase(taken);
+    return time;
+  }
   void set_all(Time time) {
     oldest_ = time;
     std::ranges::fill(behind_, time);

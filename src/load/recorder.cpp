@@ -156,6 +156,13 @@ void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   }
 }
 
+// The shard that has counted it as in flight may be another one: the sums are right, and their parts wrap.
+void Recorder::lost_in_flight() {
+  Shard& mine = shard();
+  increase(mine.in_flight, static_cast<std::uint64_t>(-1), mine.writers);
+  increase(mine.lost, 1, mine.writers);
+}
+
 void Recorder::each_shard(const std::function<void(const Shard&)>& see) const {
   const std::lock_guard lock(mutex_);
   for (const Shards* shards : {&own_, &shared_})
@@ -169,6 +176,9 @@ Recorder::Counts Recorder::counts() const {
     sum.verified += shard.verified;
     sum.beside += shard.beside;
     sum.failed += shard.failed;
+    sum.lost += shard.lost;
+    sum.late += shard.late;
+    sum.duplicated += shard.duplicated;
     sum.in_flight += shard.in_flight;
     sum.answered += shard.answered;
     sum.never_answered += shard.never_answered;

@@ -49,6 +49,9 @@ class Recorder {
     std::uint64_t verified = 0;           // correct replies in the window
     std::uint64_t beside = 0;             // correct replies in ramps of a load that takes turns
     std::uint64_t failed = 0;             // requests that failed in the window
+    std::uint64_t lost = 0;               // lossy delivery: requests given up, of those sent
+    std::uint64_t late = 0;               // replies of the whole run to requests that were given up,
+    std::uint64_t duplicated = 0;         // and those that came again
     std::uint64_t in_flight = 0;          // requests unanswered when it closed
     std::uint64_t answered = 0;           // connections with at least one verified reply in the window
     std::uint64_t never_answered = 0;     // closed loop: those that asked, and had no reply until it closed
@@ -82,6 +85,10 @@ class Recorder {
   void replied(Time now, bool in_ramp);  // in turns, also before the window; and in open loops
   void beside() { add(&Shard::beside, 1); }
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
+  void lost() { add(&Shard::lost, 1); }
+  void lost_in_flight();  // likewise, but it was counted as in flight when the window closed
+  void late() { add(&Shard::late, 1); }
+  void duplicated() { add(&Shard::duplicated, 1); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
   void answered() { add(&Shard::answered, 1); }             // once for each connection
   void never_answered() { add(&Shard::never_answered, 1); }
@@ -107,7 +114,8 @@ class Recorder {
       if (open_loop) schedule.emplace();
     }
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
-        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0};
+        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0}, lost{0}, late{0},
+        duplicated{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;

@@ -101,18 +101,21 @@ void RequestSession::leave_window(Time now) {
   if (std::exchange(left_window_, true) || plan_.turns) return;
   if (plan_.open_loop()) return;  // its requests are still to be answered
   if (!intended_.empty()) {
-    const Time closed = std::min(run_.closes().value_or(now), now);
-    run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
+    count_in_flight(std::min(run_.closes().value_or(now), now));
     // By a schedule it may have asked just now.
     if (replies_ == 0 && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
 }
 
+void RequestSession::count_in_flight(Time now) {
+  run_.recorder().in_flight(in_flight_of_window(), now - intended_.oldest());
+  if (lossy_) lossy_->in_flight_counted = true;
+}
+
 // The end of the window's requests, answered or not.
 void RequestSession::cut_off(Time now) {
-  if (records(now) && !intended_.empty())
-    run_.recorder().in_flight(in_flight_of_window(), now - intended_.oldest());
+  if (records(now) && !intended_.empty()) count_in_flight(now);
   if (owes()) run_.recorder().never_sent(due_in_window());
   cut_off_ = true;
 }
@@ -141,7 +144,7 @@ void RequestSession::conclude(Time now) {
   advance(now);
   const auto most = most_requests();
   const bool all_sent = phase_ == Phase::measuring && most && in_window_ >= *most;
-  if (owes() && now >= closes_ + plan_.request_timeout) cut_off(now);
+  if (owes() && now >= closes_ + *plan_.request_timeout) cut_off(now);
   if (all_sent || (phase_ == Phase::finishing && !owes())) last_request(now);
   if (finished_ || !all_heard()) return;
   if (all_sent) {

@@ -8,8 +8,7 @@
 namespace joust {
 
 void RequestSession::on_open(Time now) {
-  Writer greeting(framing_, outbox_);
-  greets_ = exchange_->write_greeting(greeting);
+  greets_ = greet(now);
   last_heard_ = now;
   if (!greets_) ready(now);
 }
@@ -80,8 +79,9 @@ bool RequestSession::is_of_window(Time intended) const {
 void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
+  const std::uint64_t first = requests_;
   while (may_send(now)) send_due(now, request);
-  const std::uint64_t bytes = outbox_.size() - before;
+  const std::uint64_t bytes = outbox_.size() - before - (requests_ - first) * unsent_frame_bytes_;
   if (in_advance()) unseen_bytes_ += bytes;
   if (records(now)) run_.recorder().bytes_sent(bytes);
 }
@@ -89,7 +89,11 @@ void RequestSession::fill(Time now) {
 void RequestSession::send_due(Time now, Writer& request) {
   const bool by_schedule = plan_.has_schedule() && !in_advance();
   const Time intended = by_schedule ? schedule_.next() : now;
-  exchange_->write_request(requests_++, request);
+  if (lossy_)
+    write_numbered(request);
+  else
+    exchange_->write_request(requests_, request);
+  ++requests_;
   intended_.push(intended);
   if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
   if (by_schedule) schedule_.advance();
@@ -104,7 +108,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   const bool counts = records(now);
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
-    if (intended_.empty() && !greets_) {
+    if (intended_.empty() && !greets_ && !lossy_) {
       fail({Stage::verify, 0, "there are bytes nobody asked for"}, now);
       break;
     }
@@ -113,9 +117,11 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
     taken += step.taken;
     if (step.status == Deframer::Status::malformed)
       fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
-    if (step.status == Deframer::Status::message) check(step.message, now);
+    if (step.status == Deframer::Status::message)
+      lossy_ ? check_numbered(step.message, now) : check(step.message, now);
   }
-  if (counts) run_.recorder().bytes_received(taken);  // bytes not taken are offered again
+  // Bytes not taken are offered again. Over a message transport this was one message.
+  if (counts) run_.recorder().bytes_received(taken - std::min(taken, unsent_frame_bytes_));
   fill(now);
   conclude(now);
   return failed_ ? chunk.size() : taken;
@@ -136,14 +142,24 @@ void RequestSession::answered(Time now) {
   ++replies_;
   const Time intended = intended_.oldest();
   const Time sent = plan_.open_loop() ? sent_.oldest() : intended;
-  if (intended_.size() >= plan_.depth) {
-    slot_free_ = now;
-    // Closed: all slots were in use, so later sends are moved back, and not made up for by a burst.
-    if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
-  }
+  free_slot(now);
   intended_.pop();
   if (plan_.open_loop()) sent_.pop();
   record(intended, sent, now);
+}
+
+// Before a request is removed.
+void RequestSession::free_slot(Time now) {
+  if (intended_.size() < plan_.depth) return;
+  slot_free_ = now;
+  // Closed: all slots were in use, so later sends are moved back, and not made up for by a burst.
+  if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
+}
+
+void RequestSession::forget_requests() {
+  intended_.clear();
+  sent_.clear();
+  if (lossy_) lossy_->outstanding.clear();
 }
 
 void RequestSession::record(Time intended, Time sent, Time now) {
@@ -176,8 +192,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   } else if (phase_ != Phase::finishing) {
     run_.gone(turn_, phase_ == Phase::waiting, now);
   }
-  intended_.clear();
-  sent_.clear();
+  forget_requests();
   phase_ = Phase::finishing;
 }
 
@@ -187,9 +202,11 @@ void RequestSession::on_peer_finished(Time now) {
 
 void RequestSession::on_deadline(Time now) {
   advance(now);
-  if (!intended_.empty() && !shut() && now >= oldest_sent() + plan_.request_timeout)
+  if (lossy_)
+    on_lossy_deadline(now);
+  else if (!intended_.empty() && !shut() && now >= oldest_sent() + *plan_.request_timeout)
     fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
-  else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + plan_.request_timeout)
+  else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + *plan_.request_timeout)
     fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
   fill(now);
   conclude(now);
@@ -205,8 +222,7 @@ void RequestSession::on_drain(Time now) {
     outbox_.consumed(unseen);
     outbox_.released(unseen);
     exchange_->on_withdrawn(intended_.size());
-    intended_.clear();
-    sent_.clear();
+    forget_requests();
   }
   closes_ = std::min(closes_, now);
   if (phase_ == Phase::measuring) leave_window(now);
@@ -223,12 +239,13 @@ bool RequestSession::waits_for_others() const {
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
   if (greeted_ && phase_ == Phase::waiting) return run_.start();  // at once when it is known
+  if (lossy_ && !greeted_) return lossy_->greet_next;
   // Other members may have completed this connection: on_deadline() is then called at once.
   if (waits_for_others())
-    return last_request_ && all_heard() ? last_heard_ : last_heard_ + plan_.request_timeout;
+    return last_request_ && all_heard() ? last_heard_ : last_heard_ + *plan_.request_timeout;
   if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
   Time due = border();
-  if (!intended_.empty()) due = std::min(due, oldest_sent() + plan_.request_timeout);
+  if (!intended_.empty()) due = std::min(due, oldest_sent() + *plan_.request_timeout);
   if (plan_.has_schedule() && intended_.size() < plan_.depth && (has_more() || owes()))
     due = std::min(due, schedule_.next());
   return due == Time::max() ? std::nullopt : std::optional(due);

@@ -11,8 +11,10 @@
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
 #include "load/in_flight.hpp"
+#include "load/outstanding.hpp"
 #include "load/run.hpp"
 #include "load/schedule.hpp"
+#include "session/message_wise.hpp"
 
 namespace joust {
 
@@ -21,14 +23,19 @@ namespace joust {
 // leaves its seat, with what is left to do, where the plan reconnects.
 class RequestSession : public Session {
  public:
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, const Seat& seat)
+  // Over a message transport it is made message_wise().
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, const Seat& seat,
+                 const Delivery& delivery)
       : exchange_(std::move(exchange)),
         run_(run),
         plan_(run.plan()),
         framing_(framing),
         deframer_(framing),
+        unsent_frame_bytes_(delivery.by_message() ? kFrameLengthBytes : 0),
         schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
-        seat_(seat) {}
+        seat_(seat) {
+    if (delivery.lossy) lossy_ = std::make_unique<Lossy>(exchange_->carries_numbers());
+  }
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
@@ -85,6 +92,9 @@ class RequestSession : public Session {
   void send_due(Time now, Writer& request);
   void check(Bytes message, Time now);
   void answered(Time now);
+  void free_slot(Time now);
+  void forget_requests();
+  void count_in_flight(Time now);
   void record(Time intended, Time sent, Time now);
   void last_request(Time now);
   void conclude(Time now);
@@ -95,12 +105,33 @@ class RequestSession : public Session {
   std::size_t in_flight_of_window() const;
   Time oldest_sent() const { return plan_.open_loop() ? sent_.oldest() : intended_.oldest(); }
   void fail(const Failure& failure, Time now);
+  // request_loss.cpp
+  bool greet(Time now);
+  bool write_greeting(Bytes head);
+  void greet_again(Time now);
+  void write_numbered(Writer& request);
+  void check_numbered(Bytes message, Time now);
+  bool is_request(std::uint64_t number) const { return number < requests_; }
+  void count_stray(std::uint64_t number);
+  void answered_at(std::size_t place, Time now);
+  void on_lossy_deadline(Time now);
+  void lose_oldest(Time now);
   // request_comeback.cpp
   bool leaves_seat(const Failure& failure) const;
   void leave_seat(const Failure& failure, Time now);
   void come_back(Time now);
   void join(Time now);
   void go_on_with_schedule(Time now);
+
+  // What a connection over a lossy delivery has besides.
+  struct Lossy {
+    explicit Lossy(bool carries_numbers) : own_numbers(carries_numbers) {}
+
+    const bool own_numbers;  // of the exchange's messages
+    bool in_flight_counted = false;
+    Outstanding outstanding{};
+    Time greet_next{}, greet_until{};
+  };
 
   // The members that every message uses come first, close together: with thousands of connections they are
   // fetched from main memory each time.
@@ -115,6 +146,7 @@ class RequestSession : public Session {
   bool failed_ = false;
   Turns::Number turn_ = 0;  // the last one that was entered
   const std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<Lossy> lossy_;  // null where delivery is not
   LoadRun& run_;
   const LoadPlan& plan_;
   Time opens_{};               // the window, as far as this connection knows
@@ -127,7 +159,8 @@ class RequestSession : public Session {
   const Framing framing_;
   Deframer deframer_;
   Outbox outbox_;
-  std::uint64_t unseen_bytes_ = 0;  // of requests written in advance
+  const std::size_t unsent_frame_bytes_;  // of each message, over a message transport
+  std::uint64_t unseen_bytes_ = 0;        // of requests written in advance
   Schedule schedule_;               // with an interval or a rate
   InFlight sent_;                   // open loop: when each outstanding request was sent
   Time slot_free_{};                // open loop: since then at least one slot has been free

@@ -22,6 +22,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   LoadResult result;
   result.plan = run.plan();
   result.interrupted = interrupted;
+  result.lossy = run.lossy();
   result.latency = run.recorder().latencies();
   result.connections_failed = run.connections_failed();
   result.connections_ok = run.plan().connections - result.connections_failed;

@@ -11,17 +11,22 @@ namespace {
 
 constexpr std::size_t kComplaintsKept = 8;
 
-// The turns of a load say how long it sends.
-LoadPlan without_end(LoadPlan plan) {
-  plan.messages.reset();
+constexpr Duration kRequestTimeout = std::chrono::seconds(5);
+constexpr Duration kLossTimeout = std::chrono::seconds(1);
+
+LoadPlan completed(LoadPlan plan, bool lossy) {
+  if (!plan.request_timeout) plan.request_timeout = lossy ? kLossTimeout : kRequestTimeout;
+  if (!plan.turns) return plan;
+  plan.messages.reset();  // the turns of a load say how long it sends
   plan.warmup = {};
   return plan;
 }
 
 }  // namespace
 
-LoadRun::LoadRun(const LoadPlan& plan)
-    : plan_(plan.turns ? without_end(plan) : plan),
+LoadRun::LoadRun(const LoadPlan& plan, bool lossy)
+    : plan_(completed(plan, lossy)),
+      lossy_(lossy),
       recorder_(plan.messages || plan.turns ? Duration{} : plan.duration, plan.open_loop()) {}
 
 std::optional<Time> LoadRun::load(const Instant_ns& instant) {

@@ -41,9 +41,10 @@ namespace joust {
 // All methods: any thread.
 class LoadRun {
  public:
-  explicit LoadRun(const LoadPlan& plan);
+  explicit LoadRun(const LoadPlan& plan, bool lossy = false);  // `lossy`: the delivery is
 
-  const LoadPlan& plan() const { return plan_; }
+  const LoadPlan& plan() const { return plan_; }  // with a request timeout
+  bool lossy() const { return lossy_; }
   Publications& publications() { return publications_; }
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
@@ -117,6 +118,7 @@ class LoadRun {
   std::optional<Time> end_of_window() const;
 
   const LoadPlan plan_;
+  const bool lossy_;
   Publications publications_;
   Recorder recorder_;
   Seats seats_{plan_};

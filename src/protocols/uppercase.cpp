@@ -3,7 +3,7 @@
 // uppercase: the server sends the text back with a to z turned into A to Z and all other bytes unchanged. As
 // in echo, messages have no boundaries, but a reply that merely repeats the request is detected.
 #include <algorithm>
-#include <array>
+#include <vector>
 
 #include "joust/protocol.hpp"
 #include "load/pattern.hpp"
@@ -19,12 +19,10 @@ std::byte upper(std::byte byte) {
 class UppercaseHandler : public Handler {
  public:
   bool on_message(Bytes message, Writer& replies) override {
-    std::array<std::byte, 4096> text;
-    for (; !message.empty(); message = message.subspan(std::min(message.size(), text.size()))) {
-      const Bytes part = message.first(std::min(message.size(), text.size()));
-      std::ranges::transform(part, text.begin(), upper);
-      replies.send(Bytes(text).first(part.size()));
-    }
+    thread_local std::vector<std::byte> text;
+    text.resize(message.size());
+    std::ranges::transform(message, text.begin(), upper);
+    replies.send(text);
     return true;
   }
 };

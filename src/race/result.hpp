@@ -49,6 +49,12 @@ struct ScheduleResult {
   std::optional<double> achieved() const;  // the share of the schedule; nothing where nothing was due
 };
 
+// What was lost where delivery is lossy: deliveries where the protocol counts these, otherwise requests that
+// had no reply.
+struct Loss {
+  std::uint64_t lost = 0, of = 0;
+};
+
 // The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
 struct TimedWindow {
   std::int64_t from = 0, to = 0;
@@ -61,6 +67,7 @@ struct LoadResult {
   std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
   std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
+  std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
   std::uint64_t beside = 0;  // verified replies in the ramps of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
@@ -82,6 +89,9 @@ struct LoadResult {
   std::vector<std::string> missing{};                 // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
+
+// Nothing where delivery is not lossy.
+std::optional<Loss> loss_of(const LoadResult& load);
 
 // The document of `joust load --json`; the error says which key is missing or wrong.
 std::expected<LoadResult, std::string> parse_load(const std::string& json);
@@ -208,6 +218,7 @@ struct Summary {
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};
+  std::optional<Loss> loss{};  // of all trials together; lossy deliveries only
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 

@@ -27,7 +27,7 @@ Json plan_json(const LoadPlan& plan) {
           {"seed", plan.seed},
           {"phase", plan.phase == LoadPlan::Phase::together ? "together" : "spread"},
           {"depth", plan.depth},
-          {"request_timeout_s", seconds(plan.request_timeout)},
+          {"request_timeout_s", plan.request_timeout ? Json(seconds(*plan.request_timeout)) : Json(nullptr)},
           {"reconnect", plan.reconnects() ? "always" : "never"},
           {"backoff_s", {seconds(plan.backoff_least), seconds(plan.backoff_most)}}};
 }
@@ -87,6 +87,11 @@ void add_load(Json& document, const LoadResult& result) {
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},
                           {"in_flight", result.messages.in_flight}};
+  if (result.lossy) {
+    document["messages"]["lost"] = result.messages.lost;
+    document["messages"]["late"] = result.messages.late;
+    document["messages"]["duplicated"] = result.messages.duplicated;
+  }
   if (result.plan.turns) document["messages"]["beside"] = result.messages.beside;
   if (result.plan.open_loop()) {
     document["messages"]["due"] = result.due();

@@ -73,6 +73,14 @@ std::string place_text(const CaseResult& one, const Entry& entry, std::optional<
   return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
 }
 
+bool has_losses(const std::vector<const Entry*>& rows) {
+  return std::ranges::any_of(rows, [](const Entry* entry) { return entry->summary.loss.has_value(); });
+}
+
+std::string loss_text(const Entry& entry) {
+  return entry.summary.loss ? race::share_words(*entry.summary.loss) : kNone;
+}
+
 std::string legend(const std::vector<const Entry*>& rows, const std::vector<std::string>& shown,
                    const Terminal& terminal) {
   const auto line = [&](bool wanted, const std::string& text) {

@@ -36,6 +36,10 @@ std::string latency_text(const std::optional<double>& nanoseconds);
 std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
                             const char* name);
 
+// "0.3 %" of the messages; only where the delivery of some contestant is lossy.
+bool has_losses(const std::vector<const race::Entry*>& rows);
+std::string loss_text(const race::Entry& entry);
+
 // Explains the marks that are shown: of bounds, and of these percentiles.
 std::string legend(const std::vector<const race::Entry*>& rows, const std::vector<std::string>& shown,
                    const Terminal& terminal);

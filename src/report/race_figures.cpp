@@ -85,21 +85,24 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                  {.title = "p50", .gap = 3, .group = "latency"},
                                  {.title = "p99", .group = "latency"},
                                  {.title = "max", .group = "latency"}});
+  if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
   return columns;
 }
 
-std::vector<std::string> result_cells(const CaseResult& one, const Entry& entry, double greatest) {
+std::vector<std::string> result_cells(const CaseResult& one, const std::vector<const Entry*>& rows,
+                                      const Entry& entry) {
   const race::Summary& summary = entry.summary;
   std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
                                  rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   const auto& rate = summary.throughput_per_s;
   const std::string ratio = ratio_text(one, entry);
-  cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest) : "", kBarColumns), ratio,
+  cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest_rate(rows)) : "", kBarColumns), ratio,
                              ratio == kNone ? kNone : interval_text(summary.ratio),
                              percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
                              percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
                              latency_text(summary.latency_ns.max)});
+  if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }
 
@@ -109,7 +112,6 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   if (one.ranked_by_latency()) return latency_table(one, terminal);
   const std::vector<const Entry*> rows = rows_of(one);
   TextTable table(result_columns(one, rows), 2);
-  const double greatest = greatest_rate(rows);
   for (const Entry* entry : rows) {
     if (entry->summary.trials == 0) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
@@ -118,7 +120,7 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
     const Paint paint = entry->tie_group == 1 && leads(rows, *entry) ? Paint::bold
                         : entry->ranked                              ? Paint::plain
                                                                      : Paint::dim;
-    table.row(result_cells(one, *entry, greatest), paint);
+    table.row(result_cells(one, rows, *entry), paint);
   }
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)

@@ -68,6 +68,11 @@ ordered_json schedule_json(const std::optional<race::ScheduleSummary>& schedule)
           {"send_lateness_ns", latency_json(schedule->lateness_ns)}};
 }
 
+ordered_json loss_json(const std::optional<race::Loss>& loss) {
+  if (!loss) return nullptr;
+  return {{"lost", loss->lost}, {"of", loss->of}};
+}
+
 ordered_json summary_json(const race::Summary& summary) {
   ordered_json latency = latency_json(summary.latency_ns);
   latency["intervals"] = latencies_json(summary.latency_by_round);
@@ -80,6 +85,7 @@ ordered_json summary_json(const race::Summary& summary) {
           {"latency_ns", std::move(latency)},
           {"latency_ratio", latencies_json(summary.latency_ratio)},
           {"schedule", schedule_json(summary.schedule)},
+          {"loss", loss_json(summary.loss)},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},

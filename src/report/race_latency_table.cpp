@@ -15,7 +15,8 @@ using race::Latency;
 std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
   const std::string ratio_group = one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
   const auto ratio = [](const race::Summary& summary) { return summary.latency_ratio.p99; };
-  return {{.title = " ", .text = true, .gap = 1},
+  std::vector<TextTable::Column> columns{
+          {.title = " ", .text = true, .gap = 1},
           {.title = "contestant", .text = true, .gap = 1},
           {.title = "messages/s", .gap = 3},
           {.title = "median", .gap = 3, .group = ratio_group},
@@ -25,14 +26,18 @@ std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vect
           {.title = "p99.9", .group = "latency from the intended send"},
           {.title = "max", .group = "latency from the intended send"},
           {.title = "p99", .gap = 3, .group = "uncorrected"}};
+  if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
+  return columns;
 }
 
-std::vector<std::string> cells_of(const CaseResult& one, const Entry& entry) {
+std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const Entry*>& rows,
+                                  const Entry& entry) {
   const race::Summary& summary = entry.summary;
   const Latency& latency = summary.latency_ns;
   const auto& ratio = summary.latency_ratio.p99;
   const auto& rate = summary.throughput_per_s;
-  return {place_text(one, entry, &Entry::tie_group),
+  std::vector<std::string> cells{
+          place_text(one, entry, &Entry::tie_group),
           entry.contestant.name,
           rate ? format_count(rate->median) : kNone,
           ratio ? fmt::format("{:.2f}", ratio->median) : kNone,
@@ -42,6 +47,8 @@ std::vector<std::string> cells_of(const CaseResult& one, const Entry& entry) {
           percentile_text(latency, &Latency::p999, "p999"),
           latency_text(latency.max),
           summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone};
+  if (has_losses(rows)) cells.push_back(loss_text(entry));
+  return cells;
 }
 
 }  // namespace
@@ -54,7 +61,7 @@ std::string latency_table(const CaseResult& one, const Terminal& terminal) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
       continue;
     }
-    table.row(cells_of(one, *entry), entry->tie_group == 1 ? Paint::bold
+    table.row(cells_of(one, rows, *entry), entry->tie_group == 1 ? Paint::bold
                                      : entry->ranked       ? Paint::plain
                                                            : Paint::dim);
   }

@@ -25,16 +25,20 @@ void append(Bytes from, std::vector<std::byte>& to) {
 
 }  // namespace
 
-void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
+void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into) {
+  const std::size_t size = head.size() + payload.size();
   if (std::holds_alternative<Length4>(framing)) {
-    const std::span<std::byte> room = into.extend(kLengthBytes + payload.size());
-    write_big_endian(static_cast<std::uint32_t>(payload.size()), room.data());
-    copy(payload, room.subspan(kLengthBytes));
+    const std::span<std::byte> room = into.extend(kLengthBytes + size);
+    write_big_endian(static_cast<std::uint32_t>(size), room.data());
+    copy(head, room.subspan(kLengthBytes));
+    copy(payload, room.subspan(kLengthBytes + head.size()));
   } else if (std::holds_alternative<Line>(framing)) {
-    const std::span<std::byte> room = into.extend(payload.size() + 1);
-    copy(payload, room);
+    const std::span<std::byte> room = into.extend(size + 1);
+    copy(head, room);
+    copy(payload, room.subspan(head.size()));
     room.back() = std::byte{'\n'};
   } else {
+    into.append(head);
     into.append(payload);
   }
 }

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "session/later.hpp"
+#include "session/message_wise.hpp"
+#include "session/numbered.hpp"
 #include "session/segments.hpp"
 
 namespace joust {
@@ -15,8 +17,10 @@ constexpr std::size_t kOutboxLimit = 256 << 10;
 
 class HandlerSession : public Session {
  public:
-  HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates)
+  HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
+                 bool numbered)
       : framing_(framing),
+        numbered_(numbered),
         deframer_(framing),
         handler_(std::move(handler)),
         incoming_(rates.incoming),
@@ -79,12 +83,22 @@ class HandlerSession : public Session {
  private:
   void hear(Bytes message, Writer& replies, Time now) {
     const std::size_t before = outbox_.size();
-    if (!handler_->on_message(message, replies)) {
+    if (numbered_ ? !answer_numbered(message) : !handler_->on_message(message, replies)) {
       broken_ = true;
-      complaint_ = handler_->complaint();
+      if (complaint_.empty()) complaint_ = handler_->complaint();
     }
     const Duration delay = handler_->delay();
     if (delay > Duration::zero() || !later_.empty()) later_.push(now + delay, outbox_.size() - before);
+  }
+
+  bool answer_numbered(Bytes message) {
+    const auto request = without_number(message);
+    if (!request) {
+      complaint_ = "a request has no number";
+      return false;
+    }
+    Writer replies(framing_, outbox_, message.first(kNumberBytes));
+    return handler_->on_message(request->message, replies);
   }
 
   std::size_t due_bytes() const { return outbox_.size() - later_.bytes(); }
@@ -99,6 +113,7 @@ class HandlerSession : public Session {
   }
 
   Framing framing_;
+  const bool numbered_;  // requests, and so replies
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
@@ -115,8 +130,11 @@ class HandlerSession : public Session {
 }  // namespace
 
 std::unique_ptr<Session> HandlerService::open(const Opening& opening) {
-  const Framing framing = opening.delivery.kind == Delivery::Kind::message ? Framing{Raw{}} : framing_;
-  return std::make_unique<HandlerSession>(framing, make_(), rates_);
+  const Delivery& delivery = opening.delivery;
+  if (!delivery.by_message()) return std::make_unique<HandlerSession>(framing_, make_(), rates_, false);
+  const Length4 framing{delivery.largest_message};
+  return message_wise(std::make_unique<HandlerSession>(framing, make_(), rates_, delivery.lossy),
+                      delivery.largest_message);
 }
 
 }  // namespace joust

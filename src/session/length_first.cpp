@@ -6,12 +6,11 @@
 #include <cassert>
 
 #include "base/endian.hpp"
+#include "session/message_wise.hpp"
 #include "session/segments.hpp"
 
 namespace joust {
 namespace {
-
-constexpr std::size_t kFrameLengthBytes = 4;
 
 class LengthFirst : public Session {
  public:
@@ -66,7 +65,7 @@ class LengthFirst : public Session {
 
 std::unique_ptr<Session> LengthFirstService::open(const Opening& opening) {
   auto session = inner_->open(opening);
-  if (opening.delivery.kind == Delivery::Kind::message) return session;
+  if (opening.delivery.by_message()) return session;
   return std::make_unique<LengthFirst>(std::move(session));
 }
 

@@ -16,6 +16,11 @@ race::KnobRow row_of(const Knob& knob) {
           .kernel_thread = std::string(knob.kernel_thread)};
 }
 
+std::string words_for(const Delivery& delivery) {
+  if (!delivery.by_message()) return {};
+  return delivery.lossy ? "lossy messages" : "messages";
+}
+
 Parameters client_of(const Protocol& protocol, const race::Settings& options) {
   return parameters_of(protocol, {options.begin(), options.end()}, Role::dial);
 }
@@ -43,6 +48,7 @@ race::Catalogue catalogue_of(const Program& program) {
     race::EngineRow row{.name = std::string(engine->name),
                         .serves = engine->serves,
                         .dials = engine->dials,
+                        .delivery = words_for(engine->delivery),
                         .several_loops = engine->several_loops,
                         .least_threads = engine->least_threads,
                         .separate_processes = engine->separate_processes,
@@ -65,8 +71,9 @@ race::Catalogue catalogue_of(const Program& program) {
       row.options.push_back({option.name, option.choices, option.serves, option.loads, option.in_ceiling});
     for (const Engine* engine : engines())
       for (const Role role : {Role::serve, Role::dial})
-        if (const std::string_view reason = mismatch(*engine, protocol, role); !reason.empty())
-          (role == Role::serve ? row.unsupported : row.unsupported_clients).emplace(engine->name, reason);
+        if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
+          (role == Role::serve ? row.unsupported : row.unsupported_clients)
+              .emplace(engine->name, std::move(reason));
     add_rules(row, protocol);
     catalogue.protocols.push_back(std::move(row));
   }

@@ -90,6 +90,9 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
   if (server != nullptr) reason = mismatch(*server, entry.contestant.server.threads, load.connections);
   if (reason.empty() && client != nullptr)
     reason = mismatch(*client, entry.contestant.client.threads, load.connections);
+  if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
+  if (reason.empty() && client != nullptr)
+    reason = payload_mismatch(*client, protocol, load.payload_bytes.value_or(Parameters{}.payload));
   if (!reason.empty() || !protocol.demands) return reason;
   const LoadPlan plan = plan_of(load);
   const Demands of_client =

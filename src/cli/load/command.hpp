@@ -46,6 +46,7 @@ struct Load {
   std::string wanted{};                  // --search
   std::optional<Criterion> criterion{};  // the same, understood
   std::uint64_t payload = 32;
+  Duration request_timeout{};  // 0: not given
   ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};

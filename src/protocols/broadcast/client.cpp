@@ -10,6 +10,7 @@
 #include "load/request_service.hpp"
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
+#include "protocols/broadcast/sequence_window.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust::broadcast {
@@ -33,6 +34,7 @@ class MemberExchange : public Exchange {
   MemberExchange(const Parameters& parameters, std::shared_ptr<SharedCounts> counts)
       : counts_(std::move(counts)),
         member_(static_cast<std::uint32_t>(parameters.connection)),
+        lossy_(parameters.delivery.lossy),
         pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {}
   ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
@@ -48,6 +50,8 @@ class MemberExchange : public Exchange {
   }
   Heard hear(std::uint64_t number, Bytes message) override;
   bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
+  bool carries_numbers() const override { return true; }
+  std::uint64_t number_of(Bytes reply) const override { return parse(reply)->number; }
   std::string_view complaint() const override { return complaint_; }
   void on_last_request() override {
     ++ended_;
@@ -59,8 +63,9 @@ class MemberExchange : public Exchange {
   void on_failure() override { counts_->broken = true; }
   bool complete() const override {
     if (counts_->broken) return true;
-    return all_have_ended() && received_ >= counts_->published.load();
+    return all_have_ended() && received_ + given_up_ >= counts_->published.load();
   }
+  void on_silence() override;
 
  private:
   // Whether no member writes another message before the next turn.
@@ -68,13 +73,19 @@ class MemberExchange : public Exchange {
   Heard welcomed();
   Heard wrong(std::string_view why);
   bool in_order(const Frame& frame);
+  bool is_new(const Frame& frame);
 
   const std::shared_ptr<SharedCounts> counts_;
   const std::uint32_t member_;
+  const bool lossy_;  // the delivery
   const std::shared_ptr<const Pattern> pattern_;
-  std::vector<std::uint32_t> next_;  // the next message number expected from each member
+  std::vector<std::uint32_t> next_;       // the next message number expected from each member,
+  std::vector<SequenceWindow> sequences_;  // or, if the delivery is lossy, the numbers that have come
+  bool welcomed_ = false;
+  bool silent_ = false;      // nothing came for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
   std::uint64_t received_ = 0;
+  std::uint64_t given_up_ = 0;  // messages that are lost
   std::string_view complaint_ = "what came is not of this protocol";
 };
 
@@ -84,8 +95,11 @@ Heard MemberExchange::hear(std::uint64_t /*number*/, Bytes message) {
   if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
   if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
   if (frame->kind != Kind::message) return Heard::wrong;
-  if (frame->member >= next_.size()) return wrong("a message of somebody who is not of this load");
-  if (!in_order(*frame)) return wrong("a message came twice, or another before its turn");
+  if (!welcomed_ || frame->member >= counts_->members)
+    return wrong("a message of somebody who is not of this load");
+  silent_ = false;
+  if (lossy_ && !is_new(*frame)) return Heard::repeated;
+  if (!lossy_ && !in_order(*frame)) return wrong("a message came twice, or another before its turn");
   if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
     return wrong("a message does not have the bytes its sender gave it");
   ++received_;
@@ -98,15 +112,36 @@ Heard MemberExchange::wrong(std::string_view why) {
 }
 
 Heard MemberExchange::welcomed() {
-  next_.resize(counts_->members);
+  if (std::exchange(welcomed_, true)) return Heard::greeting;
+  lossy_ ? sequences_.resize(counts_->members) : next_.resize(counts_->members);
   counts_->joined.fetch_add(1);
   return Heard::greeting;
+}
+
+// Messages may be under way when the last member ends, so only a second silence tells that they are lost.
+void MemberExchange::on_silence() {
+  if (!all_have_ended() || !std::exchange(silent_, true)) return;
+  given_up_ = counts_->published.load() - std::min(received_, counts_->published.load());
 }
 
 bool MemberExchange::in_order(const Frame& frame) {
   if (frame.number == next_[frame.member]++) return true;
   ++(frame.number < next_[frame.member] ? counts_->duplicated : counts_->out_of_order);
   return false;
+}
+
+bool MemberExchange::is_new(const Frame& frame) {
+  switch (sequences_[frame.member].arrived(frame.number)) {
+    case SequenceWindow::Order::repeated:
+      ++counts_->duplicated;
+      return false;
+    case SequenceWindow::Order::out_of_order:
+      ++counts_->out_of_order;
+      return true;
+    case SequenceWindow::Order::in_order:
+      return true;
+  }
+  return true;
 }
 
 class BroadcastClient : public RequestService {

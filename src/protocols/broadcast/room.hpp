@@ -21,6 +21,9 @@ class Room {
   // False if the number is taken or too large.
   bool join(std::uint32_t member);
   void leave(std::uint32_t member);
+  // While the log is sent to a group of all members, a member does not read it.
+  void set_group(bool is_there) { has_group_ = is_there; }
+  bool has_group() const { return has_group_; }
   void append(Bytes frame, Time now);
 
   const RoomRules& rules() const { return rules_; }
@@ -33,6 +36,7 @@ class Room {
   const RoomRules rules_;
   RoomLog log_;
   Publications publications_;
+  std::atomic<bool> has_group_{false};
   std::atomic<std::uint64_t> messages_{0};
   std::atomic<std::uint64_t> too_slow_{0};  // members disconnected for being too slow
   std::mutex mutex_;

@@ -67,8 +67,13 @@ std::optional<Time> ServerSession::deadline() const {
 
 // False when the peer broke the protocol.
 bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
-  if (frame.kind == Kind::join) return !reader_ && join(frame.member);
-  if (frame.kind != Kind::message || !reader_ || frame.member != member_) return false;
+  if (frame.kind == Kind::join && !joined_) return join(frame.member);
+  if (!joined_ || frame.member != member_) return false;
+  if (frame.kind == Kind::join && lossy_) {
+    answer(Kind::welcome);
+    return true;
+  }
+  if (frame.kind != Kind::message) return false;
   room_.append(framed, now);
   publisher_.published(framed.size(), now);
   ++messages_;
@@ -76,14 +81,18 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
 }
 
 bool ServerSession::join(std::uint32_t member) {
-  const bool welcome = room_.join(member);
-  if (welcome) reader_.emplace(room_.log());
+  joined_ = room_.join(member);
+  if (joined_ && !room_.has_group()) reader_.emplace(room_.log());
   join_by_.reset();
   member_ = member;
+  answer(joined_ ? Kind::welcome : Kind::refused);
+  if (!joined_) end(fmt::format("the member number {} is taken or too large", member));
+  return joined_;
+}
+
+void ServerSession::answer(Kind kind) {
   Writer reply(kFraming, outbox_);
-  write({.kind = welcome ? Kind::welcome : Kind::refused, .member = member, .payload = {}}, reply);
-  if (!welcome) end(fmt::format("the member number {} is taken or too large", member));
-  return welcome;
+  write({.kind = kind, .member = member_, .payload = {}}, reply);
 }
 
 void ServerSession::leave() {

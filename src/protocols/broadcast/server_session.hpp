@@ -19,13 +19,15 @@ namespace joust::broadcast {
 // output is read from the log at its own pace.
 class ServerSession : public Session {
  public:
-  explicit ServerSession(Room& room)
+  // `lossy`: a member may ask again to be let in, because the answer may have been lost.
+  ServerSession(Room& room, bool lossy)
       : room_(room),
+        lossy_(lossy),
         publisher_(room.log(), room.rules().member_rate),
         incoming_rate_(room.rules().rates.incoming),
         outgoing_rate_(room.rules().rates.outgoing) {}
   ~ServerSession() override {
-    if (reader_) room_.leave(member_);
+    if (joined_) room_.leave(member_);
   }
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -50,16 +52,19 @@ class ServerSession : public Session {
   std::size_t first_frame() const;
   bool on_frame(const Frame& frame, Bytes framed, Time now);
   bool join(std::uint32_t member);
+  void answer(Kind kind);
   void leave();
   void end(std::string complaint);
   bool has_unread() const { return !outbox_.empty() || (reader_ && !reader_->caught_up()); }
   void watch_rates(Time now);
 
   Room& room_;
+  const bool lossy_;
   Deframer deframer_{kFraming};
   Outbox outbox_;               // for this member alone; sent before the log
   std::size_t unreleased_ = 0;  // consumed bytes of the outbox
-  std::optional<RoomLog::Reader> reader_;
+  bool joined_ = false;
+  std::optional<RoomLog::Reader> reader_;  // once it has joined, unless the log is sent to a group
   std::size_t frame_left_ = 0;  // unsent bytes of the current frame, if each is sent alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;

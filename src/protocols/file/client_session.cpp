@@ -163,7 +163,7 @@ void ClientSession::fail(const Failure& failure, Time now) {
 }
 
 Time ClientSession::times_out_at() const {
-  return std::max(last_progress_, last_sign_) + transfers_.run().plan().request_timeout;
+  return std::max(last_progress_, last_sign_) + *transfers_.run().plan().request_timeout;
 }
 
 std::optional<Time> ClientSession::deadline() const {

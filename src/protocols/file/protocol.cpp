@@ -20,7 +20,7 @@ Protocol file_protocol() {
   Protocol protocol;
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
-  protocol.over_message = false;
+  protocol.no_messages = "lost ones are not sent again yet";
   // There are two exceptions: an upload over several connections, which demands_of() tells, and files in
   // memory, which are known to one process only.
   protocol.sessions_stand_alone = true;

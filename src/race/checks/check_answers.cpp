@@ -34,8 +34,9 @@ Faults faults_of(const Entry& entry) {
     faults.connections += trial.load->connections_failed;
     faults.messages += trial.load->failed;
     for (const auto& [stage, count] : trial.load->errors) faults.stages[stage] += count;
-    for (const auto& [what, count] : trial.load->deliveries)
-      if (count > 0 && what != "expected" && what != "received") faults.deliveries[what] += count;
+    if (!trial.load->lost)  // otherwise check 13 looks at them
+      for (const auto& [what, count] : trial.load->deliveries)
+        if (count > 0 && what != "expected" && what != "received") faults.deliveries[what] += count;
     if (faults.first_error.empty() && !trial.load->messages_of_errors.empty())
       faults.first_error = trial.load->messages_of_errors.front();
   }

@@ -18,9 +18,11 @@ bool agree(std::uint64_t here, std::uint64_t there, double slack) {
 // The first count of a trial that does not balance, in words; empty if all do.
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
-  if (load.sent != load.verified + load.failed + load.in_flight)
-    return fmt::format("sent {} is not verified {} + failed {} + in flight {}", load.sent, load.verified,
-                       load.failed, load.in_flight);
+  const std::uint64_t lost = load.lost.value_or(0);
+  if (load.sent != load.verified + load.failed + lost + load.in_flight)
+    return fmt::format("sent {} is not verified {} + failed {}{} + in flight {}", load.sent, load.verified,
+                       load.failed, load.lost ? fmt::format(" + lost {}", lost) : "", load.in_flight);
+  if (load.lost) return {};  // bytes may be lost on the way, and those that join are sent again
   const double replies = std::max(1.0, static_cast<double>(load.verified));
   const double flying = static_cast<double>(load.in_flight);
   if (trial.server.bytes_received && !agree(load.run_bytes_sent, *trial.server.bytes_received,

@@ -57,34 +57,41 @@ void check_missing(const std::string& name, const Contestant& who, const Trial& 
     findings.bar(name, fmt::format("its client {} ran without {}", who.client.engine, feature));
 }
 
-// Compares the options of one side over all trials of all contestants.
+// Compares the options of one side over all trials of all contestants. Sockets of different kinds have
+// different options, and are not compared with one another.
 class Options {
  public:
   // But for those that the contestant has of its own: these are for check_own().
   void add(const std::string& contestant, const Settings& socket, const EngineChoice& choice) {
+    std::string kind;
+    for (const auto& [option, value] : socket) kind += option + ' ';
     for (const auto& [option, value] : socket)
-      if (option != "nodelay" || !choice.nodelay) seen_[option][value].insert(contestant);
+      if (option != "nodelay" || !choice.nodelay) seen_[{kind, option}][value].insert(contestant);
   }
   void compare(const char* side, Findings& findings) const {
-    for (const auto& [option, values] : seen_) {
+    for (const auto& [place, values] : seen_) {
       if (values.size() < 2) continue;
       std::vector<std::string> parts;
       for (const auto& [value, contestants] : values) {
         const std::vector<std::string> names(contestants.begin(), contestants.end());
         parts.push_back(fmt::format("{} for {}", value, join(names, " and ")));
       }
-      findings.refuse("the {} sockets differ in {}: {}", side, option, join(parts));
+      findings.refuse("the {} sockets differ in {}: {}", side, place.second, join(parts));
     }
   }
   Settings common() const {
+    std::map<std::string, std::set<std::string>> all;
+    for (const auto& [place, values] : seen_)
+      for (const auto& [value, contestants] : values) all[place.second].insert(value);
     Settings common;
-    for (const auto& [option, values] : seen_)
-      if (values.size() == 1) common[option] = values.begin()->first;
+    for (const auto& [option, values] : all)
+      if (values.size() == 1) common[option] = *values.begin();
     return common;
   }
 
  private:
-  std::map<std::string, std::map<std::string, std::set<std::string>>> seen_;
+  // By kind of socket and option: the values, with the contestants that had each.
+  std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> seen_;
 };
 
 // Refuses a trial without the option that the contestant has of its own.

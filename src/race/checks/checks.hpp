@@ -34,6 +34,10 @@ CheckResult check_ties(const RaceResult& race, const CaseResult& one);          
 CheckResult check_parity(const RaceResult& race, const CaseResult& one);        // 10
 CheckResult check_environment(const RaceResult& race, const CaseResult& one);   // 11
 CheckResult check_books(const RaceResult& race, const CaseResult& one);         // 12
+CheckResult check_loss(const RaceResult& race, const CaseResult& one);          // 13, lossy deliveries only
+
+// Whether any contestant of the case has a lossy delivery.
+bool may_lose(const CaseResult& one);
 
 // Runs all checks in their order, which lets one use another's result, and then ranks the contestants.
 void run_checks(RaceResult& race, CaseResult& one);

@@ -89,6 +89,7 @@ void run_checks(RaceResult& race, CaseResult& one) {
   one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
                 check_books(race, one)};
   if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
+  if (may_lose(one)) one.checks.push_back(check_loss(race, one));
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);

@@ -70,6 +70,18 @@ std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& tria
       .achieved = *share, .uncorrected_ns = together(uncorrected), .lateness_ns = together(lateness)};
 }
 
+// Nothing where no delivery is lossy.
+std::optional<Loss> loss_of(const std::vector<const Trial*>& trials) {
+  std::optional<Loss> sum;
+  for (const Trial* trial : trials)
+    if (const auto loss = race::loss_of(*trial->load)) {
+      sum = sum.value_or(Loss{});
+      sum->lost += loss->lost;
+      sum->of += loss->of;
+    }
+  return sum;
+}
+
 Sides memory_of(const std::vector<const Trial*>& trials) {
   Sides most;
   const auto raise = [](std::optional<double>& to, std::uint64_t bytes) {
@@ -93,6 +105,7 @@ Summary summary_of(const Entry& entry) {
   for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
   summary.latency_ns = together(latencies);
   summary.schedule = schedule_of(trials);
+  summary.loss = loss_of(trials);
   for (const LatencyFigure& figure : kLatencyFigures)
     summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure.of_trial));
   summary.cpu_us_per_message =

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joust/settings.hpp"
@@ -12,6 +13,8 @@
 // The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
 // logic can be tested with invented ones. The program fills this from its tables.
 namespace joust::race {
+
+inline constexpr std::string_view kDefaultClient = "epoll";
 
 // Knobs for the children: name to value.
 using Settings = std::map<std::string, std::string>;
@@ -30,6 +33,8 @@ struct EngineRow {
   std::string name{};
   bool serves = true;
   bool dials = true;
+  // How it delivers; engines of different words do not speak to each other. Empty: a stream.
+  std::string delivery{};
   bool several_loops = false;       // it has as many event loops or workers as it is told,
   std::uint64_t least_threads = 1;  // and these at least
   bool separate_processes = false;  // a process for each connection; the process that was started says little
@@ -77,6 +82,9 @@ struct Catalogue {
   std::vector<ProtocolRow> protocols{};
 
   const EngineRow* engine(const std::string& name) const;      // null if there is none of that name
+  // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the
+  // same engine if it dials, or the first that delivers alike.
+  std::string standard_client(const std::string& server) const;
   const ProtocolRow* protocol(const std::string& name) const;  // likewise
 };
 

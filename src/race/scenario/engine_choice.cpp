@@ -120,6 +120,17 @@ std::string standard_name(const Contestant& contestant, std::span<const Contesta
   return is_equal ? free_name(name, taken) : name;
 }
 
+std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, const Catalogue& catalogue) {
+  const std::vector<std::string> names = names_of(servers);
+  std::vector<Contestant> contestants;
+  for (std::size_t i = 0; i < servers.size(); ++i)
+    contestants.push_back({.name = names[i],
+                           .server = servers[i],
+                           .command = {},
+                           .client = {.engine = catalogue.standard_client(servers[i].engine)}});
+  return contestants;
+}
+
 std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
                                    const std::vector<EngineChoice>& clients) {
   const std::vector<std::string> server_names = names_of(servers), client_names = names_of(clients);

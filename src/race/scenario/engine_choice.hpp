@@ -41,6 +41,9 @@ std::string free_name(const std::string& name, std::span<const std::string> take
 // and is equal in everything.
 std::string standard_name(const Contestant& contestant, std::span<const Contestant> others);
 
+// Every server with its standard client.
+std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, const Catalogue& catalogue);
+
 // Every server with every client, named by their differences. Equal ones have numbers.
 std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
                                    const std::vector<EngineChoice>& clients);

@@ -58,11 +58,11 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
                                                      const Catalogue& catalogue) {
   const auto servers = parse_all(given.servers, Role::serve, catalogue);
   if (!servers) return std::unexpected(servers.error());
-  const std::vector<std::string> standard{std::string(kDefaultClient)};
-  const auto clients = parse_all(given.clients.empty() ? standard : given.clients, Role::dial, catalogue);
+  const auto clients = parse_all(given.clients, Role::dial, catalogue);
   if (!clients) return std::unexpected(clients.error());
   if (!servers->empty()) {
-    scenario.contestants = every_pair(*servers, *clients);
+    scenario.contestants =
+        given.clients.empty() ? every_server(*servers, catalogue) : every_pair(*servers, *clients);
     return {};
   }
   if (!given.clients.empty() && clients->size() > 1)

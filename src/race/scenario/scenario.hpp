@@ -181,7 +181,6 @@ inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
 inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // that may be asked for
-inline constexpr std::string_view kDefaultClient = "epoll";
 
 // The functions below return error messages that name the allowed values and the nearest match.
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);

@@ -97,15 +97,17 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
   return engines;
 }
 
-void read_contestant(const toml::table& table, const EngineChoice& client, const Catalogue& catalogue,
-                     Scenario& scenario, Problems& problems) {
+void read_contestant(const toml::table& table, const std::optional<EngineChoice>& client,
+                     const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
   TableReader reader(table, "contestant.", problems);
   Contestant contestant{.name = reader.text("name").value_or(""),
                         .server = {},
                         .command = reader.text("command").value_or(""),
-                        .client = client};
+                        .client = {}};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
+  contestant.client =
+      client.value_or(EngineChoice{.engine = catalogue.standard_client(contestant.server.engine)});
   assign(contestant.client, read_engine(reader, "client", Role::dial, catalogue));
   if (contestant.external() && table.contains("server"))
     reader.wrong("command", "given beside server; allowed: one of them");
@@ -131,17 +133,18 @@ void read_contestant(const toml::table& table, const EngineChoice& client, const
 
 void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario& scenario,
                       Problems& problems) {
-  EngineChoice client{.engine = std::string(kDefaultClient)};
-  assign(client, read_engine(reader, "client", Role::dial, catalogue));
+  const auto client = read_engine(reader, "client", Role::dial, catalogue);
   if (const toml::table* matrix = reader.table("matrix")) {
     TableReader pairs(*matrix, "matrix.", problems);
     const auto servers = read_engines(pairs, "servers", Role::serve, catalogue);
     auto clients = read_engines(pairs, "clients", Role::dial, catalogue);
-    if (clients.empty() && !matrix->contains("clients")) clients.push_back(client);
+    const bool own_clients = matrix->contains("clients");
+    if (!own_clients && client) clients.push_back(*client);
     if (!matrix->contains("servers"))
       pairs.wrong("servers", "missing; allowed: a list of engines [\"epoll\", ...]");
     pairs.finish();
-    scenario.contestants = every_pair(servers, clients);
+    scenario.contestants =
+        own_clients || client ? every_pair(servers, clients) : every_server(servers, catalogue);
   }
   for (const toml::table* each : reader.tables("contestant"))
     read_contestant(*each, client, catalogue, scenario, problems);

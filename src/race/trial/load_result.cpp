@@ -87,6 +87,7 @@ void read_traffic(const json& document, LoadResult& load) {
   load.verified = messages.at("verified");
   load.beside = messages.value("beside", std::uint64_t{0});
   load.failed = messages.at("failed");
+  load.lost = or_none<std::uint64_t>(messages, "lost");
   load.in_flight = messages.at("in_flight");
   const json& bytes = document.at("bytes");
   load.bytes_sent = bytes.at("sent");

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "session/message_wise.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "base/endian.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kStretches = 16;  // of the inner output, looked at in one go
+
+// Calls step(message) for each frame of the output until it returns false. Frames are never split between
+// segments: an outbox and a room's log keep each in one piece.
+template <typename Step>
+void each_message(const Session& inner, Step&& step) {
+  std::array<Segment, kStretches> stretches;
+  const std::size_t count = inner.output(stretches);
+  for (const Segment& stretch : std::span(stretches).first(count))
+    for (Bytes rest = stretch.bytes; !rest.empty();) {
+      const Bytes message = rest.subspan(kFrameLengthBytes, read_big_endian<std::uint32_t>(rest.data()));
+      if (!step(message)) return;
+      rest = rest.subspan(kFrameLengthBytes + message.size());
+    }
+}
+
+class MessageWise : public Session {
+ public:
+  MessageWise(std::unique_ptr<Session> inner, std::size_t largest)
+      : inner_(std::move(inner)), largest_(largest) {
+    assert(inner_->files() == nullptr);
+  }
+
+  void on_open(Time now) override {
+    inner_->on_open(now);
+    look(now);
+  }
+  std::size_t on_bytes(Bytes message, Time now) override {
+    thread_local std::vector<std::byte> frame;
+    frame.resize(kFrameLengthBytes + message.size());
+    write_big_endian(static_cast<std::uint32_t>(message.size()), frame.data());
+    std::memcpy(frame.data() + kFrameLengthBytes, message.data(), message.size());
+    inner_->on_bytes(frame, now);
+    look(now);
+    return message.size();
+  }
+  void on_published(Time now) override {
+    inner_->on_published(now);
+    look(now);
+  }
+  void on_peer_finished(Time now) override {
+    inner_->on_peer_finished(now);
+    look(now);
+  }
+  void on_deadline(Time now) override {
+    inner_->on_deadline(now);
+    look(now);
+  }
+  void on_drain(Time now) override {
+    inner_->on_drain(now);
+    look(now);
+  }
+  void on_failure(const Failure& failure, Time now) override {
+    if (!misfit_) inner_->on_failure(failure, now);
+  }
+
+  std::size_t output(std::span<Segment> into) const override {
+    if (misfit_) return 0;
+    std::size_t filled = 0;
+    each_message(*inner_, [&](Bytes message) {
+      if (filled == into.size() || !fits(message)) return false;
+      into[filled++] = {.bytes = message};
+      return true;
+    });
+    return filled;
+  }
+  Want want() const override { return misfit_ ? Want::nothing : inner_->want(); }
+  std::optional<Time> deadline() const override { return misfit_ ? std::nullopt : inner_->deadline(); }
+  bool finished() const override { return misfit_ || inner_->finished(); }
+  std::string_view complaint() const override {
+    return misfit_ ? "a message is empty, or too large for one of the transport" : inner_->complaint();
+  }
+  bool gives_up() const override { return misfit_ || inner_->gives_up(); }
+
+  // A session that has withdrawn its output shows no more frames. Then nobody asks for them either.
+  void consumed(std::size_t n) override {
+    std::size_t framed = 0;
+    each_message(*inner_, [&](Bytes message) {
+      if (message.size() > n || n == 0) return false;
+      n -= message.size();
+      framed += kFrameLengthBytes + message.size();
+      unreleased_.push_back(message.size());
+      return true;
+    });
+    inner_->consumed(framed + n);
+    look(last_input_);
+  }
+  void released(std::size_t n) override {
+    std::size_t framed = 0;
+    auto message = unreleased_.begin();
+    for (; message != unreleased_.end() && *message <= n && n > 0; ++message) {
+      n -= *message;
+      framed += kFrameLengthBytes + *message;
+    }
+    unreleased_.erase(unreleased_.begin(), message);
+    inner_->released(framed + n);
+  }
+
+ private:
+  bool fits(Bytes message) const { return !message.empty() && message.size() <= largest_; }
+
+  // Only the next message is looked at: those behind it have their turn when it has been sent.
+  void look(Time now) {
+    last_input_ = now;
+    if (misfit_) return;
+    bool fit = true;
+    each_message(*inner_, [&](Bytes message) {
+      fit = fits(message);
+      return false;
+    });
+    if (fit) return;
+    misfit_ = true;
+    inner_->on_failure({Stage::local, EMSGSIZE, "a message of the protocol"}, now);
+  }
+
+  const std::unique_ptr<Session> inner_;
+  const std::size_t largest_;
+  std::vector<std::size_t> unreleased_;  // sizes of consumed messages
+  Time last_input_{};
+  bool misfit_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Session> message_wise(std::unique_ptr<Session> inner, std::size_t largest) {
+  return std::make_unique<MessageWise>(std::move(inner), largest);
+}
+
+}  // namespace joust
