@@ -130,6 +130,7 @@ void Serve::run() {
              stop);
   Json event = stopped(tally, listeners);
   add_groups(event, service->results());
+  if (chosen.delivery.by_message()) add_groups(event, {tally.datagrams_group()});
   print(event);
 }
 

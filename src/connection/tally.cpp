@@ -70,6 +70,22 @@ DatagramCounts Tally::datagrams() const {
   return std::bit_cast<DatagramCounts>(figures);
 }
 
+ResultGroup Tally::datagrams_group() const {
+  const DatagramCounts counts = datagrams();
+  return {"datagrams",
+          {{"expected", counts.expected},
+           {"received", counts.received},
+           {"lost", counts.lost},
+           {"duplicated", counts.duplicated},
+           {"out_of_order", counts.out_of_order},
+           {"foreign", counts.foreign},
+           {"truncated", counts.truncated},
+           {"kernel_drops", counts.kernel_drops},
+           {"not_sent", counts.not_sent},
+           {"unreachable", counts.unreachable}},
+          "of the whole run"};
+}
+
 std::uint64_t Tally::failures() const {
   std::uint64_t sum = 0;
   for (const auto& count : books_->by_stage) sum += count.load();

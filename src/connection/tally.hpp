@@ -11,7 +11,7 @@
 
 #include "base/shared_memory.hpp"
 #include "connection/remarks.hpp"
-#include "joust/session.hpp"
+#include "joust/service.hpp"
 
 namespace joust {
 
@@ -58,6 +58,7 @@ class Tally {
 
   void add(const DatagramCounts& counts) noexcept;
   DatagramCounts datagrams() const;
+  ResultGroup datagrams_group() const;  // the same, for the results
 
   // A message for people about this run ("the accept queue was left full 3 times"); kept once each.
   void note(std::string_view text) noexcept { books_->notes.keep(text); }

@@ -177,6 +177,7 @@ ServerStatistics Server::statistics() const {
     statistics.failures[stage] = tally.failures(static_cast<Stage>(stage));
   const std::lock_guard lock(state_->mutex);
   if (state_->phase == State::Phase::over) statistics.groups = state_->service->results();
+  if (state_->engine.delivery.by_message()) statistics.groups.push_back(tally.datagrams_group());
   return statistics;
 }
 

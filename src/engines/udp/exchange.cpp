@@ -125,6 +125,7 @@ std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
     else
       attend(*peer);
   }
+  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size(), 1));
   return batch.size();
 }
 

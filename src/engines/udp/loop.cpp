@@ -19,6 +19,9 @@ namespace {
 // During a stop, for how many turns more is read that may have arrived before it.
 constexpr unsigned kMostTurnsOfStop = 100;
 
+// In a turn. Meanwhile nothing is read, and a full buffer loses what comes.
+constexpr std::size_t kMostSends = 4096;
+
 }  // namespace
 
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now) {
@@ -73,6 +76,7 @@ std::span<UdpSocket* const> UdpLoop::wait() {
   const bool at_once = !sending_.empty() || (stopping_ && !draining());
   const Duration most = at_once ? Duration::zero() : next_wait();
   inputs_.clear();
+  sends_left_ = kMostSends;
   for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"))) {
     void* const tag = event.data.ptr;
     if (tag == &stop()) {
@@ -112,8 +116,8 @@ void UdpLoop::stop_by_and_by() {
 }
 
 UdpSocket* UdpLoop::next_talker() {
-  while (UdpSocket* socket = sending_.pop()) {
-    if (!socket->writable || !socket->has_talkers()) continue;
+  while (UdpSocket* socket = sends_left_ > 0 ? sending_.pop() : nullptr) {
+    if (!socket->may_send()) continue;
     sending_.push(*socket);
     return socket;
   }
@@ -121,7 +125,7 @@ UdpSocket* UdpLoop::next_talker() {
 }
 
 void UdpLoop::queue(UdpSocket& socket) {
-  if (socket.writable && socket.has_talkers() && !socket.queued()) sending_.push(socket);
+  if (socket.may_send() && !socket.queued()) sending_.push(socket);
 }
 
 // The life of a peer.

@@ -44,9 +44,10 @@ class UdpLoop : public LoopCore<UdpPeer> {
   // Starts dials, waits, and returns the sockets that have input; valid until sweep().
   std::span<UdpSocket* const> wait();
   void finish_turn();
-  // A socket that has something to send, and room for it; null if there is none. It is returned again as long
-  // as that is so.
+  // A socket that has something to send, and room for it; null if there is none, or if this turn has sent
+  // enough. It is returned again as long as that is so.
   UdpSocket* next_talker();
+  bool may_send(const UdpSocket& socket) const { return sends_left_ > 0 && socket.may_send(); }
 
   // One datagram from that address; clients need none.
   void received(UdpSocket& socket, Bytes bytes, const Endpoint& from);
@@ -96,6 +97,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   std::size_t lingering_ = 0;  // peers
   bool stopping_ = false;
   unsigned turns_of_stop_ = 0;
+  std::size_t sends_left_ = 0;  // datagrams of this turn
 };
 
 }  // namespace joust

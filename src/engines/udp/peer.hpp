@@ -31,6 +31,14 @@ inline Bytes bytes_of(const Endpoint& endpoint) {
   return std::as_bytes(std::span(reinterpret_cast<const char*>(&endpoint.storage), endpoint.size));
 }
 
+// What an engine keeps for each of its sockets.
+struct UdpEnginePart {
+  UdpEnginePart() = default;
+  virtual ~UdpEnginePart() = default;
+  UdpEnginePart(const UdpEnginePart&) = delete;
+  UdpEnginePart& operator=(const UdpEnginePart&) = delete;
+};
+
 // A socket of a loop: a server's, through which all its peers are reached, or a client's, which is connected
 // to one. As a Place, it is in the loop's queue of sockets that have something to send.
 struct UdpSocket : Place {
@@ -45,15 +53,17 @@ struct UdpSocket : Place {
 
   UdpSocket(int borrowed, const HashKey& key) : fd(borrowed), peers(key) {}
   bool has_talkers() const { return !replies.empty() || !talkers.empty(); }
+  bool may_send() const { return writable && has_talkers(); }
 
   int fd;
-  bool writable = true;         // no send has found it full
-  unsigned armed = kUnwatched;  // the events watched
-  unsigned failures = 0;        // of sends, since the last one that succeeded
-  Queue<UdpPeer> talkers;       // have something to send, in this order
-  std::deque<Reply> replies;    // to strangers
-  PeerTable<UdpPeer> peers;     // a server's
-  UdpPeer* only = nullptr;      // a client's
+  bool writable = true;                 // no send has found it full
+  unsigned armed = kUnwatched;          // the events watched
+  unsigned failures = 0;                // of sends, since the last one that succeeded
+  Queue<UdpPeer> talkers;               // have something to send, in this order
+  std::deque<Reply> replies;            // to strangers
+  PeerTable<UdpPeer> peers;             // a server's
+  UdpPeer* only = nullptr;              // a client's
+  std::unique_ptr<UdpEnginePart> part;  // null until the engine makes it
 };
 
 // A peer of a loop. As a Place, it is in the queue of its socket's talkers, or leaves.

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <utility>
+
+// The parts of a coroutine that engines write down: the type of the coroutine, and the place where one waits
+// for the event loop. Neither knows of sockets. One thread.
+namespace joust {
+
+template <typename Result = void>
+class Task;
+
+// Counts the coroutine frames of the calling thread. A frame that nobody destroys is a leak which no compiler
+// reports, so tests look here after a run.
+class TaskFrames {
+ public:
+  static std::ptrdiff_t alive() { return alive_; }
+  static std::size_t made() { return made_; }
+
+ private:
+  friend class TaskPromiseBase;
+  static inline constinit thread_local std::ptrdiff_t alive_ = 0;
+  static inline constinit thread_local std::size_t made_ = 0;
+};
+
+// What the compiler asks of a coroutine's frame, whatever the result.
+class TaskPromiseBase {
+ public:
+  TaskPromiseBase() noexcept {
+    ++TaskFrames::alive_;
+    ++TaskFrames::made_;
+  }
+  ~TaskPromiseBase() { --TaskFrames::alive_; }
+  TaskPromiseBase(const TaskPromiseBase&) = delete;
+  TaskPromiseBase& operator=(const TaskPromiseBase&) = delete;
+
+  // A task begins when it is awaited or started, so that its owner has it before it can end.
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  // A task that ends hands the thread to the coroutine that awaits it. Where the compiler optimizes, that is
+  // a jump (symmetric transfer), and a chain of tasks of any length takes no more stack than one. Elsewhere,
+  // as with a sanitizer, it is a call, so a loop over tasks that end at once needs a limit.
+  struct Ending {
+    bool await_ready() const noexcept { return false; }
+    template <typename Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+      return ended.promise().continuation_;
+    }
+    void await_resume() const noexcept {}
+  };
+  Ending final_suspend() const noexcept { return {}; }
+
+  void unhandled_exception() noexcept { error_ = std::current_exception(); }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+  void continue_with(std::coroutine_handle<> awaiting) noexcept { continuation_ = awaiting; }
+
+ private:
+  std::coroutine_handle<> continuation_ = std::noop_coroutine();  // a started task returns to its caller
+  std::exception_ptr error_;
+};
+
+template <typename Result>
+class TaskPromise : public TaskPromiseBase {
+ public:
+  Task<Result> get_return_object() noexcept;
+  void return_value(Result value) { result_.emplace(std::move(value)); }
+  Result take() {
+    rethrow();
+    return std::move(*result_);
+  }
+
+ private:
+  std::optional<Result> result_;
+};
+
+template <>
+class TaskPromise<void> : public TaskPromiseBase {
+ public:
+  Task<void> get_return_object() noexcept;
+  void return_void() const noexcept {}
+  void take() const { rethrow(); }
+};
+
+// A coroutine and its result. The task owns the frame: to destroy a task that is suspended is to cancel it.
+// Its local objects are destroyed as at a return, and with them the tasks that it awaits. So a coroutine
+// needs no code for its cancellation, but must not be destroyed while it runs.
+template <typename Result>
+class [[nodiscard]] Task {
+ public:
+  using promise_type = TaskPromise<Result>;
+
+  Task() = default;
+  Task(Task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    Task(std::move(other)).swap(*this);
+    return *this;
+  }
+  ~Task() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  // For a task that no coroutine awaits: runs it until it waits for the first time or ends. An exception is
+  // thrown later, by surface() or result().
+  void start() const { coroutine_.resume(); }
+  bool is_done() const { return coroutine_ && coroutine_.done(); }
+  // Of a task that is done: what it has returned, or thrown. Once.
+  Result result() const { return coroutine_.promise().take(); }
+  // Throws the exception with which the task has ended, if it has. For the code that resumes it.
+  void surface() const {
+    if (is_done()) coroutine_.promise().rethrow();
+  }
+  // For a prefetch of the frame; null if there is none.
+  const void* frame() const { return coroutine_ ? coroutine_.address() : nullptr; }
+
+  // `co_await task` runs the task, and resumes with its result or its exception.
+  auto operator co_await() const noexcept {
+    struct Awaiting {
+      std::coroutine_handle<promise_type> task;
+      bool await_ready() const noexcept { return task.done(); }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<> awaiting) const noexcept {
+        task.promise().continue_with(awaiting);
+        return task;
+      }
+      Result await_resume() const { return task.promise().take(); }
+    };
+    return Awaiting{coroutine_};
+  }
+
+ private:
+  friend promise_type;
+  explicit Task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+  void swap(Task& other) noexcept { std::swap(coroutine_, other.coroutine_); }
+
+  std::coroutine_handle<promise_type> coroutine_;
+};
+
+template <typename Result>
+Task<Result> TaskPromise<Result>::get_return_object() noexcept {
+  return Task<Result>(std::coroutine_handle<TaskPromise>::from_promise(*this));
+}
+
+inline Task<void> TaskPromise<void>::get_return_object() noexcept {
+  return Task<void>(std::coroutine_handle<TaskPromise>::from_promise(*this));
+}
+
+}  // namespace joust
