@@ -31,11 +31,10 @@ struct Line {
 
 using Framing = std::variant<Raw, Length4, Line>;
 
-// Appends one message with its boundary. `head` and `payload` are copied: together they are the message.
+// Appends one message with its boundary. `payload` is copied.
+void write_frame(const Framing& framing, Bytes payload, Outbox& into);
+// The same for a message of two parts.
 void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into);
-inline void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
-  write_frame(framing, {}, payload, into);
-}
 
 // Cuts a stream into messages. A message that is complete in one chunk is passed on without a copy. Of an
 // incomplete message only the bytes that have arrived are stored, so a large announced size alone takes no

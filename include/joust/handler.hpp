@@ -18,7 +18,10 @@ class Writer {
  public:
   Writer(const Framing& framing, Outbox& outbox, Bytes head = {})
       : framing_(framing), outbox_(outbox), head_(head) {}
-  void send(Bytes message) { write_frame(framing_, head_, message, outbox_); }
+  void send(Bytes message) {
+    if (head_.empty()) return write_frame(framing_, message, outbox_);
+    write_frame(framing_, head_, message, outbox_);
+  }
   void send(std::string_view text) { send(as_bytes(text)); }
 
  private:

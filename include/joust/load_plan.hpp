@@ -28,10 +28,10 @@ struct LoadPlan {
   Duration warmup{};                             // before it: the same traffic, not recorded
   Duration interval{};    // between requests of one connection; 0: the next is sent when a slot is free
   double rate_per_s = 0;  // requests of all connections together; 0: a closed loop. Excludes an interval.
-  Arrivals arrivals = Arrivals::constant;              // (with a rate only)
-  Phase phase = Phase::spread;                         // (with an interval or a rate only)
-  std::uint64_t seed = 0;                              // of Poisson arrivals
-  std::uint64_t depth = 1;                             // slots: requests outstanding on one connection
+  Arrivals arrivals = Arrivals::constant;  // (with a rate only)
+  Phase phase = Phase::spread;             // (with an interval or a rate only)
+  std::uint64_t seed = 0;                  // of Poisson arrivals
+  std::uint64_t depth = 1;                 // slots: requests outstanding on one connection
   // After this time without a reply the connection has failed. Where delivery is lossy, the request is lost,
   // and the connection goes on. Empty: 5 s, or 1 s where delivery is lossy.
   std::optional<Duration> request_timeout{};

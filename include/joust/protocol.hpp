@@ -60,7 +60,7 @@ struct Protocol {
   std::string name;          // lower-case kebab
   std::string summary;       // one line
   std::string unavailable{};  // why this program cannot speak it, such as a missing library; empty if it can
-  bool over_stream = true;   // works over a stream of bytes
+  bool over_stream = true;    // works over a stream of bytes
   // Why it does not work over a transport of whole messages; empty if it does.
   std::string no_messages{};
   std::size_t head_bytes = 0;  // there, of a message beside its payload

@@ -43,7 +43,8 @@ std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std
   const std::size_t head = protocol.head_bytes + (delivery.lossy ? kNumberBytes : 0);
   if (!delivery.by_message() || !protocol.no_payload.empty() || payload + head <= delivery.largest_message)
     return {};
-  return fmt::format("unsupported: a message has at most {} bytes, {} of them its payload", delivery.largest_message,
+  return fmt::format("unsupported: a message has at most {} bytes, {} of them its payload",
+                     delivery.largest_message,
                      delivery.largest_message - std::min(head, delivery.largest_message));
 }
 

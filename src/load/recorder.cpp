@@ -15,15 +15,6 @@ std::uint64_t in_ns(Duration time) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, time.count()));
 }
 
-// A thread that writes alone needs no locked instruction.
-template <typename Atomic>
-void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
-  if (writers == Writers::several)
-    counter.fetch_add(by, std::memory_order_relaxed);
-  else
-    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 Timeline::Timeline(Duration longest)
@@ -65,16 +56,6 @@ void Recorder::expect_threads(std::size_t threads) {
   own_.reserve(most_own_);
 }
 
-Recorder::Shard& Recorder::shard() {
-  struct Mine {
-    std::uint64_t recorder = 0;  // none
-    Shard* shard = nullptr;
-  };
-  static constinit thread_local Mine mine;
-  if (mine.recorder != id_) mine = {id_, &take_shard()};
-  return *mine.shard;
-}
-
 // A thread's first record. In the middle of a run it must not fail: without memory the thread shares a shard.
 Recorder::Shard& Recorder::take_shard() {
   const std::lock_guard lock(mutex_);
@@ -92,11 +73,6 @@ bool Recorder::add_to(Shards& shards) {
   } catch (const std::bad_alloc&) {
     return false;
   }
-}
-
-void Recorder::add(Counter Shard::* counter, std::uint64_t n) {
-  Shard& mine = shard();
-  increase(mine.*counter, n, mine.writers);
 }
 
 std::vector<std::span<const std::byte>> Recorder::memory_of_this_thread() {

@@ -5,8 +5,8 @@
 
 #include "session/numbered.hpp"
 
-// A connection whose requests and replies may be lost, repeated, or arrive in another order. A request without
-// a reply is given up after the request timeout, and the connection goes on.
+// A connection whose requests and replies may be lost, repeated, or arrive in another order. A request
+// without a reply is given up after the request timeout, and the connection goes on.
 namespace joust {
 namespace {
 

@@ -161,9 +161,9 @@ class RequestSession : public Session {
   Outbox outbox_;
   const std::size_t unsent_frame_bytes_;  // of each message, over a message transport
   std::uint64_t unseen_bytes_ = 0;        // of requests written in advance
-  Schedule schedule_;               // with an interval or a rate
-  InFlight sent_;                   // open loop: when each outstanding request was sent
-  Time slot_free_{};                // open loop: since then at least one slot has been free
+  Schedule schedule_;                     // with an interval or a rate
+  InFlight sent_;                         // open loop: when each outstanding request was sent
+  Time slot_free_{};                      // open loop: since then at least one slot has been free
   Seat seat_;
 };
 

@@ -39,6 +39,8 @@ void judge(const Criterion& criterion, SearchStep& step) {
     step.why = "interrupted";
   } else if (load.connections_failed > 0 || load.messages.failed > 0) {
     step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
+  } else if (load.messages.lost > 0) {
+    step.why = fmt::format("{} lost", counted(load.messages.lost, "message"));
   } else if (unsent > kMostUnsent * due) {
     step.why = fmt::format("{:.1f} % not sent in time", 100 * unsent / due);
   } else if (load.messages.verified == 0) {

@@ -61,18 +61,6 @@ double Trial::time_of_usage_s() const {
   return turns.empty() ? load->duration_s : turns_s;
 }
 
-// A request whose reply came too late for the load may still have been delivered.
-std::optional<Loss> loss_of(const LoadResult& load) {
-  if (!load.lost) return std::nullopt;
-  const auto delivery = [&](const char* what) {
-    const auto found = load.deliveries.find(what);
-    return found == load.deliveries.end() ? 0 : found->second;
-  };
-  const Loss deliveries{.lost = delivery("lost"), .of = delivery("expected")};
-  if (deliveries.lost > 0 || (deliveries.of > 0 && *load.lost == 0)) return deliveries;
-  return Loss{.lost = *load.lost, .of = load.sent};
-}
-
 std::vector<const Trial*> usable_trials(const Entry& entry) {
   std::vector<const Trial*> usable;
   for (const Trial& trial : entry.trials)

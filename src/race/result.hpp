@@ -14,7 +14,9 @@
 #include "measure/machine_cpu.hpp"
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
+#include "race/loss.hpp"
 #include "race/scenario/scenario.hpp"
+#include "race/turn.hpp"
 #include "stats/intervals.hpp"
 #include "stats/ties.hpp"
 
@@ -49,12 +51,6 @@ struct ScheduleResult {
   std::optional<double> achieved() const;  // the share of the schedule; nothing where nothing was due
 };
 
-// What was lost where delivery is lossy: deliveries where the protocol counts these, otherwise requests that
-// had no reply.
-struct Loss {
-  std::uint64_t lost = 0, of = 0;
-};
-
 // The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
 struct TimedWindow {
   std::int64_t from = 0, to = 0;
@@ -68,7 +64,7 @@ struct LoadResult {
   std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
   std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
-  std::uint64_t beside = 0;  // verified replies in the ramps of turns
+  std::uint64_t beside = 0;             // verified replies in the ramps of turns
   std::uint64_t bytes_sent = 0, bytes_received = 0;
   std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
   double duration_s = 0, throughput_per_s = 0;
@@ -90,9 +86,6 @@ struct LoadResult {
   std::vector<std::string> notes{};
 };
 
-// Nothing where delivery is not lossy.
-std::optional<Loss> loss_of(const LoadResult& load);
-
 // The document of `joust load --json`; the error says which key is missing or wrong.
 std::expected<LoadResult, std::string> parse_load(const std::string& json);
 
@@ -109,19 +102,6 @@ struct ServerResult {
   std::map<std::string, std::uint64_t> errors{};
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
-};
-
-// A slice of a generation in which one contestant worked and the others were stopped.
-struct Turn {
-  std::uint64_t round = 0;                    // of turns within the generation, from 1
-  double window_s = 0;                        // from the last reply of the ramp to the last one
-  std::uint64_t verified = 0;                 // replies in that time
-  std::uint64_t messages = 0;                 // in the whole turn
-  double turn_s = 0;                          // from its begin until the last reply was verified
-  double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
-
-  std::optional<double> throughput_per_s() const;
-  std::optional<double> server_cpu_us_per_message() const;  // empty in process
 };
 
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.

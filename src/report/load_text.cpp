@@ -177,13 +177,13 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
   if (result.plan.reconnects())
     text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));
-  text += fmt::format("  messages     {}: {} sent, {} verified, {} failed, {}{} in flight at its end\n",
-                      result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
-                      m.verified, m.failed, result.lossy ? fmt::format("{} lost, ", m.lost) : "",
-                      m.in_flight);
+  text +=
+      fmt::format("  messages     {}: {} sent, {} verified, {} failed, {}{} in flight at its end\n",
+                  result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
+                  m.verified, m.failed, result.lossy ? fmt::format("{} lost, ", m.lost) : "", m.in_flight);
   if (m.late + m.duplicated > 0)
-    text += fmt::format("  replies      {} late, {} duplicated (of the whole run)\n",
-                        report::grouped(m.late), report::grouped(m.duplicated));
+    text += fmt::format("  replies      {} late, {} duplicated (of the whole run)\n", report::grouped(m.late),
+                        report::grouped(m.duplicated));
   if (result.plan.open_loop()) text += schedule_line(result);
   if (result.plan.open_loop()) text += not_kept_line(result);
   if (m.verified > 0) text += throughput_lines(result) + latency_lines(result) + client_line(result);

@@ -16,16 +16,16 @@ std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vect
   const std::string ratio_group = one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
   const auto ratio = [](const race::Summary& summary) { return summary.latency_ratio.p99; };
   std::vector<TextTable::Column> columns{
-          {.title = " ", .text = true, .gap = 1},
-          {.title = "contestant", .text = true, .gap = 1},
-          {.title = "messages/s", .gap = 3},
-          {.title = "median", .gap = 3, .group = ratio_group},
-          {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
-          {.title = "p50", .gap = 3, .group = "latency from the intended send"},
-          {.title = "p99", .group = "latency from the intended send"},
-          {.title = "p99.9", .group = "latency from the intended send"},
-          {.title = "max", .group = "latency from the intended send"},
-          {.title = "p99", .gap = 3, .group = "uncorrected"}};
+      {.title = " ", .text = true, .gap = 1},
+      {.title = "contestant", .text = true, .gap = 1},
+      {.title = "messages/s", .gap = 3},
+      {.title = "median", .gap = 3, .group = ratio_group},
+      {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
+      {.title = "p50", .gap = 3, .group = "latency from the intended send"},
+      {.title = "p99", .group = "latency from the intended send"},
+      {.title = "p99.9", .group = "latency from the intended send"},
+      {.title = "max", .group = "latency from the intended send"},
+      {.title = "p99", .gap = 3, .group = "uncorrected"}};
   if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
   return columns;
 }
@@ -37,16 +37,16 @@ std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const
   const auto& ratio = summary.latency_ratio.p99;
   const auto& rate = summary.throughput_per_s;
   std::vector<std::string> cells{
-          place_text(one, entry, &Entry::tie_group),
-          entry.contestant.name,
-          rate ? format_count(rate->median) : kNone,
-          ratio ? fmt::format("{:.2f}", ratio->median) : kNone,
-          interval_text(ratio),
-          percentile_text(latency, &Latency::p50, "p50"),
-          percentile_text(latency, &Latency::p99, "p99"),
-          percentile_text(latency, &Latency::p999, "p999"),
-          latency_text(latency.max),
-          summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone};
+      place_text(one, entry, &Entry::tie_group),
+      entry.contestant.name,
+      rate ? format_count(rate->median) : kNone,
+      ratio ? fmt::format("{:.2f}", ratio->median) : kNone,
+      interval_text(ratio),
+      percentile_text(latency, &Latency::p50, "p50"),
+      percentile_text(latency, &Latency::p99, "p99"),
+      percentile_text(latency, &Latency::p999, "p999"),
+      latency_text(latency.max),
+      summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone};
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }
@@ -62,8 +62,8 @@ std::string latency_table(const CaseResult& one, const Terminal& terminal) {
       continue;
     }
     table.row(cells_of(one, rows, *entry), entry->tie_group == 1 ? Paint::bold
-                                     : entry->ranked       ? Paint::plain
-                                                           : Paint::dim);
+                                           : entry->ranked       ? Paint::plain
+                                                                 : Paint::dim);
   }
   return table.render(terminal) + legend(rows, {"p50", "p99", "p999"}, terminal);
 }

@@ -25,22 +25,25 @@ void append(Bytes from, std::vector<std::byte>& to) {
 
 }  // namespace
 
-void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into) {
-  const std::size_t size = head.size() + payload.size();
+void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
   if (std::holds_alternative<Length4>(framing)) {
-    const std::span<std::byte> room = into.extend(kLengthBytes + size);
-    write_big_endian(static_cast<std::uint32_t>(size), room.data());
-    copy(head, room.subspan(kLengthBytes));
-    copy(payload, room.subspan(kLengthBytes + head.size()));
+    const std::span<std::byte> room = into.extend(kLengthBytes + payload.size());
+    write_big_endian(static_cast<std::uint32_t>(payload.size()), room.data());
+    copy(payload, room.subspan(kLengthBytes));
   } else if (std::holds_alternative<Line>(framing)) {
-    const std::span<std::byte> room = into.extend(size + 1);
-    copy(head, room);
-    copy(payload, room.subspan(head.size()));
+    const std::span<std::byte> room = into.extend(payload.size() + 1);
+    copy(payload, room);
     room.back() = std::byte{'\n'};
   } else {
-    into.append(head);
     into.append(payload);
   }
+}
+
+void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into) {
+  thread_local std::vector<std::byte> message;
+  message.assign(head.begin(), head.end());
+  append(payload, message);
+  write_frame(framing, message, into);
 }
 
 Deframer::Step Deframer::next(Bytes chunk) {

@@ -18,7 +18,9 @@ class LengthFirstService : public Service {
   std::unique_ptr<Session> open(const Opening& opening) override;
   void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
   std::optional<Redial> redial(Time now) override { return inner_->redial(now); }
-  std::unique_ptr<Session> open_group(const Delivery& delivery) override { return inner_->open_group(delivery); }
+  std::unique_ptr<Session> open_group(const Delivery& delivery) override {
+    return inner_->open_group(delivery);
+  }
   Publications* publications() override { return inner_->publications(); }
   std::vector<ResultGroup> results() const override { return inner_->results(); }
 

@@ -14,7 +14,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kStretches = 16;  // of the inner output, looked at in one go
+constexpr std::size_t kStretches = 4;  // of the inner output, looked at in one go
 
 // Calls step(message) for each frame of the output until it returns false. Frames are never split between
 // segments: an outbox and a room's log keep each in one piece.

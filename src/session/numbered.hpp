@@ -12,7 +12,7 @@
 // Where delivery is lossy, each request begins with a number, which the server copies before the reply.
 namespace joust {
 
-inline constexpr std::size_t kNumberBytes = 8;               // big endian
+inline constexpr std::size_t kNumberBytes = 8;                // big endian
 inline constexpr std::uint64_t kGreetingNumber = UINT64_MAX;  // of a greeting and its answer
 
 struct NumberedMessage {

@@ -17,10 +17,17 @@ namespace {
 constexpr Engine kStream{.name = "stream", .summary = {}, .threads = {}, .wait_ignored = {}, .knobs = {}};
 constexpr Engine kMessages{.name = "messages",
                            .summary = {},
-                           .delivery = {.kind = Delivery::Kind::message},
+                           .delivery = {.kind = Delivery::Kind::message, .largest_message = 100},
                            .threads = {},
                            .wait_ignored = {},
                            .knobs = {}};
+constexpr Engine kDatagrams{
+    .name = "datagrams",
+    .summary = {},
+    .delivery = {.kind = Delivery::Kind::message, .largest_message = 100, .lossy = true},
+    .threads = {},
+    .wait_ignored = {},
+    .knobs = {}};
 constexpr Engine kProcesses{.name = "processes",
                             .summary = {},
                             .separate_processes = true,
@@ -38,7 +45,7 @@ constexpr Engine kRingless{.name = "ringless",
 Protocol protocol(bool over_stream, bool over_message, bool stands_alone) {
   Protocol protocol;
   protocol.over_stream = over_stream;
-  protocol.over_message = over_message;
+  if (!over_message) protocol.no_messages = "a reason";
   protocol.sessions_stand_alone = stands_alone;
   return protocol;
 }
@@ -54,7 +61,32 @@ TEST(Mismatch, IsADeliveryTheProtocolCannotUse) {
   EXPECT_EQ(mismatch(kStream, protocol(false, true, true), Role::serve),
             "unsupported: the engine carries a stream, and the protocol needs whole messages");
   EXPECT_EQ(mismatch(kMessages, protocol(true, false, true), Role::serve),
-            "unsupported: the engine carries messages, and the protocol needs a stream");
+            "unsupported: the engine carries messages, and the protocol needs a stream: a reason");
+}
+
+TEST(Mismatch, IsAServerAndAClientThatDeliverInDifferentWays) {
+  for (const Engine* engine : {&kStream, &kMessages, &kDatagrams}) EXPECT_EQ(mismatch(*engine, *engine), "");
+  EXPECT_EQ(mismatch(kStream, kProcesses), "");
+  EXPECT_EQ(mismatch(kDatagrams, kStream),
+            "unsupported: the server carries messages that may be lost, and the client a stream");
+  EXPECT_NE(mismatch(kDatagrams, kMessages), "");
+  EXPECT_NE(mismatch(kStream, kMessages), "");
+}
+
+TEST(Mismatch, IsAPayloadThatDoesNotFitIntoAMessage) {
+  Protocol spoken;
+  spoken.head_bytes = 20;
+  EXPECT_EQ(payload_mismatch(kStream, spoken, 1 << 20), "");
+  EXPECT_EQ(payload_mismatch(kMessages, spoken, 80), "");
+  EXPECT_EQ(payload_mismatch(kMessages, spoken, 81),
+            "unsupported: a message has at most 100 bytes, 80 of them its payload");
+  EXPECT_EQ(payload_mismatch(kDatagrams, spoken, 72), "");
+  EXPECT_NE(payload_mismatch(kDatagrams, spoken, 73), "") << "the number needs room too";
+}
+
+TEST(Mismatch, OfTheBuiltinProtocolsOnlyFileNeedsAStream) {
+  for (const Protocol& builtin : builtin_protocols())
+    EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), builtin.name != "file") << builtin.name;
 }
 
 TEST(Mismatch, IsProcessesBetweenSessionsThatNeedEachOther) {

@@ -22,9 +22,9 @@ namespace joust {
 inline constexpr Delivery kLossyDelivery{
     .kind = Delivery::Kind::message, .largest_message = 1400, .lossy = true};
 
-// A load and its server whose sessions exchange whole messages over lossy links, under virtual time: an engine
-// without a transport's own duties. Messages are neither numbered nor sorted on the way. Only the end of a
-// session reaches its peer for certain, after all that was sent before it.
+// A load and its server whose sessions exchange whole messages over lossy links, under virtual time: an
+// engine without a transport's own duties. Messages are neither numbered nor sorted on the way. Only the end
+// of a session reaches its peer for certain, after all that was sent before it.
 class LossyNetwork {
  public:
   struct Setup {
@@ -39,8 +39,8 @@ class LossyNetwork {
 
   explicit LossyNetwork(const Setup& setup)
       : run(setup.plan, setup.delivery.lossy), delivery_(setup.delivery), protocol_(named(setup.protocol)) {
-    server_ = setup.server ? setup.server()
-                           : protocol_.make_server(standard_parameters(protocol_, Role::serve));
+    server_ =
+        setup.server ? setup.server() : protocol_.make_server(standard_parameters(protocol_, Role::serve));
     Parameters asking = standard_parameters(protocol_, Role::dial);
     asking.payload = setup.payload;
     client_ = protocol_.make_client(asking, run);
@@ -101,7 +101,7 @@ class LossyNetwork {
     End(std::unique_ptr<Session> its_session, const LossyLink::Faults& faults, std::uint64_t seed)
         : session(std::move(its_session)), link(faults, seed) {}
     std::unique_ptr<Session> session;
-    LossyLink link;  // from here to the other end
+    LossyLink link;     // from here to the other end
     bool told = false;  // the other end knows that this one has finished
   };
 

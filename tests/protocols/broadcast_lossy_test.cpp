@@ -40,10 +40,11 @@ class Deliveries {
 TEST(BroadcastOverLossyLinks, EveryDeliveryIsCountedExactly) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
-    LossyNetwork network({.protocol = "broadcast",
-                          .plan = {.connections = 8, .messages = 50, .depth = 3},
-                          .faults = {.lost = 200, .duplicated = 100, .reordered = 200, .delay = milliseconds(1)},
-                          .seed = seed});
+    LossyNetwork network(
+        {.protocol = "broadcast",
+         .plan = {.connections = 8, .messages = 50, .depth = 3},
+         .faults = {.lost = 200, .duplicated = 100, .reordered = 200, .delay = milliseconds(1)},
+         .seed = seed});
     const Deliveries deliveries(network);
     ASSERT_TRUE(network.pass(minutes(30)));
     EXPECT_EQ(network.run.connections_failed(), 0U);
@@ -95,7 +96,8 @@ TEST(BroadcastOverLossyLinks, AMemberThatLeavesWithoutAWordEndsNoTurnOfOthers) {
                         .plan = {.connections = 4, .depth = 2, .turns = true},
                         .faults = {.lost = 100, .delay = milliseconds(1)}});
   std::size_t rested = 0;
-  network.run.observe([&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
+  network.run.observe(
+      [&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
   network.pass(seconds(3));
   for (std::size_t turn = 1; turn <= 3; ++turn) {
     network.run.begin_turn(network.now(), milliseconds(20), milliseconds(5));
@@ -115,8 +117,10 @@ RC_GTEST_PROP(BroadcastOverLossyLinks, NobodyHangsAndEveryDeliveryIsCounted, ())
                       .messages = *rc::gen::inRange<std::uint64_t>(1, 20),
                       .depth = *rc::gen::inRange<std::uint64_t>(1, 5),
                       .request_timeout = milliseconds(*rc::gen::inRange(50, 500))};
-  LossyNetwork network(
-      {.protocol = "broadcast", .plan = plan, .faults = faults, .seed = *rc::gen::arbitrary<std::uint64_t>()});
+  LossyNetwork network({.protocol = "broadcast",
+                        .plan = plan,
+                        .faults = faults,
+                        .seed = *rc::gen::arbitrary<std::uint64_t>()});
   const Deliveries deliveries(network);
   RC_ASSERT(network.pass(minutes(10)));
   RC_ASSERT(network.run.connections_failed() == 0U);
@@ -130,10 +134,11 @@ RC_GTEST_PROP(BroadcastOverLossyLinks, NobodyHangsAndEveryDeliveryIsCounted, ())
 RC_GTEST_PROP(SequenceWindow, KnowsEachNumberOfTheNewest64, ()) {
   SequenceWindow window;
   std::set<std::uint64_t> come;
-  for (const auto number : *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 200))) {
+  for (const auto number :
+       *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 200))) {
     const bool newest = come.empty() || number > *come.rbegin();
     const bool old = !newest && *come.rbegin() - number >= 64;
-    const auto expected = newest                               ? SequenceWindow::Order::in_order
+    const auto expected = newest                         ? SequenceWindow::Order::in_order
                           : old || come.contains(number) ? SequenceWindow::Order::repeated
                                                          : SequenceWindow::Order::out_of_order;
     RC_ASSERT(window.arrived(number) == expected);

@@ -122,6 +122,15 @@ inline Trial flawless_trial(const TrialOrder& order, double throughput) {
   return trial;
 }
 
+// The same of a lossy delivery, with so many of its requests lost.
+inline void make_lossy(Trial& trial, std::uint64_t lost) {
+  nlohmann::json document = nlohmann::json::parse(trial.load->document);
+  nlohmann::json& messages = document["messages"];
+  messages["sent"] = messages["sent"].get<std::uint64_t>() + lost;
+  messages.update({{"lost", lost}, {"late", lost / 2}, {"duplicated", 0}});
+  trial.load = parse_load(document.dump()).value();
+}
+
 // Gives every contestant the trials its script says, without processes and without time.
 class FakeRunner : public TrialRunner {
  public:

@@ -45,6 +45,36 @@ TEST(Overrides, DescribeARaceOfTheirOwn) {
   EXPECT_EQ(scenario.seed, 5U);
 }
 
+// Engines whose messages may be lost: one plays both roles, one only serves.
+Catalogue with_datagrams() {
+  Catalogue catalogue = fake_catalogue();
+  catalogue.engines.push_back({.name = "datagrams", .delivery = "lossy messages"});
+  catalogue.engines.push_back({.name = "group", .dials = false, .delivery = "lossy messages"});
+  catalogue.engines.push_back({.name = "parcels", .dials = false, .delivery = "messages"});
+  return catalogue;
+}
+
+TEST(Overrides, AClientThatIsNotChosenDeliversAsItsServerDoes) {
+  const Catalogue catalogue = with_datagrams();
+  Scenario scenario = empty_scenario(catalogue);
+  ASSERT_TRUE(
+      apply({.servers = {"threads,datagrams", "group", "parcels"}, .clients = {}}, scenario, catalogue));
+  const auto client = [&](std::size_t i) { return scenario.contestants.at(i).client.engine; };
+  EXPECT_EQ(client(0), "epoll");
+  EXPECT_EQ(client(1), "datagrams") << "the server's own";
+  EXPECT_EQ(client(2), "datagrams") << "the first that delivers alike";
+  EXPECT_EQ(client(3), "epoll") << "there is none; the race says why it cannot be";
+  EXPECT_EQ(scenario.contestants[1].name, "datagrams");
+}
+
+TEST(Overrides, AClientThatIsChosenIsThatOfAll) {
+  const Catalogue catalogue = with_datagrams();
+  Scenario scenario = empty_scenario(catalogue);
+  ASSERT_TRUE(apply({.servers = {"threads,datagrams"}, .clients = {"io-uring"}}, scenario, catalogue));
+  for (const Contestant& contestant : scenario.contestants)
+    EXPECT_EQ(contestant.client.engine, "io-uring") << contestant.name;
+}
+
 TEST(Overrides, ChangeEveryCaseOfAScenario) {
   Scenario scenario = fake_scenario({"threads"});
   scenario.cases.push_back(scenario.cases.front());

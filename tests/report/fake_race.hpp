@@ -42,6 +42,20 @@ inline race::RaceResult open_race() {
   return judged(scenario, runner);
 }
 
+// Messages may be lost on threads and epoll, and are on epoll.
+inline race::RaceResult lossy_race(double rate_per_s = 0) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 10);
+  if (rate_per_s > 0) scenario.cases.front().load.send_at_rate(rate_per_s);
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 67.9e3}, {"epoll", 98e3}, {"io-uring", 106e3}};
+  runner.alter = [](const race::TrialOrder& order, std::size_t nth, race::Trial& trial) {
+    const std::string& name = order.entry.contestant.name;
+    if (name.starts_with("threads")) race::make_lossy(trial, 0);
+    if (name == "epoll") race::make_lossy(trial, nth == 4 ? 3100 : 0);
+  };
+  return judged(scenario, runner);
+}
+
 // Four numbers of connections: threads is the faster one with few, io-uring was the load's limit once, and
 // epoll failed with the most.
 inline race::RaceResult swept_race(const char* sweep = "connections=1..1000x10") {

@@ -44,6 +44,20 @@ TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
   EXPECT_TRUE(has(load_text(result), ", peak memory not known\n")) << load_text(result);
 }
 
+TEST(LoadText, WhatWasLostIsToldWhereItCanBe) {
+  LoadResult result = result_of(1);
+  EXPECT_FALSE(has(load_text(result), "lost")) << load_text(result);
+  result.lossy = true;
+  result.messages.lost = 12;
+  result.messages.sent = 1012;
+  EXPECT_TRUE(has(load_text(result), "1012 sent, 1000 verified, 0 failed, 12 lost, 0 in flight"))
+      << load_text(result);
+  EXPECT_FALSE(has(load_text(result), "late,")) << load_text(result);
+  result.messages.late = 3;
+  EXPECT_TRUE(has(load_text(result), "  replies      3 late, 0 duplicated (of the whole run)\n"))
+      << load_text(result);
+}
+
 TEST(LoadText, WhatCameBackIsTold) {
   LoadResult result = result_of(1);
   result.errors[static_cast<std::size_t>(Stage::connect)] = 3;

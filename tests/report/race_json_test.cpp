@@ -43,6 +43,7 @@ TEST(RaceJson, ObeysItsSchema) {
   EXPECT_EQ(plain, 0);
   EXPECT_EQ(validate(race_json(troubled_race())), 0);
   EXPECT_EQ(validate(race_json(open_race())), 0);
+  EXPECT_EQ(validate(race_json(lossy_race())), 0);
   EXPECT_EQ(validate(race_json(swept_race())), 0);
 }
 
@@ -63,6 +64,15 @@ TEST(RaceJson, ALoadDocumentObeysTheSameSchema) {
   const int code = validate(race::load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5).dump());
   SKIP_WITHOUT_VALIDATOR(code);
   EXPECT_EQ(code, 0);
+}
+
+TEST(RaceJson, HasWhatWasLostOrNullWhereNothingCanBe) {
+  const json document = json::parse(race_json(lossy_race()));
+  const auto loss = [&](int contestant) { return document["contestants"][contestant]["summary"]["loss"]; };
+  EXPECT_EQ(loss(0)["lost"], 0);
+  EXPECT_EQ(loss(1)["lost"], 3100);
+  EXPECT_GT(loss(1)["of"], 900'000);
+  EXPECT_TRUE(loss(2).is_null());
 }
 
 TEST(RaceJson, HoldsWhatOthersRelyOn) {

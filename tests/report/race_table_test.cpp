@@ -64,6 +64,15 @@ TEST(RaceTable, AnOpenLoopShowsLatencyFirst) {
   EXPECT_EQ(text.find("█"), std::string::npos) << "throughput is given";
 }
 
+TEST(RaceTable, WhereMessagesMayBeLostTheirShareHasAColumn) {
+  const std::string text = race_table(lossy_race(), {});
+  expect_golden(text, "race_lossy.txt");
+  EXPECT_LE(widest_line(text), 120U);
+  const std::string open = race_table(lossy_race(5000), {});
+  EXPECT_NE(open.find("  lost\n"), std::string::npos) << open;
+  EXPECT_EQ(race_table(plain_race(), {}).find("lost"), std::string::npos);
+}
+
 TEST(RaceTable, WhereFilesAreCarriedTheirBytesHaveAColumn) {
   race::RaceResult result = plain_race();
   EXPECT_EQ(race_table(result, {}).find("MB/s"), std::string::npos);

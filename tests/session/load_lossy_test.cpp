@@ -117,8 +117,8 @@ TEST(LoadOverLossyLinks, AReplyAfterTheTimeoutIsLate) {
 TEST(LoadOverLossyLinks, TheRequestTimeoutIsChosenOrOneSecond) {
   EXPECT_EQ(LoadRun({}).plan().request_timeout, seconds(5));
   EXPECT_EQ(LoadRun({}, true).plan().request_timeout, seconds(1));
-  LossyNetwork network({.plan = {.messages = 1, .request_timeout = milliseconds(70)},
-                        .faults = {.lost = 1000}});
+  LossyNetwork network(
+      {.plan = {.messages = 1, .request_timeout = milliseconds(70)}, .faults = {.lost = 1000}});
   EXPECT_FALSE(network.pass(milliseconds(69)));
   EXPECT_TRUE(network.pass(milliseconds(1)));
   EXPECT_EQ(network.counts().lost, 1U);
@@ -126,8 +126,9 @@ TEST(LoadOverLossyLinks, TheRequestTimeoutIsChosenOrOneSecond) {
 
 // The reply to a request that is in flight when the window closes may be lost: that is known only later.
 TEST(LoadOverLossyLinks, WhatWasInFlightAtTheEndMayTurnOutLost) {
-  LossyNetwork network({.plan = {.duration = milliseconds(500), .depth = 3, .request_timeout = milliseconds(200)},
-                        .faults = {.delay = milliseconds(10)}});
+  LossyNetwork network(
+      {.plan = {.duration = milliseconds(500), .depth = 3, .request_timeout = milliseconds(200)},
+       .faults = {.delay = milliseconds(10)}});
   network.pass(milliseconds(455));
   network.change({.lost = 1000});
   ASSERT_TRUE(network.pass(seconds(1)));
@@ -146,8 +147,8 @@ TEST(LoadOverLossyLinks, ALoadWithoutAServerEndsAndIsNoSuccess) {
 }
 
 TEST(LoadOverLossyLinks, AnOpenLoopAccountsForEveryRequestThatWasDue) {
-  LossyNetwork network({.plan = {.connections = 2, .duration = seconds(2), .rate_per_s = 100, .depth = 3},
-                        .faults = kBad});
+  LossyNetwork network(
+      {.plan = {.connections = 2, .duration = seconds(2), .rate_per_s = 100, .depth = 3}, .faults = kBad});
   ASSERT_TRUE(network.pass(minutes(1)));
   const Recorder::Counts counts = network.counts();
   EXPECT_EQ(counts.sent + counts.never_sent, 200U);
@@ -158,7 +159,8 @@ TEST(LoadOverLossyLinks, AnOpenLoopAccountsForEveryRequestThatWasDue) {
 TEST(LoadOverLossyLinks, ATurnEndsAlthoughMessagesAreLost) {
   LossyNetwork network({.plan = {.connections = 2, .depth = 2, .turns = true}, .faults = kBad});
   std::size_t rested = 0;
-  network.run.observe([&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
+  network.run.observe(
+      [&](LoadRun::Milestone milestone) { rested += milestone == LoadRun::Milestone::rested; });
   network.pass(milliseconds(1));
   for (std::size_t turn = 1; turn <= 4; ++turn) {
     network.run.begin_turn(network.now(), milliseconds(20), milliseconds(5));

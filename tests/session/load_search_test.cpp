@@ -129,6 +129,7 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
   EXPECT_EQ(why([](LoadResult& load) { load.messages.behind_at_end = 60; }), "3.0 % not sent in time");
   EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
   EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.lost = 1; }), "1 message lost");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.verified = 0; }), "no reply");
   EXPECT_EQ(why([](LoadResult& load) {
               load.latency = Histogram();

@@ -76,7 +76,7 @@ TEST(MessageWise, EachFrameIsOneMessage) {
 // Whatever is consumed at once, and however much later it is released.
 RC_GTEST_PROP(MessageWise, ShowsEveryMessageOnceAndKeepsItUntilReleased, ()) {
   Wrapped wrapped(5000);
-  std::deque<std::string> waiting;              // written, and not consumed
+  std::deque<std::string> waiting;                 // written, and not consumed
   std::deque<std::pair<Bytes, std::string>> held;  // consumed, and not released
   for (const int step : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4))) {
     if (step < 2) {

@@ -79,7 +79,7 @@ class MemberExchange : public Exchange {
   const std::uint32_t member_;
   const bool lossy_;  // the delivery
   const std::shared_ptr<const Pattern> pattern_;
-  std::vector<std::uint32_t> next_;       // the next message number expected from each member,
+  std::vector<std::uint32_t> next_;        // the next message number expected from each member,
   std::vector<SequenceWindow> sequences_;  // or, if the delivery is lossy, the numbers that have come
   bool welcomed_ = false;
   bool silent_ = false;      // nothing came for a while after all had ended

@@ -22,7 +22,7 @@ Protocol broadcast_protocol() {
   Protocol protocol;
   protocol.name = "broadcast";
   protocol.summary = "a room: every member gets every message, its own included";
-  protocol.takes_turns = true;    // when every message has reached every member
+  protocol.takes_turns = true;  // when every message has reached every member
   protocol.no_reconnect =
       "a member that joins again has missed messages, and all wait for those it has not sent";
   protocol.largest_payload = broadcast::kLargestPayload;

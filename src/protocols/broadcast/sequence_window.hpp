@@ -6,8 +6,8 @@
 namespace joust::broadcast {
 
 // Which numbers of a sequence have come, where some may be missing, come again or come late: a window of the
-// newest 64, as for packets that are replayed (RFC 4303, 3.4.3). A number from before the window counts as one
-// that has come.
+// newest 64, as for replayed packets (RFC 4303, 3.4.3). A number from before the window counts as one that
+// has come.
 class SequenceWindow {
  public:
   enum class Order : std::uint8_t { in_order, out_of_order, repeated };

@@ -65,7 +65,7 @@ class ServerSession : public Session {
   std::size_t unreleased_ = 0;  // consumed bytes of the outbox
   bool joined_ = false;
   std::optional<RoomLog::Reader> reader_;  // once it has joined, unless the log is sent to a group
-  std::size_t frame_left_ = 0;  // unsent bytes of the current frame, if each is sent alone
+  std::size_t frame_left_ = 0;             // unsent bytes of the current frame, if each is sent alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;

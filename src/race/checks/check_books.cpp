@@ -42,11 +42,12 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
   Findings findings(12, "books balance");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   double worst = 0, least = 0;
-  std::size_t trials = 0, late = 0, above = 0;
+  std::size_t trials = 0, late = 0, above = 0, lossy = 0;
   for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial* trial : usable_trials(*entry)) {
       ++trials;
       late += trial->late;
+      lossy += trial->load->lost.has_value();
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
         findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;
@@ -71,8 +72,8 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
                   percent(-least));
   if (findings.verdict() == Verdict::pass)
     findings.say(
-        "sent = verified + failed + in flight and bytes sent = bytes received in {}; other processes "
-        "used at most {} of the machine",
+        "sent = verified + failed + {}in flight{} in {}; other processes used at most {} of the machine",
+        lossy > 0 ? "lost + " : "", lossy < trials ? " and bytes sent = bytes received" : "",
         counted(trials, "trial"), percent(worst));
   return findings.take();
 }

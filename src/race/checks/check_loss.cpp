@@ -2,12 +2,11 @@
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
-#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 
-// The messages that were lost took no time of the server, and are in no latency: a contestant with loss cannot
-// be compared with one without.
+// The messages that were lost took no time of the server, and are in no latency: a contestant with loss
+// cannot be compared with one without.
 CheckResult check_loss(const RaceResult&, const CaseResult& one) {
   Findings findings(13, "nothing lost");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
@@ -18,8 +17,7 @@ CheckResult check_loss(const RaceResult&, const CaseResult& one) {
     messages += loss->of;
     if (loss->lost > 0) findings.bar(answerable(*entry), lost_words(*loss), entry->contestant.name);
   }
-  if (findings.quiet())
-    findings.say("of {} that could be lost every one came", counted(messages, "message"));
+  if (findings.quiet()) findings.say("of {} that could be lost every one came", counted(messages, "message"));
   return findings.take();
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "race/result.hpp"
 #include "stats/intervals.hpp"
 
 namespace joust::race {
@@ -13,10 +12,6 @@ namespace joust::race {
 // "what is wrong; allowed: a, b; did you mean 'b'?", used for every invalid word.
 std::string not_allowed(std::string_view problem, std::string_view word,
                         std::span<const std::string> allowed);
-
-// "0.3 %", with two digits that say something, and "lost 0.3 % of its messages".
-std::string share_words(const Loss& loss);
-std::string lost_words(const Loss& loss);
 
 // "0.98 to 1.04", of a ratio. A high end that says only that the interval is wide is ">100".
 std::string interval_words(const stats::Interval& interval, int digits);

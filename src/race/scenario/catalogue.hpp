@@ -81,7 +81,7 @@ struct Catalogue {
   std::vector<EngineRow> engines{};
   std::vector<ProtocolRow> protocols{};
 
-  const EngineRow* engine(const std::string& name) const;      // null if there is none of that name
+  const EngineRow* engine(const std::string& name) const;  // null if there is none of that name
   // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the
   // same engine if it dials, or the first that delivers alike.
   std::string standard_client(const std::string& server) const;
