@@ -97,7 +97,8 @@ class Refusals(Case):
 
     def test_of_protocols_that_need_a_stream(self):
         for engine in engines_of_messages():
-            self.refused(run("serve", "-e", engine, "-p", "file", "--root", self.directory), engine, "unsupported")
+            done = run("serve", "-e", engine, "-p", "file", "--root", self.directory)
+            self.refused(done, engine, "unsupported")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 class MessageLoad : public EngineTest {};
-JOUST_EVERY_MESSAGE_ENGINE(MessageLoad, Role::serve);
+JOUST_EVERY_MESSAGE_ENGINE_AS_IT_COMES(MessageLoad, Role::serve);
 
 // The default variant of each engine that dials.
 std::vector<Variant> clients() {
@@ -40,7 +40,7 @@ struct Outcome {
   DatagramCounts at_server, at_client;
 };
 
-// Runs a load to its end. `between` is the address to dial in place of the server's, if there is one.
+// Runs a load to its end; through a relay, if there are faults.
 Outcome run_load(const Variant& server_engine, const Variant& client_engine, const Protocol& protocol,
                  const LoadPlan& plan, std::size_t payload, const LossyLink::Faults* faults = nullptr) {
   Parameters parameters = standard_parameters(protocol, Role::dial);

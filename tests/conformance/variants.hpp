@@ -83,3 +83,5 @@ class CommonSessionsTest : public EngineTest {
 #define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, variants, role, pairwise)
 #define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, variants, role, defaults)
 #define JOUST_EVERY_MESSAGE_ENGINE(suite, role) JOUST_ENGINES(suite, message_variants, role, pairwise)
+#define JOUST_EVERY_MESSAGE_ENGINE_AS_IT_COMES(suite, role) \
+  JOUST_ENGINES(suite, message_variants, role, defaults)
