@@ -118,6 +118,36 @@ int epoll_pwait2(int epoll, epoll_event* events, int most, const timespec* timeo
                                                       timeout, mask);
 }
 
+ssize_t sendto(int socket, const void* bytes, std::size_t size, int flags, const sockaddr* to,
+               socklen_t to_size) {
+  using Send = ssize_t(int, const void*, std::size_t, int, const sockaddr*, socklen_t);
+  static const auto real = reinterpret_cast<Send*>(::dlsym(RTLD_NEXT, "sendto"));
+  if (const int error = joust::test::refusal(Call::sendto); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(socket, bytes, size, flags, to, to_size);
+}
+
+ssize_t recvfrom(int socket, void* bytes, std::size_t size, int flags, sockaddr* from, socklen_t* from_size) {
+  using Receive = ssize_t(int, void*, std::size_t, int, sockaddr*, socklen_t*);
+  static const auto real = reinterpret_cast<Receive*>(::dlsym(RTLD_NEXT, "recvfrom"));
+  if (const int error = joust::test::refusal(Call::recvfrom); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(socket, bytes, size, flags, from, from_size);
+}
+
+int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
+  return joust::test::pass_on<decltype(sendmmsg)>(Call::sendmmsg, "sendmmsg", socket, messages, count, flags);
+}
+
+int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec* timeout) {
+  return joust::test::pass_on<decltype(recvmmsg)>(Call::recvmmsg, "recvmmsg", socket, messages, count, flags,
+                                                  timeout);
+}
+
 int pipe2(int* ends, int flags) noexcept {
   return joust::test::pass_on<int(int*, int)>(Call::pipe2, "pipe2", ends, flags);
 }

@@ -19,6 +19,10 @@ std::string to_hex(const Digest& digest) {
   return text;
 }
 
+std::uint64_t checksum(Bytes bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
 void Digester::Free::operator()(void* state) const {
   XXH3_freeState(static_cast<XXH3_state_t*>(state));
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,9 @@ namespace joust {
 // XXH3-128 in its canonical form, big end first: what `xxhsum -H2` prints.
 using Digest = std::array<std::byte, 16>;
 std::string to_hex(const Digest& digest);
+
+// XXH3-64, for bytes that are damaged by chance. Whoever wants to can make others with the same value.
+std::uint64_t checksum(Bytes bytes);
 
 // A digest of bytes that come piece by piece.
 class Digester {

@@ -116,10 +116,10 @@ int Load::run() {
   std::optional<Target> target;
   if (!chosen.in_process) {
     std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve);
-    socket.settle_congestion(endpoints.front(), tally);
+    socket.settle(endpoints.front(), chosen.transport, tally);
     const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
     if (!sources) throw UsageError("-c: " + sources.error());
-    target.emplace(connect, std::move(endpoints), socket.options);
+    target.emplace(connect, std::move(endpoints), socket.options, chosen.transport);
     target->spread_over(*sources);
   }
   const Loaded whom{chosen, chosen_protocol, options, target ? &*target : nullptr, tally};

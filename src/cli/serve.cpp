@@ -44,7 +44,7 @@ struct Serve {
   bool is_public = false;
 
   void run();
-  Listeners open_listeners(std::span<const Endpoint> where, Tally& tally);
+  Listeners open_listeners(std::span<const Endpoint> where, Transport transport, Tally& tally);
   Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
 };
@@ -53,9 +53,9 @@ void print(const Json& event) {
   print_out(text_of(event));
 }
 
-Listeners Serve::open_listeners(std::span<const Endpoint> where, Tally& tally) {
-  for (const Endpoint& endpoint : where) socket.settle_congestion(endpoint, tally);
-  Listeners listeners(where, socket.options);
+Listeners Serve::open_listeners(std::span<const Endpoint> where, Transport transport, Tally& tally) {
+  for (const Endpoint& endpoint : where) socket.settle(endpoint, transport, tally);
+  Listeners listeners(where, socket.options, transport);
   for (const std::string& address : listeners.left_out()) {
     complain(program, "not listening on " + address);
     tally.note("not listening on " + address);
@@ -120,7 +120,7 @@ void Serve::run() {
   Stop stop;
   const Signals signals(stop, write_usage_event);
   Tally tally;
-  const Listeners listeners = open_listeners(where, tally);
+  const Listeners listeners = open_listeners(where, chosen.transport, tally);
   chosen.run({.service = *service,
               .options = options,
               .limits = limits,
@@ -130,6 +130,7 @@ void Serve::run() {
              stop);
   Json event = stopped(tally, listeners);
   add_groups(event, service->results());
+  if (chosen.delivery.by_message()) add_groups(event, {tally.datagrams_group()});
   print(event);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -49,6 +50,40 @@ void Tally::failed(const Failure& failure) noexcept {
 void Tally::not_opened(const Failure& failure) noexcept {
   unopened.fetch_add(1);
   failed(failure);
+}
+
+namespace {
+
+using Figures = std::array<std::uint64_t, sizeof(DatagramCounts) / sizeof(std::uint64_t)>;
+
+}  // namespace
+
+void Tally::add(const DatagramCounts& counts) noexcept {
+  const auto figures = std::bit_cast<Figures>(counts);
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    if (figures[i] > 0) books_->datagrams[i].fetch_add(figures[i], std::memory_order_relaxed);
+}
+
+DatagramCounts Tally::datagrams() const {
+  Figures figures{};
+  for (std::size_t i = 0; i < figures.size(); ++i) figures[i] = books_->datagrams[i].load();
+  return std::bit_cast<DatagramCounts>(figures);
+}
+
+ResultGroup Tally::datagrams_group() const {
+  const DatagramCounts counts = datagrams();
+  return {"datagrams",
+          {{"expected", counts.expected},
+           {"received", counts.received},
+           {"lost", counts.lost},
+           {"duplicated", counts.duplicated},
+           {"out_of_order", counts.out_of_order},
+           {"foreign", counts.foreign},
+           {"truncated", counts.truncated},
+           {"kernel_drops", counts.kernel_drops},
+           {"not_sent", counts.not_sent},
+           {"unreachable", counts.unreachable}},
+          "of the whole run"};
 }
 
 std::uint64_t Tally::failures() const {

@@ -11,9 +11,23 @@
 
 #include "base/shared_memory.hpp"
 #include "connection/remarks.hpp"
-#include "joust/session.hpp"
+#include "joust/service.hpp"
 
 namespace joust {
+
+// Of all connections of a run whose messages travel in datagrams.
+struct DatagramCounts {
+  std::uint64_t expected = 0;      // by their numbers, and what the peers said in the end
+  std::uint64_t received = 0;      // each once
+  std::uint64_t lost = 0;          // expected, and not received
+  std::uint64_t duplicated = 0;    // dropped: they had been received, or were too old to tell
+  std::uint64_t out_of_order = 0;  // received after later ones
+  std::uint64_t foreign = 0;       // dropped: of no connection, or of something else
+  std::uint64_t truncated = 0;     // dropped: incomplete, or changed on the way
+  std::uint64_t kernel_drops = 0;  // by the kernel, for want of room in the socket's buffer
+  std::uint64_t not_sent = 0;      // refused by the kernel, and dropped
+  std::uint64_t unreachable = 0;   // errors that the network reported (ICMP)
+};
 
 // An engine's counts during a run, for the results. All methods: any thread, and any process that was forked
 // since: the counts are shared with it. The counting methods do not throw: without memory for the text, the
@@ -22,6 +36,7 @@ class Tally {
   struct Books {
     std::atomic<std::uint64_t> opened{0}, unopened{0}, received{0}, sent{0};
     std::array<std::atomic<std::uint64_t>, kStages> by_stage{};
+    std::array<std::atomic<std::uint64_t>, sizeof(DatagramCounts) / sizeof(std::uint64_t)> datagrams{};
     Remarks complaints{}, notes{}, missing{};
   };
   SharedMemory<Books> books_{};
@@ -40,6 +55,10 @@ class Tally {
     return books_->by_stage[static_cast<std::size_t>(stage)].load();
   }
   std::uint64_t failures() const;
+
+  void add(const DatagramCounts& counts) noexcept;
+  DatagramCounts datagrams() const;
+  ResultGroup datagrams_group() const;  // the same, for the results
 
   // A message for people about this run ("the accept queue was left full 3 times"); kept once each.
   void note(std::string_view text) noexcept { books_->notes.keep(text); }

@@ -11,6 +11,7 @@
 #include "joust/engines.hpp"
 #include "joust/limits.hpp"
 #include "joust/service.hpp"
+#include "net/transport.hpp"
 
 // The interface of an engine: the input of a run, and the descriptor. Programs that link the library use only
 // joust/engines.hpp.
@@ -70,6 +71,7 @@ struct Engine {
   bool in_process = false;          // no transport: client and server sessions meet in one process
   bool separate_processes = false;  // as server: a process for each connection, with its own service
   Delivery delivery = {};
+  Transport transport = Transport::stream;  // of its sockets
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event

@@ -26,7 +26,10 @@
   engine(kAsioCoroutines)     \
   engine(kQt)                 \
   engine(kQtThreads)          \
-  engine(kQtPool)
+  engine(kQtPool)             \
+  engine(kUdpCoroutines)      \
+  engine(kUdpReuseport)       \
+  engine(kUdpBatched)
 
 namespace joust {
 

@@ -105,9 +105,11 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   std::vector<Endpoint> endpoints = resolved_target(options.connect, options.limits.resolve);
   Tally tally;
   SocketOptions socket = options.socket;
-  settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);
+  check_transport(endpoints.front(), engine.transport);
+  if (engine.transport == Transport::stream)
+    settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);
   notes = tally.notes();
-  target.emplace(options.connect, std::move(endpoints), socket);
+  target.emplace(options.connect, std::move(endpoints), socket, engine.transport);
 }
 
 Client::Client(Protocol protocol, ClientOptions options)

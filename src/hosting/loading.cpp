@@ -40,6 +40,7 @@ LoadResult Loading::result(const Usage& used, bool interrupted) const {
   result.notes = tally_.notes();
   result.missing = tally_.missing();
   result.groups = asking_->results();
+  if (engine_.delivery.by_message()) result.groups.push_back(tally_.datagrams_group());
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include "joust/protocol.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
+#include "net/transport.hpp"
 
 // What a program asks of engines, protocols and addresses, checked. The command line and the classes for
 // embedding share these functions, so that both refuse in the same words: std::invalid_argument for what
@@ -64,6 +65,9 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public)
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
 std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
+
+// Refuses an address that sockets of the transport cannot have.
+void check_transport(const Endpoint& endpoint, Transport transport);
 
 // Whether sockets of the endpoint's kind get the congestion control. One that the user has chosen and this
 // machine refuses throws; where the default is refused, the machine's own takes its place, and the tally

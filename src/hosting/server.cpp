@@ -58,8 +58,11 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;
-  for (const Endpoint& endpoint : endpoints) settle_congestion(socket, chosen, endpoint, tally);
-  listeners.emplace(endpoints, socket);
+  for (const Endpoint& endpoint : endpoints) {
+    check_transport(endpoint, engine.transport);
+    if (engine.transport == Transport::stream) settle_congestion(socket, chosen, endpoint, tally);
+  }
+  listeners.emplace(endpoints, socket, engine.transport);
   for (const std::string& address : listeners->left_out()) tally.note("not listening on " + address);
 }
 
@@ -174,6 +177,7 @@ ServerStatistics Server::statistics() const {
     statistics.failures[stage] = tally.failures(static_cast<Stage>(stage));
   const std::lock_guard lock(state_->mutex);
   if (state_->phase == State::Phase::over) statistics.groups = state_->service->results();
+  if (state_->engine.delivery.by_message()) statistics.groups.push_back(tally.datagrams_group());
   return statistics;
 }
 

@@ -64,21 +64,27 @@ AcceptOutcome accept_outcome(int error) {
   }
 }
 
-Listener::Listener(const Endpoint& endpoint, const SocketOptions& options)
-    : socket_(stream_socket(endpoint.family(), SOCK_NONBLOCK)),
-      longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
-  checked(socket_.get(), "socket({})", endpoint.family());
+// Of an address that a stream socket has left, or of which a file has remained.
+void Listener::claim(const Endpoint& endpoint) const {
   if (endpoint.family() == AF_UNIX) {
     refuse_directory(endpoint);
-    remove_stale(endpoint);
-  } else {
-    const int on = 1;
-    checked(::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on),
-            "setsockopt(SO_REUSEADDR)");
+    return remove_stale(endpoint);
   }
+  const int on = 1;
+  checked(::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), "setsockopt(SO_REUSEADDR)");
+}
+
+Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport)
+    : options_(options),
+      socket_(transport == Transport::stream ? stream_socket(endpoint.family(), SOCK_NONBLOCK)
+                                             : datagram_socket(endpoint.family(), SOCK_NONBLOCK)),
+      longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
+  checked(socket_.get(), "socket({})", endpoint.family());
+  if (transport == Transport::stream) claim(endpoint);
   apply(options, socket_.get());
   checked(::bind(socket_.get(), endpoint.raw(), endpoint.size), "bind({})", to_text(endpoint));
-  checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
+  if (transport == Transport::stream)
+    checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
   bound_ = endpoint;
   if (endpoint.family() != AF_UNIX) {
     bound_.size = sizeof bound_.storage;
@@ -86,6 +92,18 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options)
             "getsockname()");
   }
   own_facts_ = read_back(socket_.get());
+}
+
+// Only now may the address be shared: two servers that are started with one address are a mistake.
+Fd Listener::sibling() const {
+  const int on = 1;
+  Fd socket = datagram_socket(bound_.family(), SOCK_NONBLOCK);
+  checked(socket.get(), "socket({})", bound_.family());
+  for (const int sharing : {socket_.get(), socket.get()})
+    checked(::setsockopt(sharing, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), "setsockopt(SO_REUSEPORT)");
+  apply(options_, socket.get());
+  checked(::bind(socket.get(), bound_.raw(), bound_.size), "bind({})", address());
+  return socket;
 }
 
 Listener::~Listener() {

@@ -10,6 +10,7 @@
 #include "base/fd.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
+#include "net/transport.hpp"
 
 namespace joust {
 
@@ -37,10 +38,11 @@ inline constexpr std::string_view kAcceptingPausedForThreads =
 inline constexpr std::string_view kLeftInQueue =
     "the stop reset peers in the accept queue: out of descriptors or memory, or at the connection limit";
 
-// A bound, listening, non-blocking stream socket with the scenario's options. One thread accepts.
+// A bound, non-blocking socket with the scenario's options. A stream socket listens, and one thread accepts.
+// A datagram socket has neither connections nor a queue of them: fd() is what peers send to.
 class Listener {
  public:
-  Listener(const Endpoint& endpoint, const SocketOptions& options);
+  Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport = Transport::stream);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -67,6 +69,10 @@ class Listener {
     return true;
   }
 
+  // Datagrams: another socket with the same address and options. The kernel then shares the peers out by
+  // their addresses (SO_REUSEPORT). Throws std::system_error.
+  Fd sibling() const;
+
   // Refuses further peers. Those still in the queue are reset.
   void close();
 
@@ -76,10 +82,12 @@ class Listener {
   void note_facts(int connection) const;  // keeps those of the first only
 
  private:
+  void claim(const Endpoint& endpoint) const;
   std::size_t close_queue();
   bool is_queue_empty() const;
   void unlink_path();
 
+  SocketOptions options_;
   Fd socket_;
   Endpoint bound_;
   std::size_t longest_queue_;  // connections

@@ -20,7 +20,8 @@ bool is_lacking(int error) {
 
 }  // namespace
 
-Listeners::Listeners(std::span<const Endpoint> endpoints, const SocketOptions& options) {
+Listeners::Listeners(std::span<const Endpoint> endpoints, const SocketOptions& options, Transport transport)
+    : transport_(transport) {
   const bool any_port = endpoints.size() > 1 && port_of(endpoints.front()) == 0;
   for (int tries = any_port ? kPortTries : 1; all_.empty(); --tries) {
     try {
@@ -40,10 +41,9 @@ void Listeners::open_all(std::span<const Endpoint> endpoints, const SocketOption
 }
 
 void Listeners::open(const Endpoint& endpoint, const SocketOptions& options) {
-  const Endpoint where =
-      owned_.empty() ? endpoint : with_port(endpoint, port_of(owned_.front()->endpoint()));
+  const Endpoint where = owned_.empty() ? endpoint : with_port(endpoint, port_of(owned_.front()->endpoint()));
   try {
-    owned_.push_back(std::make_unique<Listener>(where, options));
+    owned_.push_back(std::make_unique<Listener>(where, options, transport_));
   } catch (const std::system_error& error) {
     if (!is_lacking(error.code().value())) throw;
     if (!refusal_) refusal_ = std::current_exception();

@@ -3,9 +3,13 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#ifdef __linux__
+#include <linux/sock_diag.h>
+#endif
 #include <sys/time.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fstream>
 
@@ -47,11 +51,29 @@ std::string kernel_list(const std::string& name) {
   return line.empty() ? "nothing it would name" : line;
 }
 
+// More than a busy loop leaves unread between two turns. (The kernel counts several times a small datagram's
+// size.)
+constexpr int kDatagramBuffer = 16 << 20;
+
+// A privileged process may have more than net.core.rmem_max. Others get that much of what they ask for.
+void enlarge_receive_buffer(int socket) {
+#ifdef SO_RCVBUFFORCE
+  if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &kDatagramBuffer, sizeof kDatagramBuffer) == 0) return;
+#endif
+  // Other systems refuse more than they give, so less is asked for.
+  for (int bytes = kDatagramBuffer; bytes > 64 << 10; bytes /= 2)
+    if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0) return;
+}
+
 }  // namespace
 
 void apply(const SocketOptions& options, int socket) {
   if (options.send_buffer > 0) set(socket, SOL_SOCKET, SO_SNDBUF, options.send_buffer, "SO_SNDBUF");
   if (options.receive_buffer > 0) set(socket, SOL_SOCKET, SO_RCVBUF, options.receive_buffer, "SO_RCVBUF");
+  if (get(socket, SOL_SOCKET, SO_TYPE) == SOCK_DGRAM) {
+    if (options.receive_buffer == 0) enlarge_receive_buffer(socket);
+    return;
+  }
   const auto family = family_of(socket);
   if (checked(family ? *family : -1, "getsockopt(SO_DOMAIN)") == AF_UNIX) return;
   set(socket, IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0, "TCP_NODELAY");
@@ -82,6 +104,16 @@ SocketFacts read_back(int socket) {
   facts.congestion = congestion_of(socket);
   if (get(socket, SOL_SOCKET, SO_ACCEPTCONN).value_or(0) != 0) facts.backlog = accept_queue(socket).backlog;
   return facts;
+}
+
+std::uint64_t dropped_datagrams([[maybe_unused]] int socket) {
+#ifdef SO_MEMINFO
+  std::array<std::uint32_t, SK_MEMINFO_VARS> figures{};
+  socklen_t size = sizeof figures;
+  if (::getsockopt(socket, SOL_SOCKET, SO_MEMINFO, figures.data(), &size) == 0)
+    return figures[SK_MEMINFO_DROPS];
+#endif
+  return 0;
 }
 
 void set_timeout(int socket, int option, Duration time) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,9 +20,10 @@ struct SocketFacts {
   std::optional<int> backlog;  // listeners: what the kernel granted
 };
 
-// Sets the options. On a listener they pass to every accepted connection. A congestion control that is not
-// allowed here is left at the machine's default, which read_back shows. Throws std::system_error for the
-// rest.
+// Sets the options; of a datagram socket only its buffers. Where no size is asked for, its receive buffer is
+// made as large as it may be here, because nothing holds senders back. On a listener they pass to every
+// accepted connection. A congestion control that is not allowed here is left at the machine's default, which
+// read_back shows. Throws std::system_error for the rest.
 void apply(const SocketOptions& options, int socket);
 
 // Why TCP sockets of that family (AF_INET, AF_INET6) cannot have the congestion control; empty where they
@@ -29,6 +31,10 @@ void apply(const SocketOptions& options, int socket);
 std::string congestion_refused(const std::string& name, int family);
 
 SocketFacts read_back(int socket);
+
+// How many datagrams the kernel has dropped for want of room in this socket's buffer. 0 where it does not
+// tell.
+std::uint64_t dropped_datagrams(int socket);
 
 // Sets a timeout of a blocking socket: SO_RCVTIMEO or SO_SNDTIMEO, at least 1 us.
 void set_timeout(int socket, int option, Duration time);

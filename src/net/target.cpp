@@ -15,7 +15,7 @@ bool is_full_backlog(int error, int family) {
 
 Fd Target::make_socket(std::size_t index, int flags) const {
   const int family = endpoints_[index].family();
-  Fd socket = stream_socket(family, flags);
+  Fd socket = transport_ == Transport::stream ? stream_socket(family, flags) : datagram_socket(family, flags);
   checked(socket.get(), "socket() for {}", name_);
   apply(options_, socket.get());
   if (sources_ > 1 && is_ipv4_loopback(endpoints_[index]))

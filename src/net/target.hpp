@@ -13,6 +13,7 @@
 #include "joust/session.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
+#include "net/transport.hpp"
 
 namespace joust {
 
@@ -25,8 +26,12 @@ bool is_full_backlog(int error, int family);
 // thread.
 class Target {
  public:
-  Target(std::string name, std::vector<Endpoint> endpoints, SocketOptions options)
-      : name_(std::move(name)), endpoints_(std::move(endpoints)), options_(std::move(options)) {}
+  Target(std::string name, std::vector<Endpoint> endpoints, SocketOptions options,
+         Transport transport = Transport::stream)
+      : name_(std::move(name)),
+        endpoints_(std::move(endpoints)),
+        options_(std::move(options)),
+        transport_(transport) {}
 
   const std::string& name() const { return name_; }
   std::size_t endpoints() const { return endpoints_.size(); }
@@ -50,6 +55,7 @@ class Target {
   std::string name_;
   std::vector<Endpoint> endpoints_;
   SocketOptions options_;
+  Transport transport_;
   std::uint64_t sources_ = 1;
   mutable std::atomic<std::uint64_t> next_source_ = 0;
   mutable std::mutex mutex_;

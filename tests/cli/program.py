@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
 BUILD = os.environ["JOUST_BUILD"]
 JOUST = os.path.join(BUILD, "joust")
 CALCULATOR = os.path.join(BUILD, "examples", "calculator", "calculator")
+TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
 PATIENCE_S = 120
 
 
@@ -92,6 +95,12 @@ class Case(unittest.TestCase):
         done = run("load", "--json", file, *arguments, program=program)
         with open(file, encoding="utf-8") as text:
             return done, json.load(text)
+
+    def valid(self, file):
+        """A result that is as its schema says."""
+        validate = [sys.executable, "-B", os.path.join(TESTS, "validate_result.py"), SCHEMA, file]
+        done = subprocess.run(validate, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def refused(self, done, *words):
         """A usage error: exit code 2, nothing on stdout, and all of `words` on stderr."""

@@ -16,7 +16,11 @@ PEERS = 300
 
 def serving_engines():
     engines = json.loads(run("engines", "--json").stdout)
-    return [engine["name"] for engine in engines if "serve" in engine["roles"] and engine["available"]]
+    return [
+        engine["name"]
+        for engine in engines
+        if "serve" in engine["roles"] and engine["available"] and engine["delivery"] == "stream"
+    ]
 
 
 def hold(server):

@@ -44,7 +44,7 @@ class FilePipes : public FileTest {
  private:
   unsigned uploads_ = 0;
 };
-JOUST_ENGINES(FilePipes, Role::serve, defaults);
+JOUST_ENGINES(FilePipes, variants, Role::serve, defaults);
 
 bool has_note(Server& server, std::string_view words) {
   const std::vector<std::string> notes = server.tally().notes();

@@ -126,7 +126,7 @@ Server::Server(const Variant& variant, Service& service, const Serving& how)
 
 Server::Server(const Variant& variant, Service& service, const Serving& how,
                std::span<const Endpoint> endpoints)
-    : listeners_(endpoints, how.socket),
+    : listeners_(endpoints, how.socket, variant.engine->transport),
       endpoint_(listeners_.all().front()->endpoint()),
       run_(variant, how.limits, {.service = service, .listeners = listeners_.all()}) {}
 
@@ -137,7 +137,7 @@ void Server::stop() {
 
 Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
                    const Limits& limits)
-    : target_("the test's server", std::move(to), {}),
+    : target_("the test's server", std::move(to), {}, variant.engine->transport),
       run_(variant, limits, {.service = service, .target = &target_, .dials = dials}) {}
 
 void expect_to_be_served(Peer& peer) {

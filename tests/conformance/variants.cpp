@@ -79,6 +79,16 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   return all;
 }
 
+std::vector<Variant> variants(Role role, Settings which, Delivery::Kind kind) {
+  std::vector<Variant> all;
+  for (const Engine* engine : tested_engines()) {
+    const bool plays = role == Role::serve ? engine->serves : engine->dials;
+    if (!plays || engine->in_process || engine->delivery.kind != kind) continue;
+    std::ranges::move(variants_of(*engine, which), std::back_inserter(all));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Variant& variant) {
@@ -86,13 +96,11 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
 }
 
 std::vector<Variant> variants(Role role, Settings which) {
-  std::vector<Variant> all;
-  for (const Engine* engine : tested_engines()) {
-    const bool plays = role == Role::serve ? engine->serves : engine->dials;
-    if (!plays || engine->in_process || engine->delivery.by_message()) continue;
-    std::ranges::move(variants_of(*engine, which), std::back_inserter(all));
-  }
-  return all;
+  return variants(role, which, Delivery::Kind::stream);
+}
+
+std::vector<Variant> message_variants(Role role, Settings which) {
+  return variants(role, which, Delivery::Kind::message);
 }
 
 std::vector<Variant> variants_in_process() {

@@ -28,8 +28,9 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant);
 // settings change the calls that the suite tests (how a loop waits, reads, sends, stops).
 enum class Settings : std::uint8_t { defaults, pairwise };
 
-// Each engine for that role, over real sockets.
+// Each engine of streams for that role, over real sockets; and each engine of messages.
 std::vector<Variant> variants(Role role, Settings which);
+std::vector<Variant> message_variants(Role role, Settings which);
 
 // The engines without a transport, likewise.
 std::vector<Variant> variants_in_process();
@@ -72,12 +73,15 @@ class CommonSessionsTest : public EngineTest {
 
 }  // namespace joust::conformance
 
-#define JOUST_ENGINES(suite, role, settings)                                                         \
-  INSTANTIATE_TEST_SUITE_P(                                                                          \
-      Engines, suite,                                                                                \
-      testing::ValuesIn(joust::conformance::variants(role, joust::conformance::Settings::settings)), \
+#define JOUST_ENGINES(suite, which, role, settings)                                               \
+  INSTANTIATE_TEST_SUITE_P(                                                                       \
+      Engines, suite,                                                                             \
+      testing::ValuesIn(joust::conformance::which(role, joust::conformance::Settings::settings)), \
       [](const auto& tested) { return tested.param.name; })
 
-// A suite for every engine of that role, with pairwise settings or defaults.
-#define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, role, pairwise)
-#define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, role, defaults)
+// A suite for every engine of that role and kind, with pairwise settings or defaults.
+#define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, variants, role, pairwise)
+#define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, variants, role, defaults)
+#define JOUST_EVERY_MESSAGE_ENGINE(suite, role) JOUST_ENGINES(suite, message_variants, role, pairwise)
+#define JOUST_EVERY_MESSAGE_ENGINE_AS_IT_COMES(suite, role) \
+  JOUST_ENGINES(suite, message_variants, role, defaults)

@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kElsewhere = "on systems other than Linux only";
 
+constexpr const char* kDatagram = "its failure is a lost datagram, which the suite MessageFaults shows";
+
 // Calls that are not wrapped.
 const std::map<std::string, std::string> kLeftOut{
     {"accept", kElsewhere},
@@ -54,6 +56,10 @@ const std::map<std::string, std::string> kLeftOut{
     {"pipe", kElsewhere},
     {"prctl", "a refused timer slack only shows as lateness, which the load tells"},
     {"procctl", kElsewhere},
+    {"recvfrom", kDatagram},
+    {"recvmmsg", kDatagram},
+    {"sendmmsg", kDatagram},
+    {"sendto", kDatagram},
     {"pthread_attr_destroy", "no system call"},
     {"pthread_attr_init", "no system call"},
     {"pthread_attr_setstacksize", "no system call"},

@@ -27,6 +27,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Fuzzing,
                                          Target{"FileServer", file_server, file_corpus},
                                          Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
                                          Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
+                                         Target{"Datagrams", datagrams, datagram_corpus},
                                          Target{"WorkServer", work_server, work_corpus},
                                          Target{"WorkClient", work_client, work_corpus,
                                                 2'000}),  // each with the records of a load

@@ -18,5 +18,6 @@ std::string broadcast_frames(Bytes input);
 std::string broadcast_room(Bytes input);
 std::string work_server(Bytes input);
 std::string work_client(Bytes input);
+std::string datagrams(Bytes input);
 
 }  // namespace joust::fuzz

@@ -29,7 +29,7 @@ LAYERS = {
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/crew/", "engines/forking/",
-                "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
+                "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
                 "engines/coroutines/"},
     "protocols": set(),
     "cli": {"cli/common/"},

@@ -11,6 +11,10 @@ Fd stream_socket(int family, int flags) {
   return Fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
+Fd datagram_socket(int family, int flags) {
+  return Fd(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | flags, 0));
+}
+
 int accept_socket(int listener, int flags) {
   return ::accept4(listener, nullptr, nullptr, flags);
 }
@@ -35,6 +39,10 @@ Fd with_flags(Fd socket, int flags) {
 
 Fd stream_socket(int family, int flags) {
   return with_flags(Fd(::socket(family, SOCK_STREAM, 0)), flags);
+}
+
+Fd datagram_socket(int family, int flags) {
+  return with_flags(Fd(::socket(family, SOCK_DGRAM, 0)), flags);
 }
 
 int accept_socket(int listener, int flags) {

@@ -22,6 +22,9 @@ namespace joust {
 // set, where the call fails.
 Fd stream_socket(int family, int flags);
 
+// The same for SOCK_DGRAM.
+Fd datagram_socket(int family, int flags);
+
 // accept4() without the peer's address; `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC. Fails as accept4() does.
 int accept_socket(int listener, int flags);
 

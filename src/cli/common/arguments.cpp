@@ -185,8 +185,13 @@ void SocketArguments::add_to(Command command) {
   add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");
 }
 
-void SocketArguments::settle_congestion(const Endpoint& endpoint, Tally& tally) {
-  joust::settle_congestion(options, congestion_chosen, endpoint, tally);
+void SocketArguments::settle(const Endpoint& endpoint, Transport transport, Tally& tally) {
+  check_transport(endpoint, transport);
+  if (transport == Transport::stream) return settle_congestion(options, congestion_chosen, endpoint, tally);
+  if (nodelay_chosen || congestion_chosen)
+    throw UsageError(
+        fmt::format("--{} is an option of TCP, and the engine's sockets are of UDP: leave it out",
+                    nodelay_chosen ? "nodelay" : "congestion"));
 }
 
 const Protocol& resolve_protocol(const Program& program, const std::string& name) {

@@ -32,7 +32,8 @@ struct SocketArguments {
 
   void add_to(Command command);
 
-  void settle_congestion(const Endpoint& endpoint, Tally& tally);
+  // Refuses what sockets of the transport cannot have, and settles the congestion control.
+  void settle(const Endpoint& endpoint, Transport transport, Tally& tally);
 };
 
 // -e ENGINE or ENGINE:KNOB=VALUE, -t N --wait W, every knob any engine has, and --cpus.

@@ -17,6 +17,10 @@ std::string no_pidfds() {
   return "its parent process watches the others through pidfds, which only Linux has";
 }
 
+std::string no_datagrams() {
+  return "the engines on UDP wait with epoll, which only Linux has";
+}
+
 constexpr std::string_view kSummary = "for Linux only", kThreads = "-";
 
 }  // namespace
@@ -35,5 +39,11 @@ extern const Engine kProcesses{
     .name = "processes", .summary = kSummary, .threads = kThreads, .unavailable = no_pidfds};
 extern const Engine kTwoProcesses{
     .name = "two-processes", .summary = kSummary, .threads = kThreads, .unavailable = no_pidfds};
+extern const Engine kUdpBatched{
+    .name = "udp-batched", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
+extern const Engine kUdpCoroutines{
+    .name = "udp-coroutines", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
+extern const Engine kUdpReuseport{
+    .name = "udp-reuseport", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
 
 }  // namespace joust

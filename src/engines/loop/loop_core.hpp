@@ -30,9 +30,9 @@
 
 namespace joust {
 
-// The state of a peer that every event loop needs. An engine derives its own type and adds the state of its
-// kernel interface. As a Place, a peer is in one queue of its loop at a time: the peers to be served again in
-// this turn or the next, or those that leave.
+// The state of a peer that every event loop of streams needs. An engine derives its own type and adds the
+// state of its kernel interface. As a Place, a peer is in one queue of its loop at a time: the peers to be
+// served again in this turn or the next, or those that leave.
 struct LoopPeer : Timed, Place {
   explicit LoopPeer(Fd&& owned) : socket(std::move(owned)) {}
 
@@ -123,8 +123,15 @@ class LoopCore {
   template <typename Step>
   void guarded(Peer& peer, Step&& step);
 
-  // Role serve
-  void admit(Fd socket);
+  // Role serve. The arguments are those of the Peer's constructor: its socket, as a rule.
+  template <typename... Args>
+  void admit(Args&&... args);
+  // The same for a peer that was not accepted from a listener.
+  template <typename... Args>
+  void admit_newcomer(Args&&... args) {
+    group_.open.fetch_add(1);
+    admit(std::forward<Args>(args)...);
+  }
   void admit_dealt();
   std::span<Listener* const> listeners() const { return listeners_; }  // of loop 0, until the stop
   void accept_peers(const Listener& listener, int flags);
@@ -148,13 +155,18 @@ class LoopCore {
   std::uint64_t passed_publications() const { return seen_; }
   bool is_gathering() const;
   void end_accepting(int flags);
+  // In place of end_accepting(), where nobody is accepted from listeners: these stay open.
+  void end_admitting() {
+    if (index_ == 0) group_.end_dealing();
+  }
   bool may_drain() const { return !hosting_.serves() || group_.dealing_ended(); }
   void begin_drain();
   bool draining() const { return drain_by_.has_value(); }
   bool over() const;
 
  private:
-  Peer& add(Fd socket);
+  template <typename... Args>
+  Peer& add(Args&&... args);
   void open(Peer& peer);
   void settle(Peer& peer);
   void fail(Peer& peer, const Failure& failure) noexcept;

@@ -31,16 +31,17 @@ LoopCore<Peer>::~LoopCore() {
 // The life of a peer.
 
 template <typename Peer>
-Peer& LoopCore<Peer>::add(Fd socket) {
+template <typename... Args>
+Peer& LoopCore<Peer>::add(Args&&... args) {
   timers_.make_room(peers_.size() + 2);  // arming a deadline then never allocates
-  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  peers_.push_back(std::make_unique<Peer>(std::forward<Args>(args)...));
   peers_.back()->index = peers_.size() - 1;
   return *peers_.back();
 }
 
 template <typename Peer>
 void LoopCore<Peer>::open(Peer& peer) {
-  open_session(hosting_, peer.socket.get(), peer.connection, now_);
+  open_session(hosting_, peer, now_);
   if (drain_by_) peer.connection->drain(now_);  // a connection opened after the stop is drained at once
   serve(peer);
   settle(peer);
@@ -123,9 +124,10 @@ void LoopCore<Peer>::fail(Peer& peer, const Failure& failure) noexcept {
 // Role serve.
 
 template <typename Peer>
-void LoopCore<Peer>::admit(Fd socket) {
+template <typename... Args>
+void LoopCore<Peer>::admit(Args&&... args) {
   try {
-    Peer& peer = add(std::move(socket));
+    Peer& peer = add(std::forward<Args>(args)...);
     guarded(peer, [&] { tell(peer, News::established); });
   } catch (const std::exception& error) {
     refuse(error);

@@ -12,4 +12,10 @@ namespace joust {
 // The connection of this socket is established: makes its session. Any thread.
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now);
 
+// The same for a peer of LoopCore. Peers of another kind have an overload of their own.
+template <typename Peer>
+void open_session(const Hosting& hosting, Peer& peer, Time now) {
+  open_session(hosting, peer.socket.get(), peer.connection, now);
+}
+
 }  // namespace joust

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to DIRECTORY/file,
-// DIRECTORY/broadcast and DIRECTORY/work.
+// DIRECTORY/broadcast, DIRECTORY/work and DIRECTORY/datagram.
 #include <filesystem>
 #include <fstream>
 
@@ -23,4 +23,5 @@ int main(int argc, char** argv) {
   write(folder / "file", joust::fuzz::file_corpus());
   write(folder / "broadcast", joust::fuzz::broadcast_corpus());
   write(folder / "work", joust::fuzz::work_corpus());
+  write(folder / "datagram", joust::fuzz::datagram_corpus());
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "connection/datagram.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "base/digest.hpp"
+#include "base/endian.hpp"
+#include "base/random.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::uint16_t kMagic = 0x4a31;  // "J1"
+constexpr unsigned kPacked = 1, kKeepAlive = 2, kUnknown = 4;
+
+unsigned flags_of(const DatagramHead& head) {
+  return (head.packed ? kPacked : 0) | (head.keep_alive ? kKeepAlive : 0) | (head.unknown ? kUnknown : 0);
+}
+
+std::uint32_t check_of(const DatagramHead& head, Bytes payload) {
+  const std::uint64_t rest =
+      static_cast<std::uint64_t>(head.kind) << 32 | flags_of(head) << 16 | payload.size();
+  return static_cast<std::uint32_t>(mixed(mixed(mixed(checksum(payload) + rest) ^ head.token) ^ head.number));
+}
+
+}  // namespace
+
+void write_datagram(const DatagramHead& head, Bytes payload, DatagramOut& out) {
+  assert(DatagramHead::kBytes + payload.size() <= kLargestDatagram);
+  std::byte* const to = out.head.data();
+  write_big_endian(kMagic, to);
+  to[2] = static_cast<std::byte>(head.kind);
+  to[3] = static_cast<std::byte>(flags_of(head));
+  write_big_endian(check_of(head, payload), to + 4);
+  write_big_endian(head.token, to + 8);
+  write_big_endian(head.number, to + 16);
+  write_big_endian(static_cast<std::uint16_t>(payload.size()), to + 24);
+  const bool inside = payload.data() == to + DatagramHead::kBytes;
+  out.head_size = DatagramHead::kBytes + (inside ? payload.size() : 0);
+  out.tail = inside ? Bytes{} : payload;
+}
+
+void write_signal(const DatagramHead& head, DatagramOut& out) {
+  const std::size_t padding = head.kind == DatagramKind::join ? kJoinBytes - DatagramHead::kBytes : 0;
+  std::byte* const behind = out.head.data() + DatagramHead::kBytes;
+  std::fill_n(behind, padding, std::byte{});
+  write_datagram(head, {behind, padding}, out);
+}
+
+std::expected<Datagram, NoDatagram> parse_datagram(Bytes bytes) {
+  if (bytes.size() < DatagramHead::kBytes) return std::unexpected(NoDatagram::truncated);
+  const std::byte* const from = bytes.data();
+  const auto kind = std::to_integer<unsigned>(from[2]), flags = std::to_integer<unsigned>(from[3]);
+  const bool known = kind >= static_cast<unsigned>(DatagramKind::join) &&
+                     kind <= static_cast<unsigned>(DatagramKind::left) &&
+                     flags <= (kPacked | kKeepAlive | kUnknown);
+  if (read_big_endian<std::uint16_t>(from) != kMagic || !known) return std::unexpected(NoDatagram::foreign);
+  Datagram datagram{.head = {.kind = static_cast<DatagramKind>(kind),
+                             .packed = (flags & kPacked) != 0,
+                             .keep_alive = (flags & kKeepAlive) != 0,
+                             .unknown = (flags & kUnknown) != 0,
+                             .token = read_big_endian<std::uint64_t>(from + 8),
+                             .number = read_big_endian<std::uint64_t>(from + 16)},
+                    .payload = bytes.subspan(DatagramHead::kBytes)};
+  if (datagram.payload.size() != read_big_endian<std::uint16_t>(from + 24) ||
+      check_of(datagram.head, datagram.payload) != read_big_endian<std::uint32_t>(from + 4))
+    return std::unexpected(NoDatagram::truncated);
+  if (!is_well_formed(datagram)) return std::unexpected(NoDatagram::foreign);
+  return datagram;
+}
+
+std::optional<Bytes> take_message(const DatagramHead& head, Bytes& payload) {
+  if (payload.empty()) return std::nullopt;
+  std::size_t before = 0, size = payload.size();
+  if (head.packed) {
+    if (payload.size() <= kPackedSizeBytes) return std::nullopt;
+    before = kPackedSizeBytes;
+    size = read_big_endian<std::uint16_t>(payload.data());
+    if (size == 0 || size > payload.size() - before) return std::nullopt;
+  }
+  const Bytes message = payload.subspan(before, size);
+  payload = payload.subspan(before + size);
+  return message;
+}
+
+bool is_well_formed(const Datagram& datagram) {
+  if (datagram.head.kind == DatagramKind::join)
+    return DatagramHead::kBytes + datagram.payload.size() >= kJoinBytes;
+  if (datagram.head.kind != DatagramKind::data) return datagram.payload.empty();
+  Bytes rest = datagram.payload;
+  if (rest.empty()) return false;
+  while (take_message(datagram.head, rest)) {
+  }
+  return rest.empty();
+}
+
+}  // namespace joust

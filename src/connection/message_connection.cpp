@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include "connection/message_connection.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long datagrams that a peer has sent before it left may be overtaken by its word of that.
+constexpr Duration kLate = milliseconds(20);
+constexpr Duration kFirstLeavePause = milliseconds(20);
+
+}  // namespace
+
+MessageConnection::MessageConnection(std::unique_ptr<Session> session, const MessageLink& link,
+                                     const Limits& limits, Tally& tally, Time now)
+    : session_(std::move(session)),
+      link_(link),
+      limits_(limits),
+      tally_(tally),
+      heard_(now),
+      said_(now),
+      owes_joined_(link.side == MessageLink::Side::server) {
+  session_->on_open(now);
+  tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
+  proceed(now);
+}
+
+MessageConnection::~MessageConnection() {
+  if (session_) end_session();
+  counts_.expected = numbers_.expected();
+  counts_.received = numbers_.received();
+  counts_.lost = numbers_.missing();
+  tally_.add(counts_);
+  tally_.received.fetch_add(bytes_received_, std::memory_order_relaxed);
+  tally_.sent.fetch_add(bytes_sent_, std::memory_order_relaxed);
+}
+
+// Its complaint is counted, unless a failure was.
+void MessageConnection::end_session() {
+  if (!counted_ && !session_->complaint().empty())
+    tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
+  session_.reset();
+  held_.clear();
+}
+
+void MessageConnection::received(const Datagram& datagram, Time now) {
+  const DatagramHead& head = datagram.head;
+  const bool to_server = head.kind == DatagramKind::join;
+  const bool to_client = head.kind == DatagramKind::joined || head.kind == DatagramKind::challenge;
+  const bool misdirected = is_client() ? to_server : to_client;
+  if (head.token != link_.token || misdirected) {
+    ++counts_.foreign;
+    return;
+  }
+  bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
+  if (over_) return;
+  heard_ = now;
+  switch (head.kind) {
+    case DatagramKind::join:
+      owes_joined_ = session_ != nullptr;
+      break;
+    case DatagramKind::joined:
+      idle_of_peer_ = milliseconds(std::min<std::uint64_t>(head.number, 1U << 31));
+      break;
+    case DatagramKind::challenge:
+      break;  // repeated on the way; a server that knows us no more says `left`
+    case DatagramKind::data:
+      on_data(datagram, now);
+      break;
+    case DatagramKind::leave:
+      on_leave(head, now);
+      break;
+    case DatagramKind::left:
+      on_left(head, now);
+      break;
+  }
+  proceed(now);
+}
+
+void MessageConnection::on_data(const Datagram& datagram, Time now) {
+  using Arrival = ReceivedNumbers::Arrival;
+  const std::uint64_t number = datagram.head.number;
+  const Arrival arrival = numbers_.look_at(number);
+  if (arrival == Arrival::absurd) {
+    ++counts_.foreign;
+    return;
+  }
+  if (arrival == Arrival::duplicate) {
+    ++counts_.duplicated;
+    return;
+  }
+  // What the session does not want is held for it, within a limit. Beyond it the datagram is lost.
+  offer_held(now);
+  if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn)
+    return tally_.note("datagrams were dropped: a session took them more slowly than they came");
+  numbers_.add(number);
+  if (arrival == Arrival::late) ++counts_.out_of_order;
+  deliver(datagram, now);
+}
+
+void MessageConnection::deliver(const Datagram& datagram, Time now) {
+  Bytes payload = datagram.payload;
+  while (const auto message = take_message(datagram.head, payload)) {
+    if (!session_ || told_finished_) return;
+    if (held_.empty() && session_->want() != Want::nothing) {
+      session_->on_bytes(*message, now);
+    } else if (!session_->finished()) {
+      held_.emplace_back(message->begin(), message->end());
+      held_bytes_ += message->size();
+    }
+  }
+}
+
+void MessageConnection::offer_held(Time now) {
+  while (!held_.empty() && session_->want() != Want::nothing) {
+    held_bytes_ -= held_.front().size();
+    session_->on_bytes(held_.front(), now);
+    held_.pop_front();
+  }
+}
+
+void MessageConnection::on_leave(const DatagramHead& head, Time now) {
+  numbers_.announce(head.number);
+  if (!session_) owes_left_ = true;  // the answer was lost
+  if (!std::exchange(peer_left_, true)) finishes_at_ = now + kLate;
+}
+
+// The answer to our own leave, or the end of a connection that the other side knows no more.
+void MessageConnection::on_left(const DatagramHead& head, Time now) {
+  if (!head.unknown) numbers_.announce(head.number);
+  if (leaving_ || !session_) {
+    over_ = true;
+    return;
+  }
+  failed({Stage::receive, ECONNRESET, "the peer does not know this connection"}, now);
+}
+
+void MessageConnection::failed(const Failure& failure, Time now) {
+  if (over_) return;
+  over_ = true;
+  if (!session_) return;
+  // A protocol error by the peer takes precedence over a later failure of the connection.
+  if (session_->complaint().empty()) {
+    counted_ = true;
+    tally_.failed(failure);
+  }
+  session_->on_failure(failure, now);
+}
+
+bool MessageConnection::session_shows() const {
+  Segment first;
+  return session_ && session_->output({&first, 1}) > 0;
+}
+
+// After each input: what follows from what the session says now.
+void MessageConnection::proceed(Time now) {
+  if (over_ || !session_) return;
+  offer_held(now);
+  const bool all_here = numbers_.missing() == 0 || now >= finishes_at_;
+  if (peer_left_ && !told_finished_ && held_.empty() && all_here) {
+    told_finished_ = true;
+    session_->on_peer_finished(now);
+  }
+  if (session_->gives_up()) {
+    over_ = true;
+    return;
+  }
+  if (!session_->finished() || session_shows()) return;
+  if (peer_left_) {
+    owes_left_ = true;
+    leaving_ = says_leave_ = false;
+  } else if (!std::exchange(leaving_, true)) {
+    says_leave_ = true;
+    leave_pause_ = kFirstLeavePause;
+    ends_at_ = now + limits_.linger;
+  }
+}
+
+void MessageConnection::on_time(Time now) {
+  if (over_) return;
+  if (now >= ends_at_) over_ = true;  // all was said, and there was time to answer
+  if (over_ || !session_) return;
+  if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
+  proceed(now);
+  if (leaving_ && now >= leave_at_) says_leave_ = true;
+  if (is_client() && !leaving_ && now >= said_ + keep_alive_after()) says_alive_ = true;
+  if (!over_ && now >= heard_ + limits_.idle)
+    failed({Stage::timeout, 0, "nothing came for the idle limit"}, now);
+}
+
+void MessageConnection::drain(Time now) {
+  if (over_ || !session_) return;
+  session_->on_drain(now);
+  proceed(now);
+}
+
+void MessageConnection::refresh(Time now) {
+  if (over_ || !session_) return;
+  session_->on_published(now);
+  proceed(now);
+}
+
+// Three in the time after which either side would give up, so that two may be lost.
+Duration MessageConnection::keep_alive_after() const {
+  return std::max<Duration>(std::min(idle_of_peer_, limits_.idle) / 4, milliseconds(1));
+}
+
+std::optional<Time> MessageConnection::deadline() const {
+  if (over_) return std::nullopt;
+  Time due = ends_at_;
+  if (!session_) return due;
+  if (leaving_ && !says_leave_) due = std::min(due, leave_at_);
+  if (peer_left_ && !told_finished_ && held_.empty()) due = std::min(due, finishes_at_);
+  if (is_client() && !leaving_ && !says_alive_) due = std::min(due, said_ + keep_alive_after());
+  due = std::min(due, heard_ + limits_.idle);
+  return std::min(due, session_->deadline().value_or(Time::max()));
+}
+
+}  // namespace joust

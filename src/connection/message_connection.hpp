@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/prefetch.hpp"
+#include "connection/datagram.hpp"
+#include "connection/received_numbers.hpp"
+#include "connection/tally.hpp"
+#include "joust/limits.hpp"
+#include "joust/service.hpp"
+
+namespace joust {
+
+// The facts about a connection that both sides have agreed on.
+struct MessageLink {
+  enum class Side : std::uint8_t { server, client };
+  Side side = Side::server;
+  std::uint64_t token = 0;
+  Delivery delivery{.kind = Delivery::Kind::message,
+                    .largest_message = kLargestDatagram - DatagramHead::kBytes};
+  bool packs = false;  // several whole messages in a datagram
+};
+
+// Joins a session to one peer over datagrams: the part that all engines of messages have in common. It makes
+// no system call. Its owner finds it by the peer's address, reports here, and asks here for the next step:
+//
+//   received()      a datagram of this peer, parsed
+//   output()        what shall I send?             then sent() or not_sent()
+//   ended()         is it over? then destroy
+//   deadline()      when to call on_time()
+//
+// Nothing is sent again but what ends the connection: a side whose session has finished and whose output is
+// sent says `leave` with its count, until the other has said `left` with its own, or until limits.linger. The
+// other side answers once its session has finished too; until then the connection is half-closed, as a
+// stream's can be. After its answer it stays for limits.linger, to answer again if the answer was lost; its
+// session has gone by then. A client that has nothing to send says so before the server's idle limit. One
+// thread at a time.
+class MessageConnection {
+ public:
+  MessageConnection(std::unique_ptr<Session> session, const MessageLink& link, const Limits& limits,
+                    Tally& tally, Time now);
+  ~MessageConnection();
+  MessageConnection(const MessageConnection&) = delete;
+  MessageConnection& operator=(const MessageConnection&) = delete;
+
+  // Inputs
+  void received(const Datagram& datagram, Time now);
+  void sent(std::size_t n, Time now);      // the first n datagrams of the last output()
+  void not_sent(std::size_t n, Time now);  // they were refused, and are dropped
+  void failed(const Failure& failure, Time now);
+  void on_time(Time now);  // may be called early
+  void drain(Time now);
+  void refresh(Time now);  // the service's publication count has changed
+
+  // Queries. output() fills in the next datagrams and returns their number. They refer to the session's bytes
+  // until the next input.
+  std::size_t output(std::span<DatagramOut> into, Time now);
+  bool has_output() const;
+  bool ended() const { return over_; }
+  // Only an answer may have to be repeated: nothing is lost for this side if it ends now.
+  bool only_lingers() const { return over_ || (session_ == nullptr && !owes_left_); }
+  std::optional<Time> deadline() const;
+  std::uint64_t token() const { return link_.token; }
+  void prefetch_session() const { prefetch(session_.get(), 384); }
+  // Everything is sent, and the other side's last word is all that is waited for.
+  bool is_leaving() const { return leaving_; }
+
+ private:
+  struct Shown {
+    DatagramKind kind;
+    std::size_t of_session;  // bytes of its output
+    std::size_t bytes;       // in all
+  };
+
+  void on_data(const Datagram& datagram, Time now);
+  void on_leave(const DatagramHead& head, Time now);
+  void on_left(const DatagramHead& head, Time now);
+  void deliver(const Datagram& datagram, Time now);
+  void offer_held(Time now);
+  void proceed(Time now);
+  void end_session();
+  bool session_shows() const;
+  Duration keep_alive_after() const;
+  bool is_client() const { return link_.side == MessageLink::Side::client; }
+  // message_output.cpp
+  std::size_t data(std::span<DatagramOut> into, Time now);
+  std::size_t write_messages(std::span<const Segment> shown, std::uint64_t number, DatagramOut& out);
+  void taken(std::size_t n, Time now);
+  void signal_taken(DatagramKind kind, Time now);
+
+  std::unique_ptr<Session> session_;  // null once only an answer may have to be repeated
+  const MessageLink link_;
+  const Limits& limits_;
+  Tally& tally_;
+  ReceivedNumbers numbers_;
+  DatagramCounts counts_;
+  std::uint64_t next_number_ = 0;  // of data to be sent
+  std::uint64_t bytes_received_ = 0, bytes_sent_ = 0;
+  std::vector<Shown> shown_;                 // by the last output()
+  std::deque<std::vector<std::byte>> held_;  // messages that the session does not want now
+  std::size_t held_bytes_ = 0;
+  Time heard_, said_;  // when a datagram came and went last
+  Duration idle_of_peer_ = Duration::max();
+  bool owes_joined_ = false;  // these four are signals to be sent
+  bool owes_left_ = false;
+  bool says_leave_ = false;
+  bool says_alive_ = false;
+  bool leaving_ = false;  // `leave` is repeated
+  bool peer_left_ = false;
+  bool told_finished_ = false;  // the session has been told
+  bool counted_ = false;        // as a failure
+  bool over_ = false;
+  Time leave_at_{};  // when to say it next
+  Duration leave_pause_{};
+  Time ends_at_ = Time::max();  // of waiting for the other side's last word
+  Time finishes_at_{};          // when the session is told that the peer has finished, whatever is missing
+};
+
+}  // namespace joust

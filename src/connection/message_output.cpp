@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// What a MessageConnection sends.
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+
+#include "base/endian.hpp"
+#include "connection/message_connection.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostMessages = 64;  // of one output()
+constexpr std::size_t kInHead = kPlainDatagram - DatagramHead::kBytes;
+constexpr Duration kLongestLeavePause = milliseconds(200);
+
+}  // namespace
+
+bool MessageConnection::has_output() const {
+  return !over_ && (owes_joined_ || owes_left_ || says_leave_ || says_alive_ || session_shows());
+}
+
+std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
+  shown_.clear();
+  if (over_) return 0;
+  std::size_t count = 0;
+  const auto show = [&](bool wanted, const DatagramHead& head) {
+    if (!wanted || count == into.size()) return;
+    write_signal(head, into[count]);
+    shown_.push_back({head.kind, 0, into[count++].size()});
+  };
+  const auto idle_ms = static_cast<std::uint64_t>(limits_.idle / milliseconds(1));
+  show(owes_joined_, {.kind = DatagramKind::joined, .token = link_.token, .number = idle_ms});
+  show(says_alive_, {.kind = DatagramKind::join, .keep_alive = true, .token = link_.token});
+  count += data(into.subspan(count), now);
+  show(says_leave_, {.kind = DatagramKind::leave, .token = link_.token, .number = next_number_});
+  show(owes_left_, {.kind = DatagramKind::left, .token = link_.token, .number = next_number_});
+  return count;
+}
+
+std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
+  if (!session_ || into.empty()) return 0;
+  std::array<Segment, kMostMessages> segments;
+  const std::size_t most = link_.packs ? segments.size() : std::min(into.size(), segments.size());
+  std::span<const Segment> rest(segments.data(), session_->output(std::span(segments).first(most)));
+  for (const Segment& segment : rest) {
+    assert(!segment.in_file());
+    if (segment.size() <= link_.delivery.largest_message) continue;
+    failed({Stage::send, EMSGSIZE, "a message is larger than a datagram"}, now);
+    return 0;
+  }
+  std::size_t count = 0;
+  for (; count < into.size() && !rest.empty(); ++count) {
+    DatagramOut& out = into[count];
+    const std::size_t messages = write_messages(rest, next_number_ + count, out);
+    std::size_t bytes = 0;
+    for (const Segment& segment : rest.first(messages)) bytes += segment.size();
+    shown_.push_back({DatagramKind::data, bytes, out.size()});
+    rest = rest.subspan(messages);
+  }
+  return count;
+}
+
+// Several short messages, each after its size, or a single one. Returns how many.
+std::size_t MessageConnection::write_messages(std::span<const Segment> shown, std::uint64_t number,
+                                              DatagramOut& out) {
+  std::byte* const payload = out.head.data() + DatagramHead::kBytes;
+  DatagramHead head{.kind = DatagramKind::data, .token = link_.token, .number = number};
+  std::size_t filled = 0, messages = 0;
+  for (; link_.packs && messages < shown.size(); ++messages) {
+    const Bytes message = shown[messages].bytes;
+    if (filled + kPackedSizeBytes + message.size() > kInHead) break;
+    write_big_endian(static_cast<std::uint16_t>(message.size()), payload + filled);
+    std::memcpy(payload + filled + kPackedSizeBytes, message.data(), message.size());
+    filled += kPackedSizeBytes + message.size();
+  }
+  if (messages > 1) {
+    head.packed = true;
+    write_datagram(head, {payload, filled}, out);
+    return messages;
+  }
+  const Bytes alone = shown.front().bytes;
+  const bool fits = alone.size() <= kInHead;
+  if (fits) std::memcpy(payload, alone.data(), alone.size());
+  write_datagram(head, fits ? Bytes(payload, alone.size()) : alone, out);
+  return 1;
+}
+
+void MessageConnection::sent(std::size_t n, Time now) {
+  for (const Shown& one : std::span(shown_).first(n)) bytes_sent_ += one.bytes;
+  taken(n, now);
+}
+
+void MessageConnection::not_sent(std::size_t n, Time now) {
+  counts_.not_sent += n;
+  taken(n, now);
+}
+
+// A datagram that was refused has its number too: the peer misses it.
+void MessageConnection::taken(std::size_t n, Time now) {
+  assert(n <= shown_.size());
+  std::size_t of_session = 0;
+  for (const Shown& one : std::span(shown_).first(n)) {
+    if (one.kind == DatagramKind::data)
+      ++next_number_;
+    else
+      signal_taken(one.kind, now);
+    of_session += one.of_session;
+  }
+  shown_.clear();
+  said_ = now;
+  if (over_ || !session_) return;
+  if (of_session > 0) {
+    session_->consumed(of_session);
+    session_->released(of_session);
+  }
+  proceed(now);
+}
+
+void MessageConnection::signal_taken(DatagramKind kind, Time now) {
+  switch (kind) {
+    case DatagramKind::joined:
+      owes_joined_ = false;
+      break;
+    case DatagramKind::join:
+      says_alive_ = false;
+      break;
+    case DatagramKind::leave:
+      says_leave_ = false;
+      leave_at_ = now + leave_pause_;
+      leave_pause_ = std::min(2 * leave_pause_, kLongestLeavePause);
+      break;
+    case DatagramKind::left:
+      owes_left_ = false;
+      ends_at_ = now + limits_.linger;
+      if (session_) end_session();
+      break;
+    case DatagramKind::challenge:
+    case DatagramKind::data:
+      break;
+  }
+}
+
+}  // namespace joust

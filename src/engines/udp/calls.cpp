@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "engines/udp/calls.hpp"
+
+#include <array>
+
+#include "base/system/sockets.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/udp/peer.hpp"
+
+namespace joust {
+
+ssize_t receive_datagram(int fd, std::span<std::byte> buffer, Endpoint& from) {
+  from.size = sizeof from.storage;
+  auto* const address = reinterpret_cast<sockaddr*>(&from.storage);
+  return ::recvfrom(fd, buffer.data(), buffer.size(), MSG_DONTWAIT, address, &from.size);
+}
+
+ssize_t send_datagram(int fd, const DatagramOut& datagram, const Endpoint* to) {
+  constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
+  const sockaddr* const address = to == nullptr ? nullptr : to->raw();
+  const socklen_t size = to == nullptr ? 0 : to->size;
+  if (datagram.tail.empty())
+    return ::sendto(fd, datagram.head.data(), datagram.head_size, kFlags, address, size);
+  std::array<iovec, 2> pieces = pieces_of(datagram);
+  msghdr message = message_of(pieces);
+  message.msg_name = const_cast<sockaddr*>(address);
+  message.msg_namelen = size;
+  return ::sendmsg(fd, &message, kFlags);
+}
+
+}  // namespace joust

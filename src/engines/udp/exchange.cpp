@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+//
+// What a loop does with datagrams that have come, and with those that are to be sent.
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "connection/tally.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/udp/loop.hpp"
+
+namespace joust {
+namespace {
+
+// So many refusals in a row end a connection: its server's socket is closed.
+constexpr unsigned kMostRefusals = 3;
+
+// Errors that the network reports of an earlier datagram.
+bool is_of_network(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case ENETDOWN:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EPERM:  // a firewall said no
+      return true;
+    default:
+      return false;
+  }
+}
+
+DatagramCounts counted(NoDatagram why) {
+  return {.foreign = why == NoDatagram::foreign, .truncated = why == NoDatagram::truncated};
+}
+
+}  // namespace
+
+// Receiving.
+
+void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
+  const auto datagram = parse_datagram(bytes);
+  if (!datagram) return hosting().tally.add(counted(datagram.error()));
+  Peer* const peer = socket.only != nullptr ? socket.only : socket.peers.find(bytes_of(from));
+  if (peer != nullptr && peer->link.token == datagram->head.token) return hear(*peer, *datagram);
+  if (socket.only != nullptr) return hosting().tally.add({.foreign = 1});
+  hear_stranger(socket, datagram->head, from, peer);
+}
+
+void UdpLoop::hear(Peer& peer, const Datagram& datagram) {
+  peer.refusals = 0;
+  if (peer.leaving) return;
+  if (!peer.connection) return hear_while_joining(peer, datagram);
+  stamp();
+  guarded(peer, [&] { peer.connection->received(datagram, now()); });
+  attend(peer);
+}
+
+void UdpLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
+  if (!peer.joining->received(datagram.head, now())) return talk(peer);
+  finish_dial(peer, 0);
+  if (!peer.connection || peer.leaving) return;
+  guarded(peer, [&] { peer.connection->received(datagram, now()); });
+  attend(peer);
+}
+
+void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known) {
+  const Admission::Answer answer = admission_.answer(head, bytes_of(from), now());
+  if (answer.reply) {
+    if (socket.replies.size() < UdpSocket::kMostReplies) socket.replies.push_back({from, *answer.reply});
+    return queue(socket);
+  }
+  if (!answer.admitted) return hosting().tally.add({.foreign = 1});
+  if (stopping_) return;
+  if (full()) return hosting().tally.note("joins were left unanswered: at the connection limit");
+  if (known != nullptr) {
+    guarded(*known, [&] {
+      known->connection->failed({Stage::receive, ECONNRESET, "its address has begun another connection"},
+                                now());
+    });
+    attend(*known);
+  }
+  admit_newcomer(
+      socket, from,
+      MessageLink{
+          .side = MessageLink::Side::server, .token = head.token, .delivery = kUdpDelivery, .packs = packs_});
+}
+
+void UdpLoop::receive_failed(UdpSocket& socket, int error) {
+  if (error == EAGAIN || error == EINTR) return;
+  if (is_of_network(error)) return unreachable(socket, error);
+  hosting().tally.note("receiving failed: " + std::generic_category().message(error));
+  pause_for_shortage();
+}
+
+// A client's socket hears that nobody listens at the other end, or that there is no way there.
+void UdpLoop::unreachable(UdpSocket& socket, int error) {
+  hosting().tally.add({.unreachable = 1});
+  Peer* const peer = socket.only;
+  if (peer == nullptr || peer->leaving || error != ECONNREFUSED) return;
+  if (!peer->connection) return finish_dial(*peer, error);
+  if (peer->connection->is_leaving() || peer->connection->only_lingers()) return leave(*peer);
+  if (++peer->refusals < kMostRefusals) return;
+  guarded(*peer, [&] { peer->connection->failed({Stage::receive, error, {}}, now()); });
+  attend(*peer);
+}
+
+// Sending.
+
+std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
+  batch.clear();
+  for (std::size_t i = 0; i < socket.replies.size() && !batch.full(); ++i) {
+    write_signal(socket.replies[i].head, batch.room().front());
+    batch.add(nullptr, &socket.replies[i].to, 1);
+  }
+  while (!batch.full()) {
+    Peer* const peer = socket.talkers.pop();
+    if (peer == nullptr) break;
+    const Endpoint* const to = peer->own ? nullptr : &peer->address;
+    const std::size_t count = collect(*peer, batch.room());
+    if (count > 0)
+      batch.add(peer, to, count);
+    else
+      attend(*peer);
+  }
+  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size(), 1));
+  return batch.size();
+}
+
+std::size_t UdpLoop::collect(Peer& peer, std::span<DatagramOut> into) {
+  std::size_t count = 0;
+  guarded(peer, [&] {
+    if (peer.connection)
+      count = peer.connection->output(into, now());
+    else
+      count = peer.joining->output(into.front(), now()) ? 1 : 0;
+  });
+  return count;
+}
+
+void UdpLoop::sent(UdpSocket& socket, UdpBatch& batch, std::size_t n, int error) {
+  if (n == 0 && error != 0) return refused(socket, batch, error);
+  socket.failures = 0;
+  give_back(socket, batch, n);
+  if (is_of_network(error)) unreachable(socket, error);  // of an earlier one; others are met again
+}
+
+// The first n are done with; whoever has more to send is a talker again.
+void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
+  for (const UdpBatch::Run& run : std::exchange(batch.runs_, {})) {
+    const std::size_t part = std::min(n, run.count);
+    n -= part;
+    if (run.peer == nullptr) {
+      if (part > 0) socket.replies.pop_front();
+      continue;
+    }
+    Peer& peer = *run.peer;
+    if (!peer.connection) {
+      if (part > 0) {
+        peer.joining->sent(now());
+        peer.dial.again = true;
+        set_deadline(peer, peer.joining->due());
+      }
+      talk(peer);
+      continue;
+    }
+    if (part > 0) guarded(peer, [&] { peer.connection->sent(part, now()); });
+    attend(peer);
+  }
+  batch.size_ = 0;
+  queue(socket);
+}
+
+// The first datagram of the batch was not taken.
+void UdpLoop::refused(UdpSocket& socket, UdpBatch& batch, int error) {
+  if (error == EAGAIN) {
+    socket.writable = false;
+    watch(socket);
+    return give_back(socket, batch, 0);
+  }
+  if (error == EINTR) return give_back(socket, batch, 0);
+  // An error of the network is of an earlier datagram, and this one is tried once more.
+  const bool of_earlier = is_of_network(error) && ++socket.failures == 1;
+  if (!of_earlier) drop_first(socket, batch);
+  give_back(socket, batch, 0);
+  if (is_of_network(error)) return unreachable(socket, error);
+  hosting().tally.note("datagrams were not sent: " + std::generic_category().message(error));
+}
+
+void UdpLoop::drop_first(UdpSocket& socket, UdpBatch& batch) {
+  if (batch.runs_.empty()) return;
+  Peer* const peer = batch.runs_.front().peer;
+  if (peer != nullptr && peer->connection)
+    return guarded(*peer, [&] { peer->connection->not_sent(1, now()); });
+  hosting().tally.add({.not_sent = 1});
+  if (peer == nullptr) {
+    socket.replies.pop_front();
+  } else {
+    peer->joining->sent(now());
+    peer->dial.again = true;
+    set_deadline(*peer, peer->joining->due());
+  }
+}
+
+}  // namespace joust

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "connection/admission.hpp"
+#include "engines/loop/epoll_set.hpp"
+#include "engines/loop/loop_core.hpp"
+#include "engines/udp/peer.hpp"
+
+namespace joust {
+
+// What UDP carries: whole messages that may be lost.
+inline constexpr Delivery kUdpDelivery{.kind = Delivery::Kind::message,
+                                       .largest_message = kLargestDatagram - DatagramHead::kBytes,
+                                       .lossy = true};
+// A buffer of this size holds every datagram there is.
+inline constexpr std::size_t kUdpBuffer = 64 << 10;
+
+// The books of the engines on UDP: sockets, peers, joins, deadlines, dials, publications and stops. It waits
+// with epoll, which reports sockets with input or room. An engine receives and sends in its own way:
+//
+//     for each socket of wait():   receive: received() or receive_failed(), for each datagram
+//     finish_turn()                deadlines, publications, stop
+//     for each next_talker():      fill() a batch, send it, and sent()
+//     sweep()
+//
+// A server's socket is shared by its peers, so an engine never stops reading it: what a session does not want
+// is held for it within a limit, and dropped beyond. Each client has a socket of its own, connected, so that
+// the kernel passes on only what the server sends, and reports its refusals. No error of a datagram ends a
+// loop.
+class UdpLoop : public LoopCore<UdpPeer> {
+ public:
+  using Peer = UdpPeer;
+
+  UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, bool packs = false);
+  ~UdpLoop() override;
+
+ protected:
+  // Starts dials, waits, and returns the sockets that have input; valid until sweep().
+  std::span<UdpSocket* const> wait();
+  void finish_turn();
+  // A socket that has something to send, and room for it; null if there is none, or if this turn has sent
+  // enough. It is returned again as long as that is so.
+  UdpSocket* next_talker();
+  bool may_send(const UdpSocket& socket) const { return sends_left_ > 0 && socket.may_send(); }
+
+  // One datagram from that address; clients need none.
+  void received(UdpSocket& socket, Bytes bytes, const Endpoint& from);
+  // An errno. EAGAIN is none.
+  void receive_failed(UdpSocket& socket, int error);
+
+  // Fills the batch with what is to be sent next, and returns its size. sent() follows, once. What was not
+  // sent by then is in a later batch again.
+  std::size_t fill(UdpSocket& socket, UdpBatch& batch);
+  // The first n were sent. `error`: the errno with which the next one was refused, or 0.
+  void sent(UdpSocket& socket, UdpBatch& batch, std::size_t n, int error = 0);
+
+  // How many datagrams a socket receives or sends before the others get their turn.
+  std::size_t quota(const UdpSocket& socket) const { return socket.only != nullptr ? 64 : 1024; }
+
+ private:
+  void connect(Peer& peer) override;
+  void serve(Peer& peer) override;
+  bool let_go(Peer& peer) override;
+  void tell(Peer& peer, News news) override;
+
+  void add_server_socket(int fd);
+  void watch(UdpSocket& socket);
+  void talk(Peer& peer);
+  void queue(UdpSocket& socket);
+  void hear(Peer& peer, const Datagram& datagram);
+  void hear_while_joining(Peer& peer, const Datagram& datagram);
+  void hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known);
+  std::size_t collect(Peer& peer, std::span<DatagramOut> into);
+  void give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n);
+  void refused(UdpSocket& socket, UdpBatch& batch, int error);
+  void drop_first(UdpSocket& socket, UdpBatch& batch);
+  void unreachable(UdpSocket& socket, int error);
+  void note_lingering(Peer& peer);
+  void stop_by_and_by();
+  void count_drops(int fd);
+
+  const bool packs_;
+  const HashKey table_key_;
+  const Admission admission_;
+  std::uint64_t tokens_ = 0;
+  EpollSet epoll_;
+  std::vector<Fd> siblings_;
+  std::deque<UdpSocket> servers_;
+  std::vector<UdpSocket*> inputs_;  // of this turn
+  Queue<UdpSocket> sending_;
+  std::size_t lingering_ = 0;  // peers
+  bool stopping_ = false;
+  unsigned turns_of_stop_ = 0;
+  std::size_t sends_left_ = 0;  // datagrams of this turn
+};
+
+}  // namespace joust

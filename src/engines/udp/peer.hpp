@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "connection/joining.hpp"
+#include "connection/message_connection.hpp"
+#include "connection/peer_table.hpp"
+#include "connection/timer_queue.hpp"
+#include "engines/loop/dials.hpp"
+#include "engines/loop/queue.hpp"
+#include "net/address.hpp"
+
+namespace joust {
+
+struct UdpPeer;
+
+// The bytes by which peers of a socket are told apart.
+inline Bytes bytes_of(const Endpoint& endpoint) {
+  return std::as_bytes(std::span(reinterpret_cast<const char*>(&endpoint.storage), endpoint.size));
+}
+
+// What an engine keeps for each of its sockets.
+struct UdpEnginePart {
+  UdpEnginePart() = default;
+  virtual ~UdpEnginePart() = default;
+  UdpEnginePart(const UdpEnginePart&) = delete;
+  UdpEnginePart& operator=(const UdpEnginePart&) = delete;
+};
+
+// A socket of a loop: a server's, through which all its peers are reached, or a client's, which is connected
+// to one. As a Place, it is in the loop's queue of sockets that have something to send.
+struct UdpSocket : Place {
+  static constexpr unsigned kUnwatched = ~0U;
+  // Answers to strangers that wait for room in the socket. Beyond these, strangers have to ask again.
+  static constexpr std::size_t kMostReplies = 256;
+
+  struct Reply {
+    Endpoint to;
+    DatagramHead head;
+  };
+
+  UdpSocket(int borrowed, const HashKey& key) : fd(borrowed), peers(key) {}
+  bool has_talkers() const { return !replies.empty() || !talkers.empty(); }
+  bool may_send() const { return writable && has_talkers(); }
+
+  int fd;
+  bool writable = true;                 // no send has found it full
+  unsigned armed = kUnwatched;          // the events watched
+  unsigned failures = 0;                // of sends, since the last one that succeeded
+  Queue<UdpPeer> talkers;               // have something to send, in this order
+  std::deque<Reply> replies;            // to strangers
+  PeerTable<UdpPeer> peers;             // a server's
+  UdpPeer* only = nullptr;              // a client's
+  std::unique_ptr<UdpEnginePart> part;  // null until the engine makes it
+};
+
+// A peer of a loop. As a Place, it is in the queue of its socket's talkers, or leaves.
+struct UdpPeer : Timed, Place {
+  explicit UdpPeer(Fd&& owned) : socket(std::move(owned)) {}
+  UdpPeer(UdpSocket& shared, const Endpoint& from, const MessageLink& agreed)
+      : through(&shared), address(from), link(agreed) {}
+
+  Fd socket;  // a client's
+  bool leaving = false;
+  std::optional<MessageConnection> connection;  // none while joining
+  std::size_t index = 0;                        // for LoopCore: the position in peers()
+  Dial dial;
+  std::unique_ptr<UdpSocket> own;  // a client's
+  UdpSocket* through = nullptr;    // the socket by which the peer is reached
+  Endpoint address;                // a server's peer
+  MessageLink link;
+  std::optional<Joining> joining;  // a client's, until it is let in
+  unsigned refusals = 0;           // since something came from the peer
+  bool only_lingers = false;       // is counted as such
+};
+
+// The datagrams that an engine sends next from one socket, one by one or with one call. They refer to bytes
+// of sessions, and are of no use once anything else has happened.
+class UdpBatch {
+ public:
+  explicit UdpBatch(std::size_t most) : datagrams_(most), to_(most) {}
+
+  std::size_t size() const { return size_; }
+  bool full() const { return size_ == datagrams_.size(); }
+  const DatagramOut& datagram(std::size_t i) const { return datagrams_[i]; }
+  // Null where the socket is connected.
+  const Endpoint* to(std::size_t i) const { return to_[i]; }
+
+ private:
+  friend class UdpLoop;
+  // So many datagrams in a row of one peer, or a reply to a stranger.
+  struct Run {
+    UdpPeer* peer;
+    std::size_t count;
+  };
+
+  void clear() {
+    size_ = 0;
+    runs_.clear();
+  }
+  std::span<DatagramOut> room() { return std::span(datagrams_).subspan(size_); }
+  void add(UdpPeer* peer, const Endpoint* to, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) to_[size_ + i] = to;
+    size_ += count;
+    runs_.push_back({peer, count});
+  }
+
+  std::vector<DatagramOut> datagrams_;
+  std::vector<const Endpoint*> to_;
+  std::vector<Run> runs_;
+  std::size_t size_ = 0;
+};
+
+// For sendmsg().
+inline std::array<iovec, 2> pieces_of(const DatagramOut& datagram) {
+  return {iovec{const_cast<std::byte*>(datagram.head.data()), datagram.head_size},
+          iovec{const_cast<std::byte*>(datagram.tail.data()), datagram.tail.size()}};
+}
+
+// LoopCore calls it for a peer that was let in, or that was admitted.
+void open_session(const Hosting& hosting, UdpPeer& peer, Time now);
+
+}  // namespace joust

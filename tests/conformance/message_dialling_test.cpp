@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+//
+// Engines of messages as clients, and system calls that fail.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <thread>
+
+#include "conformance/message_peer.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+#include "failing_calls.hpp"
+#include "joust/outbox.hpp"
+
+namespace joust::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+using test::Call;
+using test::Failing;
+
+// Sessions that send one message and finish with its answer.
+class AskOnce : public Service {
+ public:
+  std::unique_ptr<Session> open(const Opening& opening) override;
+  void not_opened(const Failure& failure, Time /*now*/) override {
+    refused_with = failure.error;
+    ++not_let_in;
+  }
+
+  std::atomic<unsigned> answered{0}, failed{0}, not_let_in{0};
+  std::atomic<int> refused_with{0};
+};
+
+class AskingOnce : public Session {
+ public:
+  explicit AskingOnce(AskOnce& service) : service_(service) { question_.append("12345678 question"); }
+
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
+    EXPECT_EQ(as_text(chunk), "12345678 question");
+    ++service_.answered;
+    finished_ = true;
+    return chunk.size();
+  }
+  void on_peer_finished(Time /*now*/) override { finished_ = true; }
+  void on_drain(Time /*now*/) override { finished_ = true; }
+  void on_failure(const Failure& /*failure*/, Time /*now*/) override { ++service_.failed; }
+  std::size_t output(std::span<Segment> into) const override { return question_.segments(into); }
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override { question_.consumed(n); }
+  void released(std::size_t n) override { question_.released(n); }
+
+ private:
+  AskOnce& service_;
+  Outbox question_;
+  bool finished_ = false;
+};
+
+std::unique_ptr<Session> AskOnce::open(const Opening& opening) {
+  EXPECT_TRUE(opening.delivery.by_message());
+  EXPECT_TRUE(opening.delivery.lossy);
+  EXPECT_GT(opening.delivery.largest_message, 60'000U);
+  return std::make_unique<AskingOnce>(*this);
+}
+
+class MessageDialling : public EngineTest {};
+JOUST_EVERY_MESSAGE_ENGINE(MessageDialling, Role::dial);
+
+TEST_P(MessageDialling, JoinsAsksAndLeaves) {
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, 1);
+  const auto client = server.admit();
+  const auto asked = server.await(DatagramKind::data);
+  EXPECT_EQ(asked.head.number, 0U);
+  server.send({.kind = DatagramKind::data, .token = server.token()}, asked.payload, &client.from);
+  EXPECT_EQ(server.await(DatagramKind::leave).head.number, 1U);
+  server.send({.kind = DatagramKind::left, .token = server.token(), .number = 1}, {}, &client.from);
+  dialling.run().wait();
+  EXPECT_EQ(asking.answered, 1U);
+  EXPECT_EQ(dialling.tally().failures(), 0U);
+  EXPECT_EQ(dialling.tally().datagrams().expected, 1U);
+}
+
+TEST_P(MessageDialling, AJoinIsRepeatedUntilItIsAnswered) {
+  checks(Duty::dialling);
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, 1);
+  for (int i = 0; i < 3; ++i) server.await(DatagramKind::join);
+  const auto client = server.admit();
+  server.await(DatagramKind::data);
+  dialling.run().stop().request();
+  server.await(DatagramKind::leave);
+  server.send({.kind = DatagramKind::left, .token = server.token()}, {}, &client.from);
+  dialling.run().wait();
+  EXPECT_EQ(dialling.tally().opened, 1U);
+}
+
+TEST_P(MessageDialling, GivesUpAtTheConnectLimit) {
+  checks(Duty::dialling);
+  AskOnce asking;
+  MessagePeer silent;
+  Limits limits = brisk();
+  limits.connect = milliseconds(150);
+  Dialling dialling(GetParam(), asking, {silent.own()}, 3, limits);
+  dialling.run().wait();
+  EXPECT_EQ(asking.not_let_in, 3U);
+  EXPECT_EQ(asking.refused_with, ETIMEDOUT);
+  EXPECT_EQ(dialling.tally().failures(Stage::connect), 3U);
+}
+
+TEST_P(MessageDialling, HearsThatNobodyListens) {
+  checks(Duty::dialling);
+  AskOnce asking;
+  MessagePeer gone;
+  const Endpoint nobody = gone.own();
+  gone.close();
+  Dialling dialling(GetParam(), asking, {nobody}, 2);
+  dialling.run().wait();
+  EXPECT_EQ(asking.not_let_in, 2U);
+  EXPECT_EQ(asking.refused_with, ECONNREFUSED);
+  EXPECT_GE(dialling.tally().datagrams().unreachable, 2U);
+}
+
+TEST_P(MessageDialling, TriesTheNextAddress) {
+  checks(Duty::dialling);
+  AskOnce asking;
+  MessagePeer gone;
+  const Endpoint nobody = gone.own();
+  gone.close();
+  EchoService echo;
+  for (const Variant& server_engine : message_variants(Role::serve, Settings::defaults)) {
+    Server server(server_engine, echo);
+    const unsigned before = asking.answered;
+    Dialling dialling(GetParam(), asking, {nobody, server.endpoint()}, 1);
+    dialling.run().wait();
+    EXPECT_EQ(asking.answered, before + 1);
+    break;
+  }
+}
+
+TEST_P(MessageDialling, HearsThatItsConnectionIsUnknown) {
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, 1);
+  const auto client = server.admit();
+  server.await(DatagramKind::data);
+  server.send({.kind = DatagramKind::left, .unknown = true, .token = server.token()}, {}, &client.from);
+  dialling.run().wait();
+  EXPECT_EQ(asking.failed, 1U);
+  EXPECT_EQ(dialling.tally().failures(Stage::receive), 1U);
+}
+
+TEST_P(MessageDialling, WhatIsNotOfItsConnectionIsDropped) {
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, 1);
+  const auto client = server.admit();
+  const auto asked = server.await(DatagramKind::data);
+  server.send({.kind = DatagramKind::data, .token = server.token() + 1}, "forged", &client.from);
+  server.send({.kind = DatagramKind::left, .unknown = true, .token = server.token() + 1}, {}, &client.from);
+  server.send_raw({}, &client.from);
+  server.send_raw(as_bytes(std::string(3'000, 'x')), &client.from);
+  server.send({.kind = DatagramKind::data, .token = server.token()}, asked.payload, &client.from);
+  server.await(DatagramKind::leave);
+  server.send({.kind = DatagramKind::left, .token = server.token(), .number = 1}, {}, &client.from);
+  dialling.run().wait();
+  EXPECT_EQ(asking.answered, 1U);
+  EXPECT_EQ(dialling.tally().datagrams().foreign, 3U);
+  EXPECT_EQ(dialling.tally().datagrams().truncated, 1U);
+}
+
+TEST_P(MessageDialling, EndsWhenItsServerDoes) {
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, 1);
+  server.admit();
+  server.await(DatagramKind::data);
+  server.close();
+  // It asks nothing more, so only its goodbye hears that nobody is there.
+  dialling.run().stop().request();
+  dialling.run().wait();
+}
+
+// System calls that fail, on the server's side.
+
+class MessageFaults : public EngineTest {};
+JOUST_EVERY_MESSAGE_ENGINE(MessageFaults, Role::serve);
+
+struct FailingBoth {
+  FailingBoth(Call plain, Call batched, int error, std::uint64_t times)
+      : one(plain, error, times), many(batched, error, times) {}
+  std::uint64_t failed() const { return one.failed() + many.failed(); }
+  Failing one, many;
+};
+
+std::string echoed(const Endpoint& server) {
+  MessagePeer peer(server);
+  peer.join();
+  for (const Time until = Clock::now() + kPatience; Clock::now() < until;) {
+    peer.send("12345678 again");
+    if (const auto heard = peer.next(milliseconds(50)); heard && heard->head.kind == DatagramKind::data)
+      return heard->payload;
+  }
+  return "nothing";
+}
+
+TEST_P(MessageFaults, AFullSocketIsWaitedFor) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  // The peer's own calls use send(), which is not among those that fail here.
+  for (const int error : {EAGAIN, EINTR}) {
+    const FailingBoth failing(Call::sendto, Call::sendmmsg, error, 3);
+    MessagePeer peer(server.endpoint());
+    EXPECT_EQ(echoed(server.endpoint()), "12345678 again");
+    EXPECT_GT(failing.failed(), 0U);
+  }
+}
+
+TEST_P(MessageFaults, ARefusedDatagramIsCountedAndTheLoopGoesOn) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  for (const int error : {ENOBUFS, ENOMEM, EMSGSIZE, EPERM, ENETUNREACH, EINVAL}) {
+    const FailingBoth failing(Call::sendto, Call::sendmmsg, error, 4);
+    EXPECT_EQ(echoed(server.endpoint()), "12345678 again") << error;
+    EXPECT_GT(failing.failed(), 0U);
+  }
+  server.stop();
+  EXPECT_GT(server.tally().datagrams().not_sent, 0U);
+  EXPECT_GT(server.tally().datagrams().unreachable, 0U);
+}
+
+TEST_P(MessageFaults, AReceiveThatFailsEndsNothing) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  for (const int error : {ECONNREFUSED, EHOSTUNREACH, ENOMEM, ENOBUFS, EINTR, EIO}) {
+    const FailingBoth failing(Call::recvfrom, Call::recvmmsg, error, 3);
+    EXPECT_EQ(echoed(server.endpoint()), "12345678 again") << error;
+    EXPECT_GT(failing.failed(), 0U);
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance

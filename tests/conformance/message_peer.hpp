@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "conformance/peer.hpp"
+#include "connection/datagram.hpp"
+#include "net/address.hpp"
+
+namespace joust::conformance {
+
+// The other end of a message connection, on a plain UDP socket: it sends only what a test tells it to. Any
+// call that takes longer than kPatience throws.
+class MessagePeer {
+ public:
+  // A datagram, as it was received.
+  struct Heard {
+    DatagramHead head;
+    std::string payload;
+    std::size_t bytes = 0;
+    Endpoint from;
+  };
+
+  // A client's: connected to the server.
+  explicit MessagePeer(const Endpoint& to);
+  // A server's: bound to a port of loopback, for dialling engines.
+  MessagePeer();
+
+  const Endpoint& own() const { return own_; }
+  std::uint64_t token() const { return token_; }
+  int fd() const { return socket_.get(); }
+  void close() { socket_.close(); }
+
+  // Until the server has let it in.
+  void join();
+  bool tries_to_join(Duration time);  // false: there was no answer that let it in
+  // One message in one datagram; and the next message that comes, whatever signals come before it.
+  void send(std::string_view message);
+  std::string receive();
+  // Says that it has finished, and waits for the answer: how many datagrams of data the server has sent.
+  std::uint64_t leave();
+
+  void send(const DatagramHead& head, std::string_view payload = {}, const Endpoint* to = nullptr);
+  void send_raw(Bytes bytes, const Endpoint* to = nullptr);
+  std::optional<Heard> next(Duration within = kPatience);
+  // The next of that kind, whatever comes before it; throws after kPatience.
+  Heard await(DatagramKind kind);
+  // Lets whoever asks in, as a server does.
+  Heard admit();
+
+ private:
+  Fd socket_;
+  Endpoint own_;
+  std::uint64_t token_;
+  std::uint64_t cookie_ = 0;
+  std::uint64_t sent_ = 0;            // datagrams of data
+  std::deque<std::string> messages_;  // of a datagram that held several
+};
+
+}  // namespace joust::conformance

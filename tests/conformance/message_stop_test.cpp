@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// Engines of messages at a stop: what has arrived is answered, peers are told, and the end comes in time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "conformance/message_peer.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+
+namespace joust::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+
+class MessageStopping : public EngineTest {};
+JOUST_EVERY_MESSAGE_ENGINE(MessageStopping, Role::serve);
+
+TEST_P(MessageStopping, WithNobodyThere) {
+  checks(Duty::stop);
+  EchoService echo;
+  Server server(GetParam(), echo);
+  for (const Time begun = Clock::now(); server.run().times_ready() == 0; std::this_thread::yield())
+    ASSERT_LT(Clock::now() - begun, kPatience) << "it does not say that it serves";
+  server.stop();
+  EXPECT_EQ(server.run().times_ready(), 1U);
+}
+
+TEST_P(MessageStopping, AnswersWhatHasArrivedAndSaysGoodbye) {
+  checks(Duty::stop);
+  for (int i = 0; i < 10; ++i) {
+    Limits limits = brisk();
+    limits.linger = limits.drain = kPatience;
+    EchoService echo;
+    Server server(GetParam(), echo, {.limits = limits});
+    MessagePeer peer(server.endpoint());
+    peer.join();
+    peer.send("12345678 the first");
+    EXPECT_EQ(peer.receive(), "12345678 the first");
+    peer.send("12345678 the second");
+    server.run().stop().request();
+    EXPECT_EQ(peer.receive(), "12345678 the second");
+    EXPECT_EQ(peer.await(DatagramKind::leave).head.number, 2U);
+    peer.send({.kind = DatagramKind::left, .token = peer.token(), .number = 2});
+    server.run().wait();
+    EXPECT_EQ(server.tally().datagrams().lost, 0U);
+  }
+}
+
+TEST_P(MessageStopping, AGoodbyeIsRepeatedUntilItIsAnswered) {
+  checks(Duty::stop);
+  Limits limits = brisk();
+  limits.linger = limits.drain = kPatience;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  server.run().stop().request();
+  for (int i = 0; i < 3; ++i) peer.await(DatagramKind::leave);
+  peer.send({.kind = DatagramKind::left, .token = peer.token()});
+  server.run().wait();
+}
+
+TEST_P(MessageStopping, LetsNobodyIn) {
+  checks(Duty::stop);
+  Limits limits = brisk();
+  limits.linger = limits.drain = kPatience;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer peer(server.endpoint()), late(server.endpoint());
+  peer.join();
+  server.run().stop().request();
+  peer.await(DatagramKind::leave);
+  EXPECT_FALSE(late.tries_to_join(milliseconds(60)));
+  peer.send({.kind = DatagramKind::left, .token = peer.token()});
+  server.run().wait();
+  EXPECT_EQ(server.tally().opened, 1U);
+}
+
+TEST_P(MessageStopping, DoesNotWaitLongerThanTheDrainLimit) {
+  checks(Duty::stop);
+  Limits limits = brisk();
+  limits.drain = milliseconds(50);
+  limits.linger = kPatience * 2;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer silent(server.endpoint());
+  silent.join();
+  server.stop();
+}
+
+TEST_P(MessageStopping, TheSecondStopEndsAtOnce) {
+  checks(Duty::stop);
+  Limits limits = brisk();
+  limits.drain = limits.linger = kPatience * 2;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer silent(server.endpoint());
+  silent.join();
+  server.run().stop().request();
+  silent.await(DatagramKind::leave);
+  EXPECT_FALSE(server.run().over_within(milliseconds(10)));
+  server.stop();
+}
+
+TEST_P(MessageStopping, InMidTrafficAgainAndAgain) {
+  checks(Duty::stop);
+  for (int i = 0; i < 20; ++i) {
+    EchoService echo;
+    Server server(GetParam(), echo);
+    std::atomic<bool> over{false};
+    std::vector<std::jthread> traffic;
+    for (int peer = 0; peer < 3; ++peer)
+      traffic.emplace_back([&over, to = server.endpoint()] {
+        try {
+          MessagePeer flooding(to);
+          flooding.join();
+          while (!over) {
+            for (int n = 0; n < 10; ++n) flooding.send("12345678 in mid traffic");
+            for (int n = 0; n < 10; ++n)
+              if (const auto heard = flooding.next(milliseconds(50)); !heard || heard->head.unknown) return;
+          }
+        } catch (const std::exception&) {
+          // The server's socket has been closed.
+        }
+      });
+    std::this_thread::sleep_for(std::chrono::microseconds(300 * i));
+    server.stop();
+    over = true;
+  }
+}
+
+}  // namespace
+}  // namespace joust::conformance

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//
+// Connections over datagrams that all arrive: joining, messages, leaving, limits.
+#include "message/one_server.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class MessageConnectionTest : public OneServerTest {};
+
+TEST_F(MessageConnectionTest, OpensOneSessionOnEachSide) {
+  join();
+  EXPECT_EQ(server().told, std::vector<std::string>{"open"});
+  EXPECT_EQ(client().told, std::vector<std::string>{"open"});
+  EXPECT_EQ(net().server_tally().opened, 1U);
+  EXPECT_EQ(net().client_tally().opened, 1U);
+  EXPECT_EQ(server_.delivery.kind, Delivery::Kind::message);
+}
+
+TEST_F(MessageConnectionTest, CarriesWholeMessagesInOrder) {
+  join();
+  client().to_send = numbered(200);
+  server().to_send = numbered(100, 30'000);
+  net().pass({});
+  EXPECT_EQ(server().received, list(numbered(200)));
+  EXPECT_EQ(client().received, list(numbered(100, 30'000)));
+  EXPECT_EQ(client().released, std::size_t{200} * 20);
+}
+
+TEST_F(MessageConnectionTest, PacksShortMessagesAndLeavesLongOnesAlone) {
+  join({.packs = true});
+  auto messages = numbered(300, 45);
+  messages.insert(messages.begin() + 100, std::string(10'000, 'y'));
+  client().to_send = messages;
+  const std::uint64_t before = net().to_server(0).counts().sent;
+  net().pass({});
+  EXPECT_EQ(server().received, list(messages));
+  EXPECT_LT(net().to_server(0).counts().sent - before, 20U);
+}
+
+TEST_F(MessageConnectionTest, AMessageThatNoDatagramHoldsEndsTheConnection) {
+  join();
+  client().to_send = {std::string(kLargestDatagram - DatagramHead::kBytes, 'x')};
+  net().pass({});
+  EXPECT_EQ(server().received.at(0).size(), kLargestDatagram - DatagramHead::kBytes);
+  client().to_send = {std::string(kLargestDatagram - DatagramHead::kBytes + 1, 'x')};
+  net().pass({});
+  EXPECT_EQ(net().client_tally().failures(Stage::send), 1U);
+  EXPECT_EQ(net().client(0), nullptr);
+}
+
+TEST_F(MessageConnectionTest, BothSidesLeaveOnceTheirSessionsHaveFinished) {
+  join();
+  server().echoes = true;
+  client().to_send = numbered(10);
+  client().finishes_when_sent = true;
+  net().pass(milliseconds(10));
+  EXPECT_EQ(client().received, list(numbered(10)));
+  EXPECT_EQ(net().client(0), nullptr) << "it has had its answer";
+  EXPECT_EQ(server().told, (std::vector<std::string>{"open", "peer finished", "destroyed"}));
+  EXPECT_NE(net().server_of(0), nullptr) << "its answer may have been lost";
+  net().pass(seconds(1));
+  EXPECT_TRUE(net().all_over());
+  EXPECT_EQ(net().server_tally().failures() + net().client_tally().failures(), 0U);
+  EXPECT_EQ(net().server_tally().datagrams().expected, 10U);
+  EXPECT_EQ(net().client_tally().datagrams().lost, 0U);
+}
+
+TEST_F(MessageConnectionTest, TheOtherSideMaySendOnAfterItsPeerHasFinished) {
+  join();
+  server().finishes_with_its_peer = false;
+  client().finished = true;
+  net().publish();
+  net().pass(milliseconds(50));
+  EXPECT_EQ(server().told.back(), "peer finished");
+  server().to_send = numbered(5);
+  server().finishes_when_sent = true;
+  net().publish();
+  net().pass(milliseconds(50));
+  EXPECT_EQ(client().received, list(numbered(5)));
+  EXPECT_EQ(net().client(0), nullptr);
+}
+
+TEST_F(MessageConnectionTest, AnAnswerThatNeverComesIsAwaitedForTheLingerLimit) {
+  join();
+  server().finishes_with_its_peer = false;
+  client().finished = true;
+  net().publish();
+  net().pass(milliseconds(999));
+  EXPECT_NE(net().client(0), nullptr);
+  net().pass(milliseconds(2));
+  EXPECT_EQ(net().client(0), nullptr);
+  EXPECT_EQ(net().client_tally().failures(), 0U);
+}
+
+TEST_F(MessageConnectionTest, AStopOfTheServerEndsBoth) {
+  join();
+  server().to_send = numbered(20);
+  net().drain_server();
+  net().pass(milliseconds(100));
+  EXPECT_EQ(client().received, list(numbered(20)));
+  EXPECT_EQ(client().told.at(1), "peer finished");
+  EXPECT_EQ(net().peers(), 0U);
+  EXPECT_EQ(net().server_tally().failures(), 0U);
+}
+
+TEST_F(MessageConnectionTest, HoldsWhatTheSessionDoesNotWantWithinALimit) {
+  MessageNet::Rules rules;
+  rules.limits.read_bytes_per_turn = 1'000;
+  join(rules);
+  server().want = Want::nothing;
+  client().to_send = numbered(100, 100);
+  net().pass(milliseconds(1));
+  EXPECT_TRUE(server().received.empty());
+  server().want = Want::bytes;
+  net().publish();
+  const auto all = numbered(100, 100);
+  EXPECT_EQ(server().received, std::vector<std::string>(all.begin(), all.begin() + 10));
+  client().finished = true;
+  net().publish();
+  net().pass(seconds(2));
+  EXPECT_EQ(net().server_tally().datagrams().lost, 90U);
+  EXPECT_FALSE(net().server_tally().notes().empty());
+}
+
+TEST_F(MessageConnectionTest, KeepsAnIdleConnectionAliveWhileItsClientLives) {
+  join();
+  const std::uint64_t before = net().to_server(0).counts().sent;
+  net().pass(seconds(600));
+  EXPECT_NE(net().server_of(0), nullptr);
+  EXPECT_LT(net().to_server(0).counts().sent - before, 60U);
+  net().to_server(0).change({.lost = 1000});
+  net().pass(seconds(61));
+  EXPECT_EQ(net().server_of(0), nullptr) << "evicted";
+  EXPECT_EQ(net().server_tally().failures(Stage::timeout), 1U);
+  EXPECT_EQ(server().told.at(1), "failure: timeout");
+}
+
+TEST_F(MessageConnectionTest, AClientHearsThatTheServerHasForgottenIt) {
+  join();
+  server().gives_up = true;
+  net().publish();
+  net().pass({});
+  EXPECT_EQ(net().server_of(0), nullptr);
+  EXPECT_NE(net().client(0), nullptr);
+  client().to_send = numbered(1);
+  net().pass(milliseconds(1));
+  EXPECT_EQ(net().client(0), nullptr);
+  EXPECT_EQ(net().client_tally().failures(Stage::receive), 1U);
+  EXPECT_EQ(server_.scripts.size(), 1U) << "a keep-alive or data makes no session";
+}
+
+TEST_F(MessageConnectionTest, ADeadlineOfTheSessionIsKept) {
+  join();
+  server().deadline = net().now() + milliseconds(30);
+  net().publish();
+  net().pass(milliseconds(29));
+  EXPECT_EQ(server().told.size(), 1U);
+  net().pass(milliseconds(2));
+  EXPECT_EQ(server().told.back(), "deadline");
+}
+
+TEST_F(MessageConnectionTest, AProtocolErrorOfThePeerIsCountedOnce) {
+  join();
+  server().complaint = "nonsense";
+  server().finished = true;
+  net().publish();
+  net().pass(seconds(3));
+  EXPECT_TRUE(net().all_over());
+  EXPECT_EQ(net().server_tally().failures(Stage::verify), 1U);
+  EXPECT_EQ(net().server_tally().failures(), 1U);
+}
+
+TEST_F(MessageConnectionTest, WhatTheSystemRefusesIsMissedByThePeer) {
+  Tally tally;
+  const Limits limits;
+  MessageScript script;
+  script.to_send = numbered(3);
+  {
+    MessageConnection connection(std::make_unique<ScriptedMessages>(script),
+                                 {.side = MessageLink::Side::client, .token = 1}, limits, tally, Time{});
+    std::array<DatagramOut, 3> out;
+    ASSERT_EQ(connection.output(out, Time{}), 3U);
+    connection.not_sent(1, Time{});
+    ASSERT_EQ(connection.output(out, Time{}), 2U);
+    EXPECT_EQ(parse_datagram(out[0].front())->head.number, 1U);
+    connection.sent(2, Time{});
+    EXPECT_FALSE(connection.has_output());
+  }
+  EXPECT_EQ(tally.datagrams().not_sent, 1U);
+}
+
+}  // namespace
+}  // namespace joust
