@@ -15,7 +15,7 @@
 #include "engines/loop/loops.hpp"
 #include "engines/loop/patience.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
 thread_local FileInput* file_input = nullptr;
@@ -110,4 +110,4 @@ void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const As
   }
 }
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD
