@@ -20,6 +20,8 @@ struct Knob {
   std::span<const std::string_view> choices;  // the first is the default
   std::string_view summary;                   // one line
   std::string_view kernel_thread = {};        // the choice that makes a kernel thread poll beside each loop
+  // Why a choice cannot be had on this machine now; empty if it can. Null: all can.
+  std::string (*unavailable)(std::string_view choice) = nullptr;
 };
 
 // One I/O and concurrency model of this library, for programs that let their users choose. All views stay

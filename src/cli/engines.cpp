@@ -35,6 +35,7 @@ Json knobs_json(const Engine& engine) {
     knobs.push_back({{"name", knob.name},
                      {"choices", knob.choices},
                      {"default", knob.choices.front()},
+                     {"unavailable", Json(unavailable_choices(knob))},
                      {"summary", knob.summary}});
   return knobs;
 }
@@ -69,7 +70,13 @@ void print_table() {
     rows.push_back({std::string(engine->name), join(roles(*engine)), std::string(delivery(*engine)),
                     std::string(engine->threads), why_not.empty() ? "yes" : "no",
                     std::string(engine->summary)});
-    if (!why_not.empty()) reasons += fmt::format("\n{}: {}", engine->name, why_not);
+    if (!why_not.empty()) {
+      reasons += fmt::format("\n{}: {}", engine->name, why_not);
+      continue;
+    }
+    for (const Knob& knob : engine->knobs)
+      for (const auto& [choice, why] : unavailable_choices(knob))
+        reasons += fmt::format("\n{}:{}={}: {}", engine->name, knob.name, choice, why);
   }
   print_out(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
 }

@@ -19,13 +19,14 @@
 #include <memory>
 #include <utility>
 
+#include "engines/asio/backend.hpp"
 #include "engines/asio/coroutines.hpp"
 #include "engines/asio/hub.hpp"
 #include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/asio/run.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
 // Where a coroutine sleeps until it is woken.
@@ -156,18 +157,28 @@ void AsioCoroutinePeer::spawn(AsioTask (AsioCoroutinePeer::*task)()) {
 
 }  // namespace
 
+void run_asio_coroutines(const Hosting& hosting, Stop& stop) {
+  run_asio(hosting, stop, hosting.options.threads, [](AsioHub& hub, AsioSocket socket) {
+    return std::make_shared<AsioCoroutinePeer>(hub, std::move(socket));
+  });
+}
+
+}  // namespace joust::JOUST_ASIO_BUILD
+
+#ifndef BOOST_ASIO_HAS_IO_URING  // one of the builds has the descriptor
+
+namespace joust {
+
 extern const Engine kAsioCoroutines{
     .name = "asio-coroutines",
     .summary = "Boost.Asio: C++20 coroutines, an io_context for each thread",
     .several_loops = true,
     .threads = "one per context (-t)",
     .wait_errors_ignored = kWaitErrorsIgnored,
-    .run =
-        [](const Hosting& hosting, Stop& stop) {
-          run_asio(hosting, stop, hosting.options.threads, [](AsioHub& hub, AsioSocket socket) {
-            return std::make_shared<AsioCoroutinePeer>(hub, std::move(socket));
-          });
-        },
+    .knobs = kAsioKnobs,
+    .run = run_on_backend<on_epoll::run_asio_coroutines, on_io_uring::run_asio_coroutines>,
 };
 
 }  // namespace joust
+
+#endif

@@ -21,13 +21,14 @@
 #include <type_traits>
 #include <utility>
 
+#include "engines/asio/backend.hpp"
 #include "engines/asio/hub.hpp"
 #include "engines/asio/library.hpp"
 #include "engines/asio/memory.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/asio/run.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
 // Executor is a strand or, where one thread runs the context and is strand enough, the context's own.
@@ -142,6 +143,16 @@ std::shared_ptr<AsioPeer> make(AsioHub& hub, AsioSocket socket) {
 
 }  // namespace
 
+void run_asio_pool(const Hosting& hosting, Stop& stop) {
+  run_asio(hosting, stop, 1, hosting.options.threads == 1 ? &make<AsioExecutor> : &make<AsioStrand>);
+}
+
+}  // namespace joust::JOUST_ASIO_BUILD
+
+#ifndef BOOST_ASIO_HAS_IO_URING  // one of the builds has the descriptor
+
+namespace joust {
+
 extern const Engine kAsioPool{
     .name = "asio-pool",
     .summary = "Boost.Asio: callbacks, one io_context run by several threads (-t)",
@@ -149,10 +160,10 @@ extern const Engine kAsioPool{
     .threads_share_peers = true,
     .threads = "-t, one io_context",
     .wait_errors_ignored = kWaitErrorsIgnored,
-    .run =
-        [](const Hosting& hosting, Stop& stop) {
-          run_asio(hosting, stop, 1, hosting.options.threads == 1 ? &make<AsioExecutor> : &make<AsioStrand>);
-        },
+    .knobs = kAsioKnobs,
+    .run = run_on_backend<on_epoll::run_asio_pool, on_io_uring::run_asio_pool>,
 };
 
 }  // namespace joust
+
+#endif

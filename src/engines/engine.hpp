@@ -93,4 +93,11 @@ struct Engine {
 std::span<const Engine* const> engines();
 const Engine* find_engine(std::string_view name);
 
+// The choices of a knob that cannot be had here, with the reason.
+Settings unavailable_choices(const Knob& knob);
+
+// The first of these knobs whose choice cannot be had here, and why: "--knob choice: reason". Empty if all
+// can. Knobs that the engine does not have are left out.
+std::string unavailable_choice(const Engine& engine, const Settings& knobs);
+
 }  // namespace joust

@@ -66,6 +66,24 @@ const Engine* find_engine(std::string_view name) {
   return found == kTable.end() ? nullptr : *found;
 }
 
+Settings unavailable_choices(const Knob& knob) {
+  Settings reasons;
+  for (const std::string_view choice : knob.choices)
+    if (const std::string reason = knob.unavailable ? knob.unavailable(choice) : ""; !reason.empty())
+      reasons.emplace(choice, reason);
+  return reasons;
+}
+
+std::string unavailable_choice(const Engine& engine, const Settings& knobs) {
+  for (const auto& [name, choice] : knobs) {
+    const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
+    if (knob == engine.knobs.end() || knob->unavailable == nullptr) continue;
+    if (const std::string reason = knob->unavailable(choice); !reason.empty())
+      return "--" + name + ' ' + choice + ": " + reason;
+  }
+  return {};
+}
+
 void Hosting::not_opened(const Failure& failure, Time now) const noexcept {
   tally.not_opened(failure);
   try {

@@ -71,6 +71,8 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   check_available(protocol);
   if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
+  if (const std::string reason = unavailable_choice(engine, knobs); !reason.empty())
+    throw std::runtime_error(fmt::format("engine '{}' is unavailable with {}", name, reason));
   return engine;
 }
 

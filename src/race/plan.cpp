@@ -27,17 +27,32 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
 
 enum class Side : std::uint8_t { server, client };
 
+// The first choice of a knob that cannot be had here, and why; empty if all can.
+std::string unavailable_knob(const EngineRow& engine, const Settings& knobs) {
+  for (const KnobRow& knob : engine.knobs) {
+    const auto given = knobs.find(knob.name);
+    const auto found = given == knobs.end() ? knob.unavailable.end() : knob.unavailable.find(given->second);
+    if (found != knob.unavailable.end())
+      return fmt::format("{}={}: {}", knob.name, found->first, found->second);
+  }
+  return {};
+}
+
 // Why an engine cannot be that side of the protocol here; empty if it can.
-std::string why_not(const std::string& engine, Side side, const ProtocolRow* protocol,
+std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* protocol,
                     const Catalogue& catalogue) {
+  const std::string& engine = choice.engine;
   if (protocol != nullptr) {
     const auto& unsupported = side == Side::server ? protocol->unsupported : protocol->unsupported_clients;
     if (const auto found = unsupported.find(engine); found != unsupported.end()) return found->second;
   }
   const EngineRow* row = catalogue.engine(engine);
-  if (row == nullptr || row->unavailable.empty()) return {};
-  return side == Side::server ? fmt::format("unavailable: {}", row->unavailable)
-                              : fmt::format("unavailable: client {}: {}", engine, row->unavailable);
+  if (row == nullptr) return {};
+  const std::string reason =
+      row->unavailable.empty() ? unavailable_knob(*row, choice.knobs) : row->unavailable;
+  if (reason.empty()) return {};
+  return side == Side::server ? fmt::format("unavailable: {}", reason)
+                              : fmt::format("unavailable: client {}: {}", engine, reason);
 }
 
 Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {
@@ -47,7 +62,7 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
     entry.contestant.server.threads = one.server_threads.value_or(contestant.server.threads);
   if (!contestant.external()) {
     const EngineRow* const server = catalogue.engine(contestant.server.engine);
-    entry.unavailable = why_not(contestant.server.engine, Side::server, protocol, catalogue);
+    entry.unavailable = why_not(contestant.server, Side::server, protocol, catalogue);
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
     entry.server_forks = server != nullptr && server->separate_processes;
   }
@@ -55,7 +70,7 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
   const EngineRow* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;
   if (entry.unavailable.empty())
-    entry.unavailable = why_not(contestant.client.engine, Side::client, protocol, catalogue);
+    entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
   if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {
     add_options(entry, one, catalogue);
     entry.unavailable = protocol->objection(entry, one.load);
@@ -75,8 +90,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  if (const std::string reason = why_not(engine->name, Side::client, protocol, catalogue); !reason.empty())
-    return reason;
+  const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
+  if (!reason.empty()) return reason;
   if (protocol == nullptr || protocol->has_ceiling) return {};
   return fmt::format(
       "of '{}' the server's own work is the larger part, which would slow down a client in the "

@@ -199,7 +199,8 @@ TEST(UringRing, ForbiddenIsReportedWithItsCause) {
 #else
 
 TEST(UringRing, MissingLibraryIsTheReason) {
-  EXPECT_EQ(find_engine("io-uring")->unavailable(), "liburing not found at build time");
+  EXPECT_EQ(find_engine("io-uring")->unavailable(),
+            "liburing not found at build time: script/setup uring && script/build");
 }
 
 #endif

@@ -76,7 +76,8 @@ std::vector<conformance::Variant> variants_for(const Exchange& exchange) {
     for (const Knob& knob : engine->knobs) plain.options.knobs.emplace(knob.name, knob.choices.front());
     all.push_back(plain);
     for (const Knob& knob : engine->knobs)
-      for (const std::string_view choice : knob.choices.subspan(1)) {
+      for (const std::string_view choice : hostile::choices_of(knob)) {
+        if (choice == knob.choices.front()) continue;
         conformance::Variant& other = all.emplace_back(plain);
         other.name += fmt::format("-{}-{}", knob.name, choice);
         other.options.knobs[std::string(knob.name)] = choice;

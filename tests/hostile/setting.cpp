@@ -35,7 +35,7 @@ conformance::Variant knobs_of(const Engine& engine, Chance chance) {
     note("wait", wait_name);
   }
   for (const Knob& knob : engine.knobs) {
-    const std::string_view choice = chance.any_of(knob.choices);
+    const std::string_view choice = chance.any_of(choices_of(knob));
     variant.options.knobs.emplace(knob.name, choice);
     note(knob.name, choice);
   }
@@ -116,6 +116,17 @@ std::vector<const Engine*> engines_over_sockets(Role role) {
     return engine->unavailable != nullptr && !engine->unavailable().empty();
   });
   return all;
+}
+
+std::vector<std::string_view> choices_of(const Knob& knob) {
+  std::vector<std::string_view> choices(knob.choices.begin(), knob.choices.end());
+  std::erase_if(choices, [unavailable = unavailable_choices(knob)](std::string_view choice) {
+#ifdef __SANITIZE_THREAD__
+    if (choice == "io-uring") return true;  // memory shared with the kernel
+#endif
+    return unavailable.contains(choice);
+  });
+  return choices;
 }
 
 std::vector<std::string> protocols(const Engine& engine, Role role) {

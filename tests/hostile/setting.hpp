@@ -45,6 +45,9 @@ struct Setting {
 // this sanitizer cannot run are left out.
 std::vector<const Engine*> engines_over_sockets(Role role);
 
+// The choices of a knob, likewise.
+std::vector<std::string_view> choices_of(const Knob& knob);
+
 // Those that this side of the engine can speak.
 std::vector<std::string> protocols(const Engine& engine, Role role);
 

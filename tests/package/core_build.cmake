@@ -40,3 +40,12 @@ foreach(command "serve" "load;--connect;127.0.0.1:1" "race;--server;epoll;--quic
     message(FATAL_ERROR "'${command} -p work' must be refused with the reason, not ${result}:\n${errors}")
   endif()
 endforeach()
+
+if(HAVE_ASIO)
+  execute_process(COMMAND ${PROGRAM} serve -e asio-pool:asio-backend=io-uring -p echo RESULT_VARIABLE result
+                  ERROR_VARIABLE errors)
+  set(reason "--asio-backend io-uring: liburing not found .*script/setup uring")
+  if(NOT result EQUAL 1 OR NOT errors MATCHES "${reason}")
+    message(FATAL_ERROR "Boost.Asio on io_uring must be refused with the reason, not ${result}:\n${errors}")
+  endif()
+endif()

@@ -149,6 +149,20 @@ TEST(Plan, AnUnavailableEngineKeepsItsEntryAndDoesNotRun) {
   EXPECT_EQ(plan.cases.front().reference, "epoll") << "the first that can run";
 }
 
+TEST(Plan, AChoiceThatCannotBeHadKeepsItsEntryToo) {
+  Scenario scenario = fake_scenario({"pool", "epoll"});
+  scenario.contestants.push_back(racer("pool"));
+  scenario.contestants.back().name = "pool:by=ring";
+  scenario.contestants.back().server.knobs["by"] = "ring";
+  scenario.contestants.push_back(racer("threads", "pool"));
+  scenario.contestants.back().client.knobs["by"] = "ring";
+  const Plan plan = make_plan(scenario, fake_catalogue(), 1);
+  const auto reason = [&](const char* name) { return find_entry(plan.cases.front(), name)->reason; };
+  EXPECT_EQ(reason("pool"), "");
+  EXPECT_EQ(reason("pool:by=ring"), "unavailable: by=ring: io_uring_setup: Operation not permitted");
+  EXPECT_EQ(reason("threads"), "unavailable: client pool: by=ring: io_uring_setup: Operation not permitted");
+}
+
 TEST(Plan, TheReferenceIsTheOneAskedFor) {
   Scenario scenario = fake_scenario({"threads", "epoll"});
   scenario.reference = "epoll";

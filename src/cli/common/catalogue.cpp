@@ -10,10 +10,12 @@ namespace joust {
 namespace {
 
 race::KnobRow row_of(const Knob& knob) {
+  const Settings unavailable = unavailable_choices(knob);
   return {.name = std::string(knob.name),
           .choices = {knob.choices.begin(), knob.choices.end()},
           .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread)};
+          .kernel_thread = std::string(knob.kernel_thread),
+          .unavailable = {unavailable.begin(), unavailable.end()}};
 }
 
 std::string words_for(const Delivery& delivery) {

@@ -9,11 +9,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 using AsioTask = asio::awaitable<void, AsioExecutor>;
 
 // co_await then returns the error with the result, in place of an exception.
 inline constexpr asio::as_tuple_t<asio::deferred_t> kAsioResults;
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

@@ -8,7 +8,7 @@
 
 #include "net/target.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
 // The library waits for a unix socket whose peer's backlog is full as for a TCP connect in progress. The
@@ -68,8 +68,10 @@ void AsioDialling::begin(const Dial& dial) {
 
 void AsioDialling::connect(const Shared& attempt) {
   const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
+  attempt->connecting = true;
   attempt->socket.async_connect(AsioProtocol::endpoint(to.raw(), to.size),
                                 asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
+                                  attempt->connecting = false;
                                   if (!attempts_.contains(attempt)) return;  // given up
                                   connected(attempt,
                                             error ? error.value() : full_backlog(attempt->socket, to));
@@ -84,7 +86,7 @@ void AsioDialling::connected(const Shared& attempt, int error) {
   }
   end(attempt);
   if (error != 0) {
-    attempt->socket.close();
+    close_soon(attempt->socket, attempt->connecting);
     dials_.failed(attempt->dial, error, Clock::now());
   } else {
     dials_.succeeded(attempt->dial);
@@ -117,8 +119,8 @@ void AsioDialling::abandon() {
   again_.cancel();
   for (const Shared& attempt : std::exchange(attempts_, {})) {
     attempt->timer.cancel();
-    attempt->socket.close();
+    close_soon(attempt->socket, attempt->connecting);
   }
 }
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

@@ -9,7 +9,7 @@
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 // The connects of an engine on Asio, on the strand of its hub.
 class AsioDialling {
@@ -29,6 +29,7 @@ class AsioDialling {
     Dial dial;
     AsioSocket socket;
     AsioTimer timer;
+    bool connecting = false;
   };
   using Shared = std::shared_ptr<Attempt>;
 
@@ -49,4 +50,4 @@ class AsioDialling {
   std::set<Shared> attempts_;
 };
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

@@ -7,7 +7,7 @@
 
 #include "connection/tally.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
                  std::function<void()> on_over)
@@ -42,17 +42,21 @@ AsioHub::~AsioHub() {
 
 void AsioHub::begin() {
   if (request_.at_once()) return end_all();  // another thread could not be started
-  stop_.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, [this](const AsioError& error) {
-                     if (!error) begin_drain();
-                   }));
-  stop_at_once_.async_wait(AsioDescriptor::wait_read,
-                           asio::bind_executor(home_, [this](const AsioError& error) {
-                             if (!error) end_all();
-                           }));
+  await(stop_, &AsioHub::begin_drain);
+  await(stop_at_once_, &AsioHub::end_all);
   if (publications_ != nullptr) gather();  // some may be older than this run
   for (Door& door : doors_) accept(door);
   dialling_.start();
   end_if_over();
+}
+
+// A wait that is not cancelled may fail on io_uring, for lack of memory.
+void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)()) {
+  const auto done = [this, &descriptor, step](const AsioError& error) {
+    if (!error) return (this->*step)();
+    if (error != asio::error::operation_aborted) await(descriptor, step);
+  };
+  descriptor.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, done));
 }
 
 // Accepting. A peer at a time: its handler goes to the end of the context's queue, so the others have their
@@ -69,10 +73,11 @@ void AsioHub::accept(Door& door) {
 
 void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
   if (!error) {
-    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag,
+    if constexpr (kOnIoUring) ::fcntl(socket.native_handle(), F_SETFL, O_NONBLOCK);  // and this one
     door.listener.note_facts(socket.native_handle());
     admit(std::move(socket));
-  } else if (error != asio::error::operation_aborted &&
+  } else if (!stopping_ && error != asio::error::operation_aborted &&
              accept_outcome(error.value()) == AcceptOutcome::busy) {
     return pause_accepting(door);
   }
@@ -95,7 +100,7 @@ void AsioHub::admit(AsioSocket socket) {
     peer->index = peers_.size();
     peers_.push_back(peer);
     peer->tell(AsioPeer::News::established);
-    if (stopping_) peer->tell(AsioPeer::News::stop);
+    if (stopping_) peer->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop);
   } catch (const std::exception& error) {
     hosting_.not_opened(failure_of(error), Clock::now());
     if (!hosting_.serves()) dialling_.ended();
@@ -128,13 +133,6 @@ void AsioHub::tell_all(AsioPeer::News news) {
 // Publications. A server waits for further ones, and tells them together: see Gathering. It looks for them
 // between other handlers, by posting itself to the end of the queue.
 
-void AsioHub::await_publications() {
-  publication_.async_wait(AsioDescriptor::wait_read,
-                          asio::bind_executor(home_, [this](const AsioError& error) {
-                            if (!error) gather();
-                          }));
-}
-
 void AsioHub::gather() {
   if (over_) return;
   const std::uint64_t count = publications_->count();
@@ -149,7 +147,7 @@ void AsioHub::gather() {
   }
   waker_.clear();
   if (publications_->count() != count) return asio::post(home_, [this] { gather(); });
-  await_publications();
+  await(publication_, &AsioHub::gather);
 }
 
 bool AsioHub::is_gathering() const {
@@ -161,7 +159,7 @@ bool AsioHub::is_gathering() const {
 // run yet: accepted() then admits it.
 
 void AsioHub::begin_drain() {
-  stopping_ = true;
+  if (std::exchange(stopping_, true)) return;
   for (Door& door : doors_) {
     door.acceptor.end();
     door.pause.cancel();
@@ -181,9 +179,10 @@ void AsioHub::begin_drain() {
   end_if_over();
 }
 
+// Both requests may be there at once, and the second one be heard first.
 void AsioHub::end_all() {
-  stopping_ = true;
-  dialling_.abandon();
+  at_once_ = true;
+  begin_drain();
   tell_all(AsioPeer::News::end);
   end_if_over();
 }
@@ -199,4 +198,4 @@ void AsioHub::end_if_over() {
   on_over_();
 }
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

@@ -19,7 +19,7 @@
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 // What an engine on Asio does besides its connections: it accepts, dials, gathers publications, and stops.
 // All of it is on one strand, by operations of the library. When the last connection has ended and none is to
@@ -52,7 +52,7 @@ class AsioHub {
   void pause_accepting(Door& door);
   void admit(AsioSocket socket);
   void admit(int family, Fd socket);
-  void await_publications();
+  void await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)());
   void gather();
   void tell_all(AsioPeer::News news);
   void begin_drain();
@@ -76,10 +76,11 @@ class AsioHub {
   AsioDialling dialling_;
   std::size_t turn_ = 0;
   bool stopping_ = false;
+  bool at_once_ = false;
   bool over_ = false;
   std::atomic<std::uint64_t> told_{0};  // the publication count that all peers have been told of
   Gathering gathering_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;
 };
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

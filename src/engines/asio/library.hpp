@@ -3,8 +3,13 @@
 
 // What the engines on Boost.Asio use of it. Its headers are included here only, so that all files are
 // compiled with the same settings.
+#include "engines/asio/build.hpp"
 #define BOOST_ASIO_NO_DEPRECATED
 #define BOOST_ASIO_DISABLE_VISIBILITY
+
+#ifdef BOOST_ASIO_HAS_IO_URING
+#include "engines/asio/untagged_entries.hpp"
+#endif
 
 // Other headers of Boost 1.81 need these without including them.
 #include <boost/asio/handler_alloc_hook.hpp>
@@ -29,7 +34,7 @@
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 namespace asio = boost::asio;
 
@@ -54,17 +59,43 @@ inline AsioSocket asio_socket(const AsioExecutor& context, int family, Fd socket
   return made;
 }
 
+// Cancels the operations of a socket, or of a descriptor.
+template <typename Object>
+void cancel_all(Object& object) noexcept {
+  AsioError ignored;
+  static_cast<void>(object.cancel(ignored));
+}
+
+// On io_uring, what Boost 1.81 keeps of a closed or released descriptor goes to the next one at once, even
+// while operations of the first are under way, and their results go to the second. So an object is closed or
+// released only after its last operation.
+
+// Closes a socket. On io_uring, operations that are under way are only ended, and the socket's destructor
+// closes it: their handlers keep its owner until then. The shutdown ends those that a cancellation misses.
+inline void close_soon(AsioSocket& socket, bool operations_under_way) noexcept {
+  AsioError ignored;
+  if (!kOnIoUring || !operations_under_way) return static_cast<void>(socket.close(ignored));
+  static_cast<void>(socket.shutdown(AsioSocket::shutdown_both, ignored));
+  cancel_all(socket);
+}
+
 // An object of the library for a descriptor that belongs to somebody else, who closes it.
 template <typename Object>
 class AsioLoan : public Object {
  public:
   using Object::Object;
   AsioLoan(AsioLoan&&) = default;
-  ~AsioLoan() { end(); }
+  ~AsioLoan() {
+    if (Object::is_open()) Object::release();
+  }
   // Waits that are under way are cancelled.
   void end() {
-    if (Object::is_open()) Object::release();
+    if (!Object::is_open()) return;
+    if constexpr (kOnIoUring)
+      cancel_all(*this);
+    else
+      Object::release();
   }
 };
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <new>
 
-namespace joust {
+#include "engines/asio/build.hpp"
+
+namespace joust::JOUST_ASIO_BUILD {
 
 // The memory of one operation, or of the handler that it has become, kept beside its connection: one after
 // the other, so a message allocates nothing. The library's own cache is for a few operations of a thread, and
@@ -55,4 +57,4 @@ class AsioAllocator {
   AsioMemory* memory_;
 };
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

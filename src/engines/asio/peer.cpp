@@ -13,7 +13,15 @@
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
+namespace {
+
+// The operation begins again if it is still wanted.
+bool is_no_failure(const AsioError& error) {
+  return error == asio::error::operation_aborted || error == asio::error::interrupted;
+}
+
+}  // namespace
 
 AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
     : hub_(hub), socket_(std::move(socket)), buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
@@ -84,8 +92,7 @@ void AsioPeer::break_off(const std::exception& error) noexcept {
 
 void AsioPeer::close() noexcept {
   if (std::exchange(closed_, true)) return;
-  AsioError ignored;
-  socket_.close(ignored);
+  close_soon(socket_, reading_ || writing_ || watching_);
   on_closed();
   hub_.left(shared_from_this());
 }
@@ -107,7 +114,7 @@ AsioPeer::Operation AsioPeer::begin_read() {
 void AsioPeer::read(const AsioError& error, std::size_t n) noexcept {
   reading_ = false;
   take_step([&](Time now) {
-    if (error == asio::error::operation_aborted) return;
+    if (is_no_failure(error)) return;
     if (error == asio::error::eof) return connection_->peer_finished(now);
     if (error) return connection_->failed({Stage::receive, error.value(), {}}, now);
     found_ = true;
@@ -166,7 +173,7 @@ void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {
   writing_ = false;
   fell_short_ = n < asio::buffer_size(pieces());
   take_step([&](Time now) {
-    if (error == asio::error::operation_aborted) return;
+    if (is_no_failure(error)) return;
     if (error) return connection_->send_failed(error.value(), now);
     connection_->sent(n, now);
   });
@@ -195,4 +202,4 @@ void AsioPeer::deadline_passed() noexcept {
   });
 }
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

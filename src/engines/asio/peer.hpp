@@ -15,7 +15,7 @@
 #include "engines/asio/library.hpp"
 #include "engines/loop/lateness.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 
 class AsioHub;
 
@@ -41,7 +41,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   virtual void pass_on(News news) = 0;
   // The engine's part, after every change: start what is to begin. It may throw.
   virtual void go_on() = 0;
-  // The engine's part, once: the socket is closed, which has cancelled its operations. Other waits must end.
+  // The engine's part, once: the socket's operations have been cancelled. Other waits must end.
   virtual void on_closed() noexcept = 0;
 
   void hear(News news) noexcept;
@@ -110,4 +110,4 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   Lateness lateness_;
 };
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

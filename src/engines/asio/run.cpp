@@ -15,7 +15,7 @@
 #include "engines/loop/loops.hpp"
 #include "engines/loop/patience.hpp"
 
-namespace joust {
+namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
 thread_local FileInput* file_input = nullptr;
@@ -45,6 +45,8 @@ class AsioRun {
     while (contexts_.size() < contexts) {
       contexts_.emplace_back(threads_each);
       guards_.emplace_back(contexts_.back().get_executor());
+      // The library makes what a context waits by at its first use: here, where a shortage ends the command.
+      const AsioTimer first(contexts_.back());
     }
     std::vector<AsioExecutor> executors;
     for (asio::io_context& context : contexts_) executors.push_back(context.get_executor());
@@ -77,13 +79,18 @@ class AsioRun {
 // A client's program has other work for its own thread, so its contexts run in the background.
 void run_in_background(AsioRun& run) {
   std::exception_ptr failure;
-  std::jthread([&] {
+  const auto body = [&] {
     try {
       run.run();
     } catch (...) {
       failure = std::current_exception();
     }
-  }).join();
+  };
+  try {
+    std::jthread(body).join();
+  } catch (const std::system_error& error) {
+    throw std::system_error(error.code(), "starting the background thread");
+  }
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -103,4 +110,4 @@ void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const As
   }
 }
 
-}  // namespace joust
+}  // namespace joust::JOUST_ASIO_BUILD

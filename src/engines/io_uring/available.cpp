@@ -72,7 +72,7 @@ std::string uring_unavailable() {
 #else
 
 std::string uring_unavailable() {
-  return "liburing not found at build time";
+  return "liburing not found at build time: script/setup uring && script/build";
 }
 
 #endif

@@ -27,6 +27,7 @@ struct KnobRow {
   std::vector<std::string> choices{};  // empty: any text
   std::string default_value{};
   std::string kernel_thread{};  // the choice with which a kernel thread polls beside each loop; may be empty
+  std::map<std::string, std::string> unavailable{};  // choices that cannot be had here, with the reason
 };
 
 struct EngineRow {
