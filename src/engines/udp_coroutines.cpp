@@ -57,13 +57,13 @@ class UdpCoroutineLoop : public UdpLoop {
 
 // Waits until the socket has input; then one recvfrom. What is to be sent goes first, so that each datagram
 // is answered before the next one is read.
-class UdpCoroutineLoop::Arrival : public Waiter::Stay {
+class UdpCoroutineLoop::Arrival : public Waiter::Awaitable {
  public:
   Arrival(UdpCoroutineLoop& loop, UdpSocket& socket, UdpCoroutines& own)
-      : Stay(own.input), loop_(loop), socket_(socket), own_(own) {}
+      : Awaitable(own.input), loop_(loop), socket_(socket), own_(own) {}
   bool await_ready() const { return own_.receives_left > 0 && !sender_may_go_on(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
-    Stay::await_suspend(receiver);
+    Awaitable::await_suspend(receiver);
     return sender_may_go_on() ? own_.room.take() : std::noop_coroutine();
   }
   // The size of the datagram, and its sender; or negative, and errno.
@@ -83,13 +83,13 @@ class UdpCoroutineLoop::Arrival : public Waiter::Stay {
 };
 
 // Waits until a session has output and the socket has room. The receiver goes on meanwhile, if it can.
-class UdpCoroutineLoop::Departure : public Waiter::Stay {
+class UdpCoroutineLoop::Departure : public Waiter::Awaitable {
  public:
   Departure(UdpCoroutineLoop& loop, UdpSocket& socket, UdpCoroutines& own)
-      : Stay(own.room), loop_(loop), socket_(socket), own_(own) {}
+      : Awaitable(own.room), loop_(loop), socket_(socket), own_(own) {}
   bool await_ready() const { return loop_.may_send(socket_); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
-    Stay::await_suspend(sender);
+    Awaitable::await_suspend(sender);
     return own_.receives_left > 0 ? own_.input.take() : std::noop_coroutine();
   }
 
