@@ -54,10 +54,13 @@ std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
     failed({Stage::send, EMSGSIZE, "a message is larger than a datagram"}, now);
     return 0;
   }
+  const bool more_follow = rest.size() == most;
   std::size_t count = 0;
   for (; count < into.size() && !rest.empty(); ++count) {
     DatagramOut& out = into[count];
     const std::size_t messages = write_messages(rest, next_number_ + count, out);
+    // The next output() fills it.
+    if (link_.packs && more_follow && count > 0 && messages == rest.size()) break;
     std::size_t bytes = 0;
     for (const Segment& segment : rest.first(messages)) bytes += segment.size();
     shown_.push_back({DatagramKind::data, bytes, out.size()});

@@ -115,7 +115,8 @@ void UdpBatchedLoop::receive(UdpSocket& socket) {
 // From the first datagrams on. A kernel that cannot join them passes them on one by one.
 void UdpBatchedLoop::prepare(UdpSocket& socket) {
   const int on = 1;
-  if (::setsockopt(socket.fd, SOL_UDP, UDP_GRO, &on, sizeof on) < 0) hosting().tally.missing("UDP_GRO");
+  if (::setsockopt(socket.fd, SOL_UDP, UDP_GRO, &on, sizeof on) < 0)
+    hosting().tally.note("without UDP_GRO, which this kernel refuses");
   socket.part = std::make_unique<UdpBatchedPart>();
 }
 
@@ -156,7 +157,7 @@ void UdpBatchedLoop::send(UdpSocket& socket) {
 // The kernel or the network's device cannot cut a large datagram into pieces: from now on each is sent alone.
 void UdpBatchedLoop::without_segments(int error) {
   segments_ = false;
-  hosting().tally.missing("UDP_SEGMENT (" + std::generic_category().message(error) + ")");
+  hosting().tally.note("without UDP_SEGMENT, which was refused: " + std::generic_category().message(error));
 }
 
 // The end of a row of datagrams that the kernel can take as one.
