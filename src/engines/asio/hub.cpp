@@ -160,12 +160,16 @@ bool AsioHub::is_gathering() const {
 // The stop. Peers in the accept queue are served. The library may have accepted a peer whose handler has not
 // run yet: accepted() then admits it.
 
-void AsioHub::begin_drain() {
-  stopping_ = true;
+void AsioHub::close_doors() {
   for (Door& door : doors_) {
     door.acceptor.end();
     door.pause.cancel();
   }
+}
+
+void AsioHub::begin_drain() {
+  if (std::exchange(stopping_, true)) return;  // another thread has been faster with the second request
+  close_doors();
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
     const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
@@ -183,6 +187,7 @@ void AsioHub::begin_drain() {
 
 void AsioHub::end_all() {
   stopping_ = true;
+  close_doors();
   dialling_.abandon();
   tell_all(AsioPeer::News::end);
   end_if_over();

@@ -55,6 +55,7 @@ class AsioHub {
   void await_publications();
   void gather();
   void tell_all(AsioPeer::News news);
+  void close_doors();
   void begin_drain();
   void end_all();
   void end_if_over();
