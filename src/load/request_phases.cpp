@@ -104,7 +104,7 @@ void RequestSession::leave_window(Time now) {
     const Time closed = std::min(run_.closes().value_or(now), now);
     run_.recorder().in_flight(intended_.size(), closed - intended_.oldest());
     // By a schedule it may have asked just now.
-    if (replies_ == 0 && !plan_.has_schedule()) run_.recorder().never_answered();
+    if (replies_ == 0 && !seat_.ever_replied && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
 }
