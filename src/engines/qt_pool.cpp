@@ -55,7 +55,6 @@ class ClientPool : public QtHost {
 
   std::size_t started_ = 0;               // clients
   std::atomic<std::size_t> present_ = 0;  // of these
-  std::atomic<unsigned> threads_ = 0;     // that the pool has
   std::size_t waited_ = 0;
   QThreadPool pool_;
 };
@@ -63,7 +62,6 @@ class ClientPool : public QtHost {
 ClientPool::ClientPool(const Hosting& hosting, Stop& stop) : QtHost(hosting, stop) {
   pool_.setMaxThreadCount(static_cast<int>(hosting.options.threads));
   pool_.setStackSize(kStack);
-  pool_.setExpiryTimeout(-1);  // never
 }
 
 ClientPool::~ClientPool() {
@@ -87,7 +85,7 @@ std::optional<Failure> ClientPool::prepare() noexcept {
   try {
     demand_descriptors(kDescriptorsOfLoop);
     demand_memory();
-    if (threads_ < hosting().options.threads && present_ >= threads_) demand_thread(kStack);
+    if (present_ < hosting().options.threads) demand_thread(kStack);
     return std::nullopt;
   } catch (const std::exception& error) {
     return failure_of(error);
@@ -107,8 +105,6 @@ void ClientPool::start(Fd socket) {
 
 // In a thread of the pool.
 void ClientPool::serve(Waiting& client) {
-  thread_local bool is_counted = false;
-  if (!std::exchange(is_counted, true)) threads_.fetch_add(1);
   client.served = true;
   std::optional<QtClient> loop;
   std::optional<Failure> shortage;

@@ -76,7 +76,8 @@ void QtHost::watch_listeners(bool watched) {
 
 void QtHost::start_dials() {
   while (auto dial = dials_.start(Clock::now()))
-    if (const auto shortage = take_on(Fd{})) dials_.failed(*dial, *shortage, Clock::now());
+    if (const auto shortage = take_on(Fd{}))
+      dials_.failed(*dial, {Stage::connect, shortage->error, shortage->detail}, Clock::now());
   if (const auto due = dials_.due())
     dial_again_.start(rounded_up(std::max(Duration::zero(), *due - Clock::now())));
 }
