@@ -45,6 +45,10 @@ class Handler {
   // on_message().
   virtual Duration delay() const { return {}; }
 
+  // How long the last message has occupied the thread, as far as the handler knows. After much of it the
+  // session leaves further messages to the loop's next turn. Called after on_message().
+  virtual Duration spent() const { return {}; }
+
   // The peer's protocol error for which on_message() returned false, in words. If it is empty, the end of the
   // connection is not counted as a failure.
   virtual std::string_view complaint() const { return {}; }

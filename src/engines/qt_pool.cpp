@@ -13,6 +13,9 @@
 // their number. So a race needs as many threads as connections, and is then one of `qt-threads` without the
 // start of a thread for each client. qt/loop.cpp has the slots, qt/host.cpp accepts.
 #include <QThreadPool>
+#include <atomic>
+#include <future>
+#include <memory>
 
 #include "base/sigpipe.hpp"
 #include "engines/qt/application.hpp"
@@ -42,6 +45,7 @@ class ClientPool : public QtHost {
     ClientPool& pool;
     Fd socket;
     bool served = false;
+    std::promise<void> begun{};  // its loop has what it needs, or cannot have it
   };
 
   std::optional<Failure> prepare() noexcept override;
@@ -49,7 +53,8 @@ class ClientPool : public QtHost {
   void end_drain() override { pool_.clear(); }
   void serve(Waiting& client);
 
-  std::size_t started_ = 0;  // clients
+  std::size_t started_ = 0;               // clients
+  std::atomic<std::size_t> present_ = 0;  // of these
   std::size_t waited_ = 0;
   QThreadPool pool_;
 };
@@ -68,39 +73,48 @@ ClientPool::~ClientPool() {
 }
 
 ClientPool::Waiting::~Waiting() {
+  pool.present_.fetch_sub(1);
   if (served) return;
   pool.hosting().not_opened({Stage::timeout, 0, "no thread of the pool was free until the stop"},
                             Clock::now());
   pool.client_ended(nullptr);
 }
 
+// A pool does not notice that a thread could not be started, and what was to run in it is lost.
 std::optional<Failure> ClientPool::prepare() noexcept {
   try {
     demand_descriptors(kDescriptorsOfLoop);
+    demand_memory();
+    if (present_ < hosting().options.threads) demand_thread(kStack);
     return std::nullopt;
   } catch (const std::exception& error) {
     return failure_of(error);
   }
 }
 
+// A client that does not wait has opened its descriptors before the next one is accepted. In a burst of peers
+// there would be none left for a thread, and GLib would abort the program.
 void ClientPool::start(Fd socket) {
   ++started_;
-  if (pool_.activeThreadCount() >= pool_.maxThreadCount()) ++waited_;
   const auto client = std::make_shared<Waiting>(*this, std::move(socket));
+  const bool waits = present_.fetch_add(1) >= hosting().options.threads;
+  if (waits) ++waited_;
   pool_.start([this, client] { serve(*client); });
+  if (!waits) client->begun.get_future().wait();
 }
 
 // In a thread of the pool.
 void ClientPool::serve(Waiting& client) {
   client.served = true;
   std::optional<QtClient> loop;
+  std::optional<Failure> shortage;
   try {
     loop.emplace(hosting(), stop(), [this] { client_dialled(); });
   } catch (const std::exception& error) {
-    hosting().not_opened(failure_of(error), Clock::now());
-    client_dialled();
-    return client_ended(nullptr);
+    shortage = failure_of(error);
   }
+  client.begun.set_value();
+  if (shortage) return client_failed(*shortage);
   std::exception_ptr error;
   try {
     loop->give(std::move(client.socket));

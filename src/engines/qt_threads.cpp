@@ -34,7 +34,10 @@ class ThreadPerClient : public QtHost {
 
  private:
   std::optional<Failure> prepare() noexcept override;
-  void start(Fd socket) override { std::exchange(spare_, nullptr)->give(std::move(socket)); }
+  void start(Fd socket) override {
+    spare_->give(std::move(socket));
+    spare_ = nullptr;
+  }
   void begin_drain() override { dismiss_spare(); }
   void dismiss_spare();
   void start_thread();
@@ -61,6 +64,7 @@ std::optional<Failure> ThreadPerClient::prepare() noexcept {
 
 void ThreadPerClient::start_thread() {
   demand_descriptors(kDescriptorsOfLoop);
+  demand_memory();
   std::promise<QtClient*> ready;
   std::future<QtClient*> client = ready.get_future();
   std::unique_ptr<QThread> thread(

@@ -103,7 +103,7 @@ void RequestSession::leave_window(Time now) {
   if (!intended_.empty()) {
     count_in_flight(std::min(run_.closes().value_or(now), now));
     // By a schedule it may have asked just now.
-    if (replies_ == 0 && !plan_.has_schedule()) run_.recorder().never_answered();
+    if (replies_ == 0 && !seat_.ever_replied && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
 }

@@ -24,6 +24,7 @@ struct Seat {
   bool opened = false;          // a connection has been open here,
   bool down = false;            // and has been lost
   bool replied = false;         // since the seat was taken
+  bool ever_replied = false;    // to one of its connections
   bool settled = false;         // counted by LoadRun::settled()
   bool entered_window = false;  // counted as behind at its opening, where the loop is open
   bool answered = false;        // counted by Recorder::answered()

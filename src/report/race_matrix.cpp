@@ -40,11 +40,20 @@ bool drop_lonely(std::vector<Cell>& cells, std::string Cell::*side) {
          }) > 0;
 }
 
+// A pair that is there several times has a column of its own each time, or all but one would be missing.
+Cell cell_of(const Entry& entry, const std::vector<Cell>& others) {
+  const Cell cell{label(entry.contestant.client), label(entry.contestant.server), &entry};
+  std::vector<std::string> taken;
+  for (const Cell& other : others)
+    if (other.client == cell.client) taken.push_back(other.server);
+  return {cell.client, race::free_name(cell.server, taken), &entry};
+}
+
 std::vector<Cell> cells_of(const race::CaseResult& one) {
   std::vector<Cell> cells;
   for (const Entry& entry : one.entries)
     if (entry.is_contestant() && !entry.contestant.external() && !entry.in_process)
-      cells.push_back({label(entry.contestant.client), label(entry.contestant.server), &entry});
+      cells.push_back(cell_of(entry, cells));
   while (drop_lonely(cells, &Cell::client) || drop_lonely(cells, &Cell::server)) {
   }
   return cells;

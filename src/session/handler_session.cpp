@@ -15,6 +15,10 @@ namespace {
 // With this many bytes of unsent replies no further requests are read. A single reply may be larger.
 constexpr std::size_t kOutboxLimit = 256 << 10;
 
+// After so much work on messages that came together, other peers and a stop have their turn. Thousands of
+// messages fit into one read.
+constexpr Duration kLongestWork = std::chrono::milliseconds(10);
+
 class HandlerSession : public Session {
  public:
   HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
@@ -29,6 +33,7 @@ class HandlerSession : public Session {
   std::size_t on_bytes(Bytes chunk, Time now) override {
     Writer replies(framing_, outbox_);
     std::size_t taken = 0;
+    Duration spent{};
     while (taken < chunk.size() && want() == Want::bytes) {
       const Deframer::Step step = deframer_.next(chunk.subspan(taken));
       taken += step.taken;
@@ -36,8 +41,12 @@ class HandlerSession : public Session {
         broken_ = true;
         complaint_ = deframer_.complaint();
       }
-      if (step.status == Deframer::Status::message) hear(step.message, replies, now);
+      if (step.status != Deframer::Status::message) continue;
+      hear(step.message, replies, now);
+      spent += handler_->spent();
+      if (spent >= kLongestWork && taken < chunk.size()) rests_until_ = now + spent;
     }
+    is_behind_ = rests_until_.has_value();
     incoming_.moved(taken);
     watch_rates(now);
     return taken;
@@ -46,6 +55,7 @@ class HandlerSession : public Session {
   // A peer that sends a message or reads a reply byte by byte would hold its connection for ever.
   void on_deadline(Time now) override {
     later_.release(now);
+    rests_until_.reset();
     if (incoming_.missed(now)) {
       broken_ = true;
       complaint_ = "a message comes " + incoming_.complaint();
@@ -57,7 +67,8 @@ class HandlerSession : public Session {
     watch_rates(now);
   }
   std::optional<Time> deadline() const override {
-    return earlier(later_.due(), earlier(incoming_.deadline(), outgoing_.deadline()));
+    const auto by_rates = earlier(incoming_.deadline(), outgoing_.deadline());
+    return earlier(earlier(later_.due(), rests_until_), by_rates);
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
@@ -68,7 +79,8 @@ class HandlerSession : public Session {
     return later_.empty() ? count : first_bytes(into.first(count), due_bytes());
   }
   Want want() const override {
-    return broken_ || outbox_.size() >= kOutboxLimit || drained() ? Want::nothing : Want::bytes;
+    return broken_ || rests_until_ || outbox_.size() >= kOutboxLimit || drained() ? Want::nothing
+                                                                                  : Want::bytes;
   }
   bool finished() const override { return later_.empty() && (broken_ || peer_finished_ || drained()); }
   std::string_view complaint() const override { return complaint_; }
@@ -103,8 +115,8 @@ class HandlerSession : public Session {
 
   std::size_t due_bytes() const { return outbox_.size() - later_.bytes(); }
 
-  // A request that has begun to arrive before the drain is still answered.
-  bool drained() const { return draining_ && !deframer_.in_message(); }
+  // A request that has begun to arrive before the drain is still answered, and so are those that wait.
+  bool drained() const { return draining_ && !deframer_.in_message() && !is_behind_; }
 
   void watch_rates(Time now) {
     const bool in_message = deframer_.in_message() && !broken_ && !peer_finished_;
@@ -121,6 +133,8 @@ class HandlerSession : public Session {
   LeastRate incoming_;  // of an incomplete message
   LeastRate outgoing_;  // of unread replies
   std::string complaint_;
+  std::optional<Time> rests_until_;  // when the work so far will have been done: at once
+  bool is_behind_ = false;           // the last input was not taken whole, because of a rest
   bool broken_ = false;
   bool gives_up_ = false;
   bool peer_finished_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The protocol work on every engine in both roles, with the options that make engines work differently:
-// frames in two writes, and replies that become due by deadlines.
+// frames in two writes, replies that become due by deadlines, and requests that occupy a thread.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class WorkOn : public EngineTest {
     for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
   }
 
- private:
+ protected:
   const Protocol work_ = [] {
     const auto all = builtin_protocols();
     return *std::ranges::find(all, "work", &Protocol::name);
@@ -63,6 +63,22 @@ TEST_P(WorkOn, AnswersAsleep) {
 
 TEST_P(WorkOn, AnswersBusy) {
   expect_right({{"work", "100us"}, {"work-kind", "busy"}}, {}, {});
+}
+
+// The whole of it would take 200 s.
+TEST_P(WorkOn, AStopDoesNotWaitForWorkThatHasArrived) {
+  checks(Duty::stop);
+  constexpr std::string_view kRequest("\0\0\0\6\x0a\4\x08\1\x10\1", 10);
+  Parameters answering = standard_parameters(work_, Role::serve);
+  answering.options["work"] = "50ms";
+  const auto service = work_.make_server(answering);
+  Server server(GetParam(), *service);
+  Peer peer(server.endpoint());
+  std::string requests;
+  for (int i = 0; i < 4000; ++i) requests += kRequest;
+  peer.send(requests);
+  EXPECT_EQ(peer.receive(10).size(), 10U);
+  server.stop();
 }
 
 }  // namespace

@@ -1,87 +1,109 @@
 // SPDX-License-Identifier: MIT
 //
-// What the engines on Boost.Asio promise besides, with the library on io_uring.
+// What only the engines on Boost.Asio have to promise.
 #include <gtest/gtest.h>
 
-#include <poll.h>
-#include <sys/syscall.h>
+#include <sys/un.h>
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
+#include <future>
 #include <stdexcept>
-#include <string>
 
-#include "engines/forbidding.hpp"
+#include "engines/few_descriptors.hpp"
 #include "engines/running.hpp"
-#include "hosting/options.hpp"
-#include "hosting/protocols.hpp"
+#include "net/listeners.hpp"
 
 namespace joust::test {
 namespace {
 
-const Settings kOnUring{{"asio-backend", "io-uring"}};
-
-class AsioOnUring : public testing::TestWithParam<const char*> {
+class AsioEngines : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const Engine& engine = *find_engine(GetParam());
-    if (engine.unavailable && !engine.unavailable().empty()) GTEST_SKIP() << engine.unavailable();
-    if (const std::string reason = unavailable_choice(engine, kOnUring); !reason.empty())
-      GTEST_SKIP() << reason;
+    if (engine().unavailable && !engine().unavailable().empty()) GTEST_SKIP() << engine().unavailable();
   }
+  static const Engine& engine() { return *find_engine(GetParam()); }
 };
 
-// Sends until the server takes no more, and then reads all of it.
-void flood(const Fd& peer) {
-  const std::string piece(64 << 10, 'f');
-  std::size_t sent = 0;
-  for (pollfd room{.fd = peer.get(), .events = POLLOUT, .revents = 0}; ::poll(&room, 1, 20) == 1;)
-    if (const ssize_t n = ::send(peer.get(), piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL); n > 0)
-      sent += static_cast<std::size_t>(n);
-  EXPECT_EQ(receive(peer, sent).size(), sent);
-}
-
-// A ring that has gone round once has entries that others used before. When the server reads again from a
-// peer that has flooded it, it cancels an operation; the others must not notice.
-TEST_P(AsioOnUring, ACancellationEndsNobodyElsesRead) {
-  constexpr unsigned kRounds = 9000;  // of two operations; the library's ring has 16,384 entries
+// Several threads see both requests, and the second one may get to the hub before the first.
+TEST_P(AsioEngines, EndWhenTheSecondRequestIsSeenFirst) {
   HandlerService echo = echo_service();
-  RunningServer server(*find_engine(GetParam()), echo, {}, {.knobs = kOnUring});
-  const Fd quiet = connect_to(server.address()), loud = connect_to(server.address());
-  for (unsigned i = 0; i < kRounds; ++i) {
-    send_all(quiet, "q");
-    ASSERT_EQ(receive(quiet, 1), "q");
-  }
-  for (unsigned i = 0; i < 8; ++i) {
-    flood(loud);
-    send_all(quiet, "still");
-    ASSERT_EQ(receive(quiet, 5), "still") << "after flood " << i;
-  }
+  const Listeners listeners(*resolve("127.0.0.1:0"), {});
+  const EngineOptions options;
+  const Limits limits;
+  Tally tally;
+  Stop stop;
+  const auto raise = [&] {
+    const std::uint64_t one = 1;
+    checked(::write(stop.at_once_fd(), &one, sizeof one), "write()");
+  };
+  engine().run({.service = echo,
+                .options = options,
+                .limits = limits,
+                .tally = tally,
+                .listeners = listeners.all(),
+                .on_ready = raise},
+               stop);
 }
 
-// Where the kernel forbids rings, the choice is refused with the cause, and nothing takes its place.
-TEST_P(AsioOnUring, ForbiddenIsRefusedWithItsCause) {
-  EXPECT_EXIT(
-      {
-        forbid_system_call(SYS_io_uring_setup);
-        checked_engine(GetParam(), {}, Role::serve, prefix_protocol());
-        try {
-          checked_engine(GetParam(), kOnUring, Role::serve, prefix_protocol());
-        } catch (const std::runtime_error& error) {
-          std::fprintf(stderr, "%s", error.what());
-          std::_Exit(0);
-        }
-        std::_Exit(1);
-      },
-      testing::ExitedWithCode(0),
-      "engine 'asio-.*' is unavailable with --asio-backend io-uring: io_uring_setup.*not permitted");
+// A context takes its descriptors when it is first used, which must not be when a peer has come.
+TEST(AsioContexts, HaveTheirDescriptorsBeforeTheyServe) {
+  const Engine& engine = *find_engine("asio-coroutines");
+  if (engine.unavailable && !engine.unavailable().empty()) GTEST_SKIP() << engine.unavailable();
+  HandlerService echo = echo_service();
+  const Listeners listeners(*resolve("127.0.0.1:0"), {});
+  const EngineOptions options{.threads = 8};
+  const Limits limits;
+  Tally tally;
+  Stop stop;
+  const Hosting hosting{.service = echo,
+                        .options = options,
+                        .limits = limits,
+                        .tally = tally,
+                        .listeners = listeners.all(),
+                        .on_ready = [&] { stop.request(); }};
+  const DescriptorsLeft few(10);
+  EXPECT_THROW(engine.run(hosting, stop), std::system_error);
+  EXPECT_FALSE(stop.requested()) << "it was ready";
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, AsioOnUring, testing::Values("asio-pool", "asio-coroutines"),
-                         [](const auto& tested) {
-                           return std::string(tested.param).substr(std::string("asio-").size());
-                         });
+// Its redial() throws, when the first connection has ended and others are still being dialled.
+class Thrower : public Service {
+ public:
+  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Silent>(); }
+  std::optional<Redial> redial(Time) override { throw std::logic_error("asked"); }
+
+ private:
+  class Silent : public Session {
+   public:
+    std::size_t on_bytes(Bytes chunk, Time) override { return chunk.size(); }
+    void on_peer_finished(Time) override { finished_ = true; }
+    void on_drain(Time) override { finished_ = true; }
+    std::size_t output(std::span<Segment>) const override { return 0; }
+    bool finished() const override { return finished_; }
+    void consumed(std::size_t) override {}
+    void released(std::size_t) override {}
+
+   private:
+    bool finished_ = false;
+  };
+};
+
+// Operations of one context have handlers of another one.
+TEST_P(AsioEngines, LeaveNothingBehindAfterAnException) {
+  const std::string path = "/tmp/joust-asio-" + std::to_string(::getpid());
+  const auto where = *resolve("unix:" + path);
+  const Fd listener(checked(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
+  checked(::bind(listener.get(), where.front().raw(), where.front().size), "bind()");
+  checked(::listen(listener.get(), 0), "listen()");
+  Thrower service;
+  Dialling client(service, "unix:" + path, 6);
+  client.options.threads = 3;
+  auto run = std::async(std::launch::async, [&] { engine().run(client.hosting, client.stop); });
+  Fd(checked(::accept(listener.get(), nullptr, nullptr), "accept()")).close();
+  EXPECT_THROW(run.get(), std::logic_error);
+  ::unlink(path.c_str());
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, AsioEngines, testing::Values("asio-pool", "asio-coroutines"));
 
 }  // namespace
 }  // namespace joust::test

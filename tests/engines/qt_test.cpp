@@ -6,11 +6,49 @@
 #include <poll.h>
 
 #include <csignal>
+#include <fstream>
 
+#include "engines/few_descriptors.hpp"
 #include "engines/running.hpp"
+#include "failing_calls.hpp"
+#include "load/run.hpp"
+#include "protocols/table.hpp"
 
 namespace joust::test {
 namespace {
+
+// Shows 64 MiB to its peer.
+class Flood : public Service {
+ public:
+  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Shown>(bytes_); }
+
+ private:
+  class Shown : public Session {
+   public:
+    explicit Shown(Bytes bytes) : left_(bytes) {}
+    std::size_t on_bytes(Bytes chunk, Time) override { return chunk.size(); }
+    void on_drain(Time) override {}
+    std::size_t output(std::span<Segment> into) const override {
+      if (left_.empty() || into.empty()) return 0;
+      into.front().bytes = left_;
+      return 1;
+    }
+    bool finished() const override { return left_.empty(); }
+    void consumed(std::size_t n) override { left_ = left_.subspan(n); }
+    void released(std::size_t) override {}
+
+   private:
+    Bytes left_;
+  };
+
+  const std::vector<std::byte> bytes_ = std::vector<std::byte>(64 << 20);
+};
+
+std::size_t resident_mib() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) >> 20;
+}
 
 class QtEngines : public testing::Test {
  protected:
@@ -66,6 +104,103 @@ TEST_F(QtEngines, LeaveSigpipeAsItWas) {
   struct sigaction now {};
   ::sigaction(SIGPIPE, nullptr, &now);
   EXPECT_EQ(now.sa_handler, SIG_DFL);
+}
+
+// A pool of Qt does not notice that it has not got one, and would wait for it for ever.
+TEST_F(QtEngines, PeersOfThePoolWaitForThreads) {
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("qt-pool"), echo, {}, {.threads = 5});
+  std::vector<Fd> peers;
+  peers.push_back(connect_to(server.address()));
+  send_all(peers.back(), "x");
+  EXPECT_EQ(receive(peers.back(), 1), "x") << "it serves";
+  {
+    const Failing none(Call::pthread_create, EAGAIN);
+    for (int i = 0; i < 4; ++i) {
+      peers.push_back(connect_to(server.address()));
+      send_all(peers.back(), "x");
+    }
+    while (server.tally.notes().empty()) std::this_thread::yield();
+    EXPECT_GT(none.failed(), 0U);
+  }
+  for (const Fd& peer : std::span(peers).subspan(1)) EXPECT_EQ(receive(peer, 1), "x");
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.opened, 5U);
+  EXPECT_EQ(server.tally.failures(), 0U);
+}
+
+// GLib aborts the program when a thread cannot make its descriptors.
+TEST_F(QtEngines, PeersOfThePoolWaitForDescriptors) {
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("qt-pool"), echo, {}, {.threads = 40});
+  {
+    const Fd first = connect_to(server.address());
+    send_all(first, "x");
+    EXPECT_EQ(receive(first, 1), "x") << "it serves";
+  }
+  const Endpoint endpoint = resolve(server.address())->front();
+  std::vector<Fd> peers;
+  for (int i = 0; i < 20; ++i)
+    peers.emplace_back(checked(::socket(endpoint.family(), SOCK_STREAM | SOCK_CLOEXEC, 0), "socket()"));
+  {
+    const DescriptorsLeft few(20);  // half of what the server needs for them
+    for (const Fd& peer : peers) {
+      checked(::connect(peer.get(), endpoint.raw(), endpoint.size), "connect()");
+      send_all(peer, "x");
+    }
+    while (server.tally.notes().empty()) std::this_thread::yield();
+  }
+  for (const Fd& peer : peers) EXPECT_EQ(receive(peer, 1), "x");
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.failures(), 0U);
+}
+
+class QtClients : public QtEngines, public testing::WithParamInterface<const char*> {};
+
+// Those for which there is no client cannot dial by themselves.
+TEST_P(QtClients, AreMadeAgainForALoadThatReconnects) {
+  constexpr std::size_t kConnections = 20;
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("epoll"), echo);
+  LoadRun load({.connections = kConnections,
+                .messages = 10,
+                .duration = std::chrono::hours(1),
+                .reconnect = LoadPlan::Reconnect::always,
+                .backoff_least = std::chrono::milliseconds(2),
+                .backoff_most = std::chrono::milliseconds(20)});
+  load.begin(Clock::now());
+  const auto service = builtin_protocols().front().make_client({.payload = 1}, load);
+  Dialling client(*service, server.address(), kConnections);
+  client.options.threads = kConnections;
+  std::jthread run;
+  {
+    const DescriptorsLeft few(kConnections + 30);
+    run = std::jthread([&] { find_engine(GetParam())->run(client.hosting, client.stop); });
+    while (load.failures(Stage::local) + load.failures(Stage::connect) == 0) std::this_thread::yield();
+  }
+  run.join();
+  EXPECT_EQ(load.recorder().counts().verified, 10 * kConnections);
+  EXPECT_EQ(load.connections_failed(), 0U);
+}
+INSTANTIATE_TEST_SUITE_P(Engines, QtClients, testing::Values("qt-threads", "qt-pool"));
+
+// Qt copies what a socket does not take.
+TEST_F(QtEngines, DoNotCopyWhatThePeerDoesNotRead) {
+  Flood flood;
+  RunningServer server(*find_engine("qt"), flood);
+  const std::size_t before = resident_mib();
+  std::vector<Fd> peers;
+  for (int i = 0; i < 4; ++i) {
+    peers.push_back(connect_to(server.address()));
+    EXPECT_EQ(receive(peers.back(), 1).size(), 1U);
+  }
+  peers.push_back(connect_to(server.address()));
+  EXPECT_EQ(receive(peers.back(), 1).size(), 1U) << "the loop has done with the others";
+  EXPECT_LT(resident_mib() - before, 64U);
+  peers.clear();
+  server.finish_at_once();
 }
 
 }  // namespace

@@ -36,6 +36,18 @@ TEST(RaceMatrix, HasARowForEachClientAndAColumnForEachServer) {
   EXPECT_EQ(text.find("spin"), std::string::npos) << "a contestant beside the matrix";
 }
 
+TEST(RaceMatrix, ShowsAPairAsOftenAsItIsThere) {
+  race::Scenario scenario = race::fake_scenario({"epoll"}, 3);
+  scenario.contestants = race::every_pair({{.engine = "epoll"}, {.engine = "epoll"}},
+                                          {{.engine = "threads"}, {.engine = "poll"}});
+  race::FakeRunner runner;
+  runner.throughput = {
+      {"epoll/threads", 40e3}, {"epoll/poll", 50e3}, {"epoll#2/threads", 60e3}, {"epoll#2/poll", 70e3}};
+  const std::string text = matrix_text(judged(scenario, runner).cases.front(), {});
+  for (const std::string shown : {"epoll#2", "400k", "500k", "601k", "701k"})
+    EXPECT_NE(text.find(shown), std::string::npos) << shown << " in\n" << text;
+}
+
 TEST(RaceMatrix, NeedsSeveralClientsAndSeveralServers) {
   EXPECT_EQ(matrix_text(plain_race().cases.front(), {}), "");
 }

@@ -243,5 +243,56 @@ TEST_F(HandlerSessionTest, MessageTransportNeedsNoFraming) {
   EXPECT_EQ(take_output(), "re:one\ntwo");
 }
 
+// "7" occupies the thread for 7 ms.
+class BusyHandler : public Handler {
+ public:
+  bool on_message(Bytes message, Writer& replies) override {
+    spent_ = (as_text(message).front() - '0') * std::chrono::milliseconds(1);
+    replies.send(message);
+    return true;
+  }
+  Duration spent() const override { return spent_; }
+
+ private:
+  Duration spent_{};
+};
+
+class BusyReplies : public HandlerSessionTest {
+ protected:
+  BusyReplies() { session_ = service_.open({}); }
+
+  HandlerService service_{Line{.largest = 100}, [] { return std::make_unique<BusyHandler>(); }};
+};
+
+TEST_F(BusyReplies, LeaveOthersTheirTurn) {
+  EXPECT_EQ(feed("7\n7\n1\n"), 4U);
+  EXPECT_EQ(session_->want(), Want::nothing);
+  EXPECT_EQ(take_output(), "7\n7\n");
+  const Time due = session_->deadline().value();
+  EXPECT_EQ(due, kNow + std::chrono::milliseconds(14)) << "at once: so long the work has taken";
+  session_->on_deadline(due);
+  EXPECT_EQ(session_->want(), Want::bytes);
+  EXPECT_EQ(feed("1\n"), 2U);
+  EXPECT_EQ(take_output(), "1\n");
+  EXPECT_FALSE(session_->deadline());
+}
+
+TEST_F(BusyReplies, DoNotPauseWhereNothingWaits) {
+  EXPECT_EQ(feed("9\n9\n"), 4U);
+  EXPECT_EQ(take_output(), "9\n9\n");
+  EXPECT_EQ(session_->want(), Want::bytes);
+  EXPECT_FALSE(session_->deadline());
+}
+
+TEST_F(BusyReplies, ComeForRequestsThatWaitedAtTheDrain) {
+  EXPECT_EQ(feed("9\n9\n9\n"), 4U);
+  session_->on_drain(kNow);
+  EXPECT_FALSE(session_->finished());
+  session_->on_deadline(session_->deadline().value());
+  EXPECT_EQ(feed("9\n"), 2U);
+  EXPECT_TRUE(session_->finished());
+  EXPECT_EQ(take_output(), "9\n9\n9\n");
+}
+
 }  // namespace
 }  // namespace joust

@@ -55,6 +55,28 @@ TEST_F(Comeback, WhatWasNeverAnsweredIsNoLatency) {
   EXPECT_EQ(counts().in_flight, 1U);
 }
 
+// It came back just before the window's end: that is no server which never answers.
+TEST_F(Comeback, AConnectionThatHadRepliesWasAnswered) {
+  begin({.duration = seconds(1)});
+  answer(first(), kBegin + milliseconds(1));
+  first().on_failure(kReset, kBegin + milliseconds(800));
+  Session& next = come_back_at(kBegin + milliseconds(999));
+  heard(next);
+  next.on_deadline(kBegin + seconds(1));
+  EXPECT_EQ(counts().in_flight, 1U);
+  EXPECT_EQ(counts().never_answered, 0U);
+}
+
+TEST_F(Comeback, AConnectionThatHadNoneIsCountedOnce) {
+  begin({.duration = seconds(1)});
+  heard(first());
+  first().on_failure(kReset, kBegin + milliseconds(800));
+  Session& next = come_back_at(kBegin + milliseconds(999));
+  heard(next);
+  next.on_deadline(kBegin + seconds(1));
+  EXPECT_EQ(counts().never_answered, 1U);
+}
+
 // The schedule does not stop for a server that is down.
 TEST_F(Comeback, AnOpenLoopSendsWhatWasDueMeanwhile) {
   begin({.duration = seconds(1), .rate_per_s = 100});

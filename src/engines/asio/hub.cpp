@@ -158,12 +158,16 @@ bool AsioHub::is_gathering() const {
 // The stop. Peers in the accept queue are served. The library may have accepted a peer whose handler has not
 // run yet: accepted() then admits it.
 
-void AsioHub::begin_drain() {
-  if (std::exchange(stopping_, true)) return;
+void AsioHub::close_doors() {
   for (Door& door : doors_) {
     door.acceptor.end();
     door.pause.cancel();
   }
+}
+
+void AsioHub::begin_drain() {
+  if (std::exchange(stopping_, true)) return;  // another thread has been faster with the second request
+  close_doors();
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
     const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
@@ -181,8 +185,9 @@ void AsioHub::begin_drain() {
 
 // Both requests may be there at once, and the second one be heard first.
 void AsioHub::end_all() {
-  at_once_ = true;
-  begin_drain();
+  at_once_ = stopping_ = true;
+  close_doors();
+  dialling_.abandon();
   tell_all(AsioPeer::News::end);
   end_if_over();
 }

@@ -55,6 +55,7 @@ class AsioHub {
   void await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)());
   void gather();
   void tell_all(AsioPeer::News news);
+  void close_doors();
   void begin_drain();
   void end_all();
   void end_if_over();

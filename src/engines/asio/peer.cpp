@@ -37,7 +37,7 @@ void AsioPeer::hear(News news) noexcept {
     if (news == News::established)
       return open_session(hub_.hosting(), socket_.native_handle(), connection_, now);
     if (news == News::published) {
-      published_ = false;
+      published_.exchange(false);  // acquires what was published before it was set
       telling_ = true;
       return connection_->refresh(now);
     }

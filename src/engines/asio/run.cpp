@@ -36,6 +36,14 @@ void run_context(asio::io_context& context, Wait wait) {
   }
 }
 
+// After an exception, operations of one context are left over whose handlers belong to another one. So all
+// contexts let go of their handlers before the first of them is destroyed.
+class AsioContext : public asio::io_context {
+ public:
+  using asio::io_context::io_context;
+  void let_go_of_handlers() { shutdown(); }
+};
+
 class AsioRun {
  public:
   AsioRun(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make)
@@ -44,14 +52,22 @@ class AsioRun {
     const auto threads_each = static_cast<int>(hosting.options.threads / contexts);
     while (contexts_.size() < contexts) {
       contexts_.emplace_back(threads_each);
+      // A context takes its descriptors when it is first used: here, where a shortage ends the command.
+      const AsioTimer first_use(contexts_.back());
       guards_.emplace_back(contexts_.back().get_executor());
-      // The library makes what a context waits by at its first use: here, where a shortage ends the command.
-      const AsioTimer first(contexts_.back());
     }
     std::vector<AsioExecutor> executors;
-    for (asio::io_context& context : contexts_) executors.push_back(context.get_executor());
+    for (AsioContext& context : contexts_) executors.push_back(context.get_executor());
     hub_.emplace(hosting, stop, std::move(executors), make, [this] { guards_.clear(); });
   }
+
+  ~AsioRun() {
+    hub_.reset();
+    guards_.clear();
+    for (AsioContext& context : contexts_) context.let_go_of_handlers();
+  }
+  AsioRun(const AsioRun&) = delete;
+  AsioRun& operator=(const AsioRun&) = delete;
 
   void run() {
     const auto loop = [this](std::size_t index, const Begin& begin) {
@@ -61,7 +77,7 @@ class AsioRun {
       try {
         run_context(contexts_[index % contexts_.size()], hosting_.options.wait);
       } catch (...) {
-        for (asio::io_context& context : contexts_) context.stop();
+        for (AsioContext& context : contexts_) context.stop();
         throw;
       }
     };
@@ -71,7 +87,7 @@ class AsioRun {
  private:
   const Hosting& hosting_;
   Stop& stop_;
-  std::deque<asio::io_context> contexts_;
+  std::deque<AsioContext> contexts_;
   std::deque<asio::executor_work_guard<AsioExecutor>> guards_;  // until all is over
   std::optional<AsioHub> hub_;
 };

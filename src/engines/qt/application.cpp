@@ -2,6 +2,7 @@
 #include "engines/qt/application.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <QAbstractEventDispatcher>
@@ -109,6 +110,22 @@ void run_in_qthread(const std::function<void()>& body) {
     throw std::system_error(EAGAIN, std::generic_category(), "QThread::start()");
   thread->wait();
   if (error) std::rethrow_exception(error);
+}
+
+void demand_thread(unsigned stack_bytes) {
+  QThread thread;
+  thread.setStackSize(stack_bytes);
+  thread.start();
+  if (!thread.isRunning()) throw std::system_error(EAGAIN, std::generic_category(), "QThread::start()");
+  thread.quit();
+  thread.wait();
+}
+
+void demand_memory() {
+  constexpr std::size_t kSpare = 4 << 20;
+  void* const memory = ::mmap(nullptr, kSpare, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "an event loop of Qt");
+  ::munmap(memory, kSpare);
 }
 
 void demand_descriptors(int count) {

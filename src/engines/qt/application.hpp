@@ -32,6 +32,13 @@ void run_in_qthread(const std::function<void()>& body);
 // open one aborts the program.
 void demand_descriptors(int count);
 
+// Throws std::system_error, ENOMEM, unless memory is left within the process's limit (ulimit -v). GLib aborts
+// the program when it gets none, and Qt does not notice.
+void demand_memory();
+
+// Throws std::system_error unless a thread of Qt can be started.
+void demand_thread(unsigned stack_bytes);
+
 // For an event loop and what an engine opens for it.
 inline constexpr int kDescriptorsOfLoop = 4;
 

@@ -3,6 +3,7 @@
 // The slots of QtLoop that serve a peer.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr unsigned kWritesPerTurn = 16;
 constexpr std::size_t kMostPieces = 16;
+constexpr std::size_t kMostWritten = 256 << 10;  // bytes of a write: Qt copies what the socket does not take
 
 }  // namespace
 
@@ -112,7 +114,8 @@ void QtLoop::flush(QtPeer& peer) {
 }
 
 // What the socket has no room for is in a buffer of Qt, and acknowledged when bytesWritten() says so.
-// Until then nothing more is written, which bounds that buffer.
+// Until then nothing more is written. That and kMostWritten bound the buffer, because a session may show any
+// number of bytes.
 void QtLoop::write(QtPeer& peer) {
   if (peer.connection->source()) note_plain_files();
   std::array<iovec, kMostPieces> pieces;
@@ -120,15 +123,16 @@ void QtLoop::write(QtPeer& peer) {
   std::size_t written = 0;
   peer.writing = true;
   for (const iovec& piece : std::span(pieces).first(count)) {
-    if (peer.stream->bytesToWrite() > 0) break;
+    const std::size_t most = std::min(piece.iov_len, kMostWritten - written);
+    if (most == 0 || peer.stream->bytesToWrite() > 0) break;
     errno = 0;
-    const qint64 n =
-        peer.stream->write(static_cast<const char*>(piece.iov_base), static_cast<qint64>(piece.iov_len));
+    const qint64 n = peer.stream->write(static_cast<const char*>(piece.iov_base), static_cast<qint64>(most));
     if (n < 0) {
       peer.writing = false;
       return peer.connection->send_failed(errno_of(peer.stream->error()), now());
     }
     written += static_cast<std::size_t>(n);
+    if (most < piece.iov_len) break;
   }
   peer.writing = false;
   peer.connection->sent(written - static_cast<std::size_t>(peer.stream->bytesToWrite()), now());

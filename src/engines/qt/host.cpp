@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -21,12 +22,15 @@ QtHost::QtHost(const Hosting& hosting, Stop& stop)
       stop_(stop),
       stop_notifier_(stop.fd(), QSocketNotifier::Read),
       listeners_(hosting.listeners),
-      undialled_(hosting.dials) {
-  QObject::connect(&stop_notifier_, &QSocketNotifier::activated, &context_, [this] { on_stop(); });
+      dials_(hosting, hosting.dials) {
+  QObject::connect(&stop_notifier_, &QSocketNotifier::activated, &context_,
+                   [this] { guarded([this] { on_stop(); }); });
   pause_.setSingleShot(true);
   pause_.callOnTimeout(&context_, [this] { watch_listeners(true); });
+  dial_again_.setSingleShot(true);
+  dial_again_.callOnTimeout(&context_, [this] { guarded([this] { start_dials(); }); });
   drain_end_.setSingleShot(true);
-  drain_end_.callOnTimeout(&context_, [this] { end_drain(); });
+  drain_end_.callOnTimeout(&context_, [this] { guarded([this] { end_drain(); }); });
   listen();
 }
 
@@ -47,19 +51,17 @@ void QtHost::listen() {
   for (const Listener* listener : listeners_) {
     acceptors_.push_back(std::make_unique<QSocketNotifier>(listener->fd(), QSocketNotifier::Read));
     QObject::connect(acceptors_.back().get(), &QSocketNotifier::activated, &context_,
-                     [this, listener] { accept_peer(*listener); });
+                     [this, listener] { guarded([&] { accept_peer(*listener); }); });
   }
 }
 
 // One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared
 // in vain.
-void QtHost::accept_peer(const Listener& listener) try {
+void QtHost::accept_peer(const Listener& listener) {
   const bool room = hosting_.room(clients_) > 0 && !prepare();
   Accepted accepted = room ? listener.accept(SOCK_NONBLOCK) : Accepted{AcceptOutcome::busy, {}};
   if (accepted.outcome == AcceptOutcome::busy) return pause_accepting();
-  if (accepted.outcome == AcceptOutcome::accepted) take_on(std::move(accepted.socket));
-} catch (...) {
-  client_ended(std::current_exception());
+  if (accepted.outcome == AcceptOutcome::accepted) begin(std::move(accepted.socket));
 }
 
 void QtHost::pause_accepting() {
@@ -73,43 +75,66 @@ void QtHost::watch_listeners(bool watched) {
 }
 
 void QtHost::start_dials() {
-  while (undialled_ > 0 && connecting_ < hosting_.limits.dials_at_once) {
-    --undialled_;
-    if (take_on(Fd{})) ++connecting_;
-  }
+  while (auto dial = dials_.start(Clock::now()))
+    if (const auto shortage = take_on(Fd{}))
+      dials_.failed(*dial, {Stage::connect, shortage->error, shortage->detail}, Clock::now());
+  if (const auto due = dials_.due())
+    dial_again_.start(rounded_up(std::max(Duration::zero(), *due - Clock::now())));
 }
 
-// False, and counted, if there is no thread for the client.
-bool QtHost::take_on(Fd socket) {
-  const auto shortage = prepare();
-  if (shortage) {
-    hosting_.not_opened(*shortage, Clock::now());
-    return false;
-  }
-  ++clients_;
+// Returns the failure if there is no thread for the client.
+std::optional<Failure> QtHost::take_on(Fd socket) {
+  auto shortage = prepare();
+  if (!shortage) begin(std::move(socket));
+  return shortage;
+}
+
+void QtHost::begin(Fd socket) {
   start(std::move(socket));
-  return true;
+  ++clients_;  // its reports come later
+}
+
+// No exception may pass through Qt. One that gets here ends the run.
+void QtHost::guarded(const std::function<void()>& step) noexcept {
+  try {
+    step();
+  } catch (...) {
+    if (!error_) error_ = std::current_exception();
+    stop_.request();
+    stop_.request();
+  }
+  if (error_ || over()) events_.quit();
+}
+
+void QtHost::later(std::function<void()> step) {
+  const auto guarded_step = [this, step = std::move(step)] { guarded(step); };
+  QMetaObject::invokeMethod(&context_, guarded_step, Qt::QueuedConnection);
 }
 
 void QtHost::client_dialled() {
-  const auto count = [this] {
-    if (connecting_ > 0) --connecting_;  // an accepted client reports it too
+  if (hosting_.serves()) return;
+  later([this] {
+    Dial dial;
+    dials_.succeeded(dial);
     start_dials();
-    if (over()) events_.quit();
-  };
-  QMetaObject::invokeMethod(&context_, count, Qt::QueuedConnection);
+  });
 }
 
 void QtHost::client_ended(std::exception_ptr error) {
-  const auto count = [this, error] {
+  later([this, error] {
     --clients_;
-    if (error && !std::exchange(error_, error)) {
-      stop_.request();
-      stop_.request();
-    }
-    if (over()) events_.quit();
-  };
-  QMetaObject::invokeMethod(&context_, count, Qt::QueuedConnection);
+    if (error) std::rethrow_exception(error);
+  });
+}
+
+void QtHost::client_failed(const Failure& failure) {
+  later([this, failure] {
+    --clients_;
+    if (hosting_.serves()) return hosting_.not_opened(failure, Clock::now());
+    Dial dial;
+    dials_.failed(dial, failure, Clock::now());
+    start_dials();
+  });
 }
 
 // The notifiers end before the descriptors do.
@@ -117,10 +142,12 @@ void QtHost::on_stop() {
   stop_notifier_.setEnabled(false);
   acceptors_.clear();
   pause_.stop();
-  undialled_ = 0;
+  dial_again_.stop();
+  dials_.abandon();
   for (Listener* const listener : std::exchange(listeners_, {})) {
     const auto take = [this](Fd socket) {
-      if (!stop_.at_once()) take_on(std::move(socket));
+      if (stop_.at_once()) return;
+      if (const auto shortage = take_on(std::move(socket))) hosting_.not_opened(*shortage, Clock::now());
     };
     if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(clients_), take))
       hosting_.tally.note(kLeftInQueue);
@@ -129,7 +156,6 @@ void QtHost::on_stop() {
   draining_ = true;
   begin_drain();
   drain_end_.start(rounded_up(hosting_.limits.drain));
-  if (over()) events_.quit();
 }
 
 }  // namespace joust

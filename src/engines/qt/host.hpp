@@ -7,6 +7,7 @@
 #include <QTimer>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "base/fd.hpp"
 #include "engines/engine.hpp"
+#include "engines/loop/dials.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 
@@ -48,6 +50,8 @@ class QtHost {
   // Any thread. An error ends the run.
   void client_dialled();
   void client_ended(std::exception_ptr error);
+  // The client could not begin, and has reported nothing else.
+  void client_failed(const Failure& failure);
 
  private:
   void listen();
@@ -55,9 +59,12 @@ class QtHost {
   void pause_accepting();
   void watch_listeners(bool watched);
   void start_dials();
-  bool take_on(Fd socket);
+  std::optional<Failure> take_on(Fd socket);
+  void begin(Fd socket);
+  void guarded(const std::function<void()>& step) noexcept;
+  void later(std::function<void()> step);
   void on_stop();
-  bool over() const { return clients_ == 0 && (draining_ || (!hosting_.serves() && undialled_ == 0)); }
+  bool over() const { return clients_ == 0 && (draining_ || (!hosting_.serves() && dials_.done())); }
 
   const Hosting& hosting_;
   Stop& stop_;
@@ -66,12 +73,13 @@ class QtHost {
   QSocketNotifier stop_notifier_;
   std::span<Listener* const> listeners_;  // until the stop
   std::vector<std::unique_ptr<QSocketNotifier>> acceptors_;
-  QTimer pause_;      // of accepting
-  QTimer drain_end_;  // the limit of a stop
+  QTimer pause_;       // of accepting
+  QTimer dial_again_;  // connections for which there was no client
+  QTimer drain_end_;   // the limit of a stop
   bool draining_ = false;
-  std::size_t clients_ = 0;     // that have been started and have not ended
-  std::size_t undialled_;       // connections
-  std::size_t connecting_ = 0;  // dials in progress
+  std::size_t clients_ = 0;  // that have been started and have not ended
+  // Connections without a client. Clients dial by themselves, also again.
+  Dials dials_;
   std::exception_ptr error_;
 };
 

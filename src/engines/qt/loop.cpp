@@ -121,8 +121,8 @@ void QtLoop::give(Fd socket) {
 }
 
 void QtLoop::report_dial() {
-  const bool has_ended = over() || (!peers().empty() && !peers().front()->dial.in_progress);
-  if (!awaiting_ && has_ended) std::exchange(dialled_, nullptr)();
+  const bool is_dialling = !peers().empty() && peers().front()->dial.in_progress;
+  if (!awaiting_ && !is_dialling) std::exchange(dialled_, nullptr)();
 }
 
 // The stop.

@@ -34,6 +34,7 @@ class JobHandler : public Handler {
     return refuse("a WorkResponse was sent to a server");
   }
   Duration delay() const override { return delay_; }
+  Duration spent() const override { return spent_; }
   std::string_view complaint() const override { return complaint_; }
 
  private:
@@ -44,7 +45,7 @@ class JobHandler : public Handler {
       return refuse("a workload takes longer than 10 s");
     const Duration time = request.workload * unit;
     if (rules_.loop)
-      rules_.loop->spend(time);
+      rules_.loop->spend(spent_ = time);
     else
       delay_ = time;
     Room room;
@@ -54,12 +55,13 @@ class JobHandler : public Handler {
 
   bool refuse(std::string_view complaint) {
     complaint_ = complaint;
-    delay_ = {};
+    delay_ = spent_ = {};
     return false;
   }
 
   const JobRules& rules_;
   Duration delay_{};
+  Duration spent_{};
   std::string_view complaint_;
 };
 
