@@ -83,7 +83,7 @@ ClientPool::Waiting::~Waiting() {
 // A pool does not notice that a thread could not be started, and what was to run in it is lost.
 std::optional<Failure> ClientPool::prepare() noexcept {
   try {
-    demand_descriptors(kDescriptorsOfLoop);
+    demand_descriptors(descriptors_needed());
     demand_memory();
     if (present_ < hosting().options.threads) demand_thread(kStack);
     return std::nullopt;

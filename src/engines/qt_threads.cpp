@@ -63,7 +63,7 @@ std::optional<Failure> ThreadPerClient::prepare() noexcept {
 }
 
 void ThreadPerClient::start_thread() {
-  demand_descriptors(kDescriptorsOfLoop);
+  demand_descriptors(descriptors_needed());
   demand_memory();
   std::promise<QtClient*> ready;
   std::future<QtClient*> client = ready.get_future();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "connection/tally.hpp"
+#include "engines/qt/application.hpp"
 
 namespace joust {
 namespace {
@@ -87,6 +88,12 @@ std::optional<Failure> QtHost::take_on(Fd socket) {
   auto shortage = prepare();
   if (!shortage) begin(std::move(socket));
   return shortage;
+}
+
+int QtHost::descriptors_needed() const {
+  const std::size_t dialling =
+      hosting_.serves() ? 0 : std::min<std::size_t>(clients_, hosting_.limits.dials_at_once);
+  return kDescriptorsOfLoop + static_cast<int>(dialling);
 }
 
 void QtHost::begin(Fd socket) {

@@ -44,6 +44,8 @@ class QtHost {
   // The drain limit has passed.
   virtual void end_drain() {}
 
+  // That must be left for the next client. Those that dial may open a socket at any time.
+  int descriptors_needed() const;
   const Hosting& hosting() const { return hosting_; }
   Stop& stop() { return stop_; }
   QObject* context() { return &context_; }  // of slots that run in the host's thread
