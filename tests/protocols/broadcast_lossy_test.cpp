@@ -164,7 +164,8 @@ std::vector<std::string> taken(Session& session) {
 
 std::string message_of(const Frame& frame) {
   Outbox outbox;
-  Writer writer(Raw{}, outbox);
+  const Framing none = Raw{};  // borrowed by the writer
+  Writer writer(none, outbox);
   write(frame, writer);
   Segment all;
   outbox.segments({&all, 1});
