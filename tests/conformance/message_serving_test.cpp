@@ -7,6 +7,7 @@
 #include <deque>
 #include <thread>
 
+#include "conformance/idleness.hpp"
 #include "conformance/message_peer.hpp"
 #include "conformance/running.hpp"
 #include "conformance/services.hpp"
@@ -223,6 +224,35 @@ TEST_P(MessageServing, AnAddressThatBeginsAnewReplacesItsConnection) {
   EXPECT_EQ(peer.receive(), numbered("new"));
   EXPECT_EQ(server.tally().opened, 2U);
   EXPECT_EQ(server.tally().failures(Stage::receive), 1U);
+}
+
+class MessageWaiting : public SleepingTest {};
+JOUST_EVERY_MESSAGE_ENGINE(MessageWaiting, Role::serve);
+
+TEST_P(MessageWaiting, SleepsWhileNothingHappens) {
+  checks(Duty::idle);
+  EchoService echo;
+  Server server(GetParam(), echo);
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  expect_echo(peer, "before");
+  EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
+  expect_echo(peer, "after");
+}
+
+TEST_P(MessageWaiting, SleepsWhileAStopWaits) {
+  checks(Duty::idle);
+  Limits limits = brisk();
+  limits.drain = limits.linger = kPatience * 2;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer silent(server.endpoint());
+  silent.join();
+  server.run().stop().request();
+  silent.await(DatagramKind::leave);
+  EXPECT_LT(cpu_share_beside_a_spinner(), kIdle);
+  silent.send({.kind = DatagramKind::left, .token = silent.token()});
+  server.run().wait();
 }
 
 }  // namespace
