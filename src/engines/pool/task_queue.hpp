@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
@@ -33,15 +34,20 @@ class TaskQueue {
         queue_.push(*peer);
         ++size_;
       }
-      sleepers = std::min(size_, asleep_);
+      sleepers = std::min(size_.load(), asleep_);
     }
     for (; sleepers > 0; --sleepers) filled_.notify_one();
   }
 
-  // A worker: the next peer; null at the end.
+  // A worker: the next peer; null at the end. One that spins looks without the lock, for which others would
+  // have to sleep, and leaves its core to them: there may be more spinning threads than cores.
   Peer* take() {
     std::optional<Time> idle_since;
     for (;;) {
+      if (size_ == 0 && !ended_ && spins(idle_since)) {
+        ::sched_yield();
+        continue;
+      }
       std::unique_lock lock(mutex_);
       if (size_ == 0 && !ended_ && !spins(idle_since)) await_work(lock);
       if (ended_) return nullptr;
@@ -51,8 +57,6 @@ class TaskQueue {
         if (emptied) emptied_.notify_one();
         return peer;
       }
-      lock.unlock();
-      ::sched_yield();  // there may be more spinning threads than cores
     }
   }
 
@@ -93,10 +97,11 @@ class TaskQueue {
   std::mutex mutex_;
   std::condition_variable filled_, emptied_;
   Queue<Peer> queue_;
-  std::size_t size_ = 0;
   std::size_t asleep_ = 0;  // workers
   bool main_waits_ = false;
-  bool ended_ = false;
+  // Written with the lock only.
+  std::atomic<std::size_t> size_{0};
+  std::atomic<bool> ended_{false};
 };
 
 }  // namespace joust
