@@ -22,9 +22,10 @@ constexpr Duration kLongestWork = std::chrono::milliseconds(10);
 class HandlerSession : public Session {
  public:
   HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
-                 bool numbered)
+                 const Delivery& delivery)
       : framing_(framing),
-        numbered_(numbered),
+        by_message_(delivery.by_message()),
+        numbered_(delivery.lossy),
         deframer_(framing),
         handler_(std::move(handler)),
         incoming_(rates.incoming),
@@ -44,9 +45,10 @@ class HandlerSession : public Session {
       if (step.status != Deframer::Status::message) continue;
       hear(step.message, replies, now);
       spent += handler_->spent();
-      if (spent >= kLongestWork && taken < chunk.size()) rests_until_ = now + spent;
+      // Over messages the next one may be there too, and comes by a call of its own.
+      if (spent >= kLongestWork && (by_message_ || taken < chunk.size())) rests_until_ = now + spent;
     }
-    is_behind_ = rests_until_.has_value();
+    is_behind_ = rests_until_ && taken < chunk.size();
     incoming_.moved(taken);
     watch_rates(now);
     return taken;
@@ -125,6 +127,7 @@ class HandlerSession : public Session {
   }
 
   Framing framing_;
+  const bool by_message_;
   const bool numbered_;  // requests, and so replies
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
@@ -145,9 +148,9 @@ class HandlerSession : public Session {
 
 std::unique_ptr<Session> HandlerService::open(const Opening& opening) {
   const Delivery& delivery = opening.delivery;
-  if (!delivery.by_message()) return std::make_unique<HandlerSession>(framing_, make_(), rates_, false);
+  if (!delivery.by_message()) return std::make_unique<HandlerSession>(framing_, make_(), rates_, delivery);
   const Length4 framing{delivery.largest_message};
-  return message_wise(std::make_unique<HandlerSession>(framing, make_(), rates_, delivery.lossy),
+  return message_wise(std::make_unique<HandlerSession>(framing, make_(), rates_, delivery),
                       delivery.largest_message);
 }
 
