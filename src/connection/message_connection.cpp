@@ -10,6 +10,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// What a held message takes besides its bytes, at the least.
+constexpr std::size_t kHeldBesides = 64;
+
 // How long datagrams that a peer has sent before it left may be overtaken by its word of that.
 constexpr Duration kLate = milliseconds(20);
 constexpr Duration kFirstLeavePause = milliseconds(20);
@@ -24,6 +27,7 @@ MessageConnection::MessageConnection(std::unique_ptr<Session> session, const Mes
       tally_(tally),
       heard_(now),
       said_(now),
+      asked_(now),
       owes_joined_(link.side == MessageLink::Side::server) {
   session_->on_open(now);
   tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
@@ -111,14 +115,14 @@ void MessageConnection::deliver(const Datagram& datagram, Time now) {
       session_->on_bytes(*message, now);
     } else if (!session_->finished()) {
       held_.emplace_back(message->begin(), message->end());
-      held_bytes_ += message->size();
+      held_bytes_ += message->size() + kHeldBesides;
     }
   }
 }
 
 void MessageConnection::offer_held(Time now) {
   while (!held_.empty() && session_->want() != Want::nothing) {
-    held_bytes_ -= held_.front().size();
+    held_bytes_ -= held_.front().size() + kHeldBesides;
     session_->on_bytes(held_.front(), now);
     held_.pop_front();
   }
@@ -130,10 +134,11 @@ void MessageConnection::on_leave(const DatagramHead& head, Time now) {
   if (!std::exchange(peer_left_, true)) finishes_at_ = now + kLate;
 }
 
-// The answer to our own leave, or the end of a connection that the other side knows no more.
+// The answer to our own leave, also if the other side's leave has come in between; or the end of a connection
+// that the other side knows no more.
 void MessageConnection::on_left(const DatagramHead& head, Time now) {
   if (!head.unknown) numbers_.announce(head.number);
-  if (leaving_ || !session_) {
+  if (leaving_ || owes_left_ || !session_) {
     over_ = true;
     return;
   }
@@ -161,6 +166,10 @@ bool MessageConnection::session_shows() const {
 void MessageConnection::proceed(Time now) {
   if (over_ || !session_) return;
   offer_held(now);
+  if (drains_ && held_.empty()) {
+    drains_ = false;
+    session_->on_drain(now);
+  }
   const bool all_here = numbers_.missing() == 0 || now >= finishes_at_;
   if (peer_left_ && !told_finished_ && held_.empty() && all_here) {
     told_finished_ = true;
@@ -188,14 +197,14 @@ void MessageConnection::on_time(Time now) {
   if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
   proceed(now);
   if (leaving_ && now >= leave_at_) says_leave_ = true;
-  if (is_client() && !leaving_ && now >= said_ + keep_alive_after()) says_alive_ = true;
+  if (is_client() && !leaving_ && now >= asks_at()) says_alive_ = true;
   if (!over_ && now >= heard_ + limits_.idle)
     failed({Stage::timeout, 0, "nothing came for the idle limit"}, now);
 }
 
 void MessageConnection::drain(Time now) {
   if (over_ || !session_) return;
-  session_->on_drain(now);
+  drains_ = true;
   proceed(now);
 }
 
@@ -210,13 +219,18 @@ Duration MessageConnection::keep_alive_after() const {
   return std::max<Duration>(std::min(idle_of_peer_, limits_.idle) / 4, milliseconds(1));
 }
 
+// A client that sends, and hears nothing, asks too: the answer says that the server is there.
+Time MessageConnection::asks_at() const {
+  return std::max(std::min(said_, heard_), asked_) + keep_alive_after();
+}
+
 std::optional<Time> MessageConnection::deadline() const {
   if (over_) return std::nullopt;
   Time due = ends_at_;
   if (!session_) return due;
   if (leaving_ && !says_leave_) due = std::min(due, leave_at_);
   if (peer_left_ && !told_finished_ && held_.empty()) due = std::min(due, finishes_at_);
-  if (is_client() && !leaving_ && !says_alive_) due = std::min(due, said_ + keep_alive_after());
+  if (is_client() && !leaving_ && !says_alive_) due = std::min(due, asks_at());
   due = std::min(due, heard_ + limits_.idle);
   return std::min(due, session_->deadline().value_or(Time::max()));
 }

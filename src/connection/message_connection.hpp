@@ -88,6 +88,7 @@ class MessageConnection {
   void end_session();
   bool session_shows() const;
   Duration keep_alive_after() const;
+  Time asks_at() const;
   bool is_client() const { return link_.side == MessageLink::Side::client; }
   // message_output.cpp
   std::size_t data(std::span<DatagramOut> into, Time now);
@@ -107,6 +108,7 @@ class MessageConnection {
   std::deque<std::vector<std::byte>> held_;  // messages that the session does not want now
   std::size_t held_bytes_ = 0;
   Time heard_, said_;  // when a datagram came and went last
+  Time asked_;         // when a client said last that it is there
   Duration idle_of_peer_ = Duration::max();
   bool owes_joined_ = false;  // these four are signals to be sent
   bool owes_left_ = false;
@@ -115,6 +117,7 @@ class MessageConnection {
   bool leaving_ = false;  // `leave` is repeated
   bool peer_left_ = false;
   bool told_finished_ = false;  // the session has been told
+  bool drains_ = false;         // the session is to be told of the stop, after what is held
   bool counted_ = false;        // as a failure
   bool over_ = false;
   Time leave_at_{};  // when to say it next

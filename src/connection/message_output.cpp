@@ -132,6 +132,7 @@ void MessageConnection::signal_taken(DatagramKind kind, Time now) {
       break;
     case DatagramKind::join:
       says_alive_ = false;
+      asked_ = now;
       break;
     case DatagramKind::leave:
       says_leave_ = false;

@@ -47,7 +47,7 @@ class UdpBatchedLoop : public UdpLoop {
  private:
   void receive(UdpSocket& socket);
   void prepare(UdpSocket& socket);
-  void split(UdpSocket& socket, const msghdr& message, Bytes bytes, const Endpoint& from);
+  std::size_t split(UdpSocket& socket, const msghdr& message, Bytes bytes, const Endpoint& from);
   void send(UdpSocket& socket);
   std::size_t segments_from(std::size_t first, std::size_t end) const;
   std::size_t add_message(std::size_t message, std::size_t first, std::size_t end);
@@ -57,7 +57,8 @@ class UdpBatchedLoop : public UdpLoop {
   struct Messages {
     std::array<mmsghdr, kBatch> all{};
     std::array<Endpoint, kBatch> from;
-    std::array<std::array<std::byte, kControlBytes>, kBatch> control;
+    struct alignas(cmsghdr) Control : std::array<std::byte, kControlBytes> {};
+    std::array<Control, kBatch> control;
     std::vector<iovec> pieces;
   };
 
@@ -87,10 +88,12 @@ void UdpBatchedLoop::run() {
   }
 }
 
-// Until the socket is empty: a call that fills less than its batch has found that out.
+// Until the socket is empty: a call that fills less than its batch has found that out. Replies are sent in
+// between where many bytes have come: a session takes no more while so much of its output waits.
 void UdpBatchedLoop::receive(UdpSocket& socket) {
   if (!socket.part) prepare(socket);
-  for (std::size_t calls = 1 + quota(socket) / kBatch; calls > 0; --calls) {
+  std::size_t unanswered = 0;  // bytes
+  for (std::size_t heard = 0; heard <= quota(socket);) {
     for (std::size_t i = 0; i < kBatch; ++i) {
       msghdr& message = in_.all[i].msg_hdr;
       message = {};
@@ -106,7 +109,10 @@ void UdpBatchedLoop::receive(UdpSocket& socket) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
       const mmsghdr& message = in_.all[i];
       in_.from[i].size = message.msg_hdr.msg_namelen;
-      split(socket, message.msg_hdr, buffer(i).first(message.msg_len), in_.from[i]);
+      heard += split(socket, message.msg_hdr, buffer(i).first(message.msg_len), in_.from[i]);
+      if ((unanswered += message.msg_len) < hosting().limits.read_bytes_per_turn) continue;
+      while (may_send(socket)) send(socket);
+      unanswered = 0;
     }
     if (static_cast<std::size_t>(count) < kBatch) return;
   }
@@ -121,19 +127,23 @@ void UdpBatchedLoop::prepare(UdpSocket& socket) {
 }
 
 // One datagram, or several of one sender that the kernel has joined: all of one size but the last, which may
-// be shorter.
-void UdpBatchedLoop::split(UdpSocket& socket, const msghdr& message, Bytes bytes, const Endpoint& from) {
+// be shorter. Returns how many.
+std::size_t UdpBatchedLoop::split(UdpSocket& socket, const msghdr& message, Bytes bytes,
+                                  const Endpoint& from) {
   int size = 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
        part = CMSG_NXTHDR(const_cast<msghdr*>(&message), part))
     if (part->cmsg_level == SOL_UDP && part->cmsg_type == UDP_GRO)
       std::memcpy(&size, CMSG_DATA(part), sizeof size);
   const std::size_t each = size > 0 ? static_cast<std::size_t>(size) : bytes.size();
+  std::size_t count = 0;
   do {
     const Bytes first = bytes.first(std::min(each, bytes.size()));
     bytes = bytes.subspan(first.size());
     received(socket, first, from);
+    ++count;
   } while (!bytes.empty());
+  return count;
 }
 
 void UdpBatchedLoop::send(UdpSocket& socket) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "conformance/message_peer.hpp"
@@ -96,6 +98,40 @@ TEST_P(MessageDialling, AJoinIsRepeatedUntilItIsAnswered) {
   server.send({.kind = DatagramKind::left, .token = server.token()}, {}, &client.from);
   dialling.run().wait();
   EXPECT_EQ(dialling.tally().opened, 1U);
+}
+
+// The pauses are drawn, so several connections.
+TEST_P(MessageDialling, AJoinWithItsCookieIsRepeatedToo) {
+  checks(Duty::dialling);
+  constexpr std::size_t kClients = 8;
+  constexpr std::uint64_t kCookie = 77;
+  AskOnce asking;
+  MessagePeer server;
+  Dialling dialling(GetParam(), asking, {server.own()}, kClients);
+  std::map<std::uint64_t, unsigned> heard;  // joins with the cookie, by token
+  const auto is_enough = [](const auto& of_one) { return of_one.second >= 3; };
+  while (heard.size() < kClients || !std::ranges::all_of(heard, is_enough)) {
+    const auto join = server.next();
+    ASSERT_TRUE(join) << "not repeated";
+    if (join->head.kind != DatagramKind::join) continue;
+    if (join->head.number == kCookie)
+      ++heard[join->head.token];
+    else
+      server.send({.kind = DatagramKind::challenge, .token = join->head.token, .number = kCookie}, {},
+                  &join->from);
+  }
+  dialling.run().stop().request();
+  dialling.run().wait();
+}
+
+// The kernel refuses it at once: the socket may not send to all.
+TEST_P(MessageDialling, ARefusedConnectIsAFailedDial) {
+  checks(Duty::dialling);
+  AskOnce asking;
+  Dialling dialling(GetParam(), asking, {resolve("255.255.255.255:9")->front()}, 2);
+  dialling.run().wait();
+  EXPECT_EQ(asking.not_let_in, 2U);
+  EXPECT_NE(asking.refused_with, ETIMEDOUT);
 }
 
 TEST_P(MessageDialling, GivesUpAtTheConnectLimit) {

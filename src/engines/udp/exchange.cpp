@@ -25,7 +25,8 @@ bool is_of_network(int error) {
     case ENETDOWN:
     case EPROTO:
     case ENOPROTOOPT:
-    case EPERM:  // a firewall said no
+    case EMSGSIZE:  // a packet did not fit the way
+    case EPERM:     // a firewall said no
       return true;
     default:
       return false;
@@ -74,8 +75,10 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
   }
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
-  if (full()) return hosting().tally.note("joins were left unanswered: at the connection limit");
-  if (known != nullptr) {
+  const bool takes_a_place = known != nullptr && known->connection;  // of its own address
+  if (full() && !takes_a_place)
+    return hosting().tally.note("joins were left unanswered: at the connection limit");
+  if (takes_a_place) {
     guarded(*known, [&] {
       known->connection->failed({Stage::receive, ECONNRESET, "its address has begun another connection"},
                                 now());
@@ -149,7 +152,7 @@ void UdpLoop::sent(UdpSocket& socket, UdpBatch& batch, std::size_t n, int error)
 
 // The first n are done with; whoever has more to send is a talker again.
 void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
-  for (const UdpBatch::Run& run : std::exchange(batch.runs_, {})) {
+  for (const UdpBatch::Run& run : batch.runs_) {
     const std::size_t part = std::min(n, run.count);
     n -= part;
     if (run.peer == nullptr) {
@@ -160,8 +163,7 @@ void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
     if (!peer.connection) {
       if (part > 0) {
         peer.joining->sent(now());
-        peer.dial.again = true;
-        set_deadline(peer, peer.joining->due());
+        await_answer(peer);
       }
       talk(peer);
       continue;
@@ -169,7 +171,7 @@ void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
     if (part > 0) guarded(peer, [&] { peer.connection->sent(part, now()); });
     attend(peer);
   }
-  batch.size_ = 0;
+  batch.clear();
   queue(socket);
 }
 
@@ -199,8 +201,7 @@ void UdpLoop::drop_first(UdpSocket& socket, UdpBatch& batch) {
     socket.replies.pop_front();
   } else {
     peer->joining->sent(now());
-    peer->dial.again = true;
-    set_deadline(*peer, peer->joining->due());
+    await_answer(*peer);
   }
 }
 

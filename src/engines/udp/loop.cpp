@@ -146,6 +146,13 @@ void UdpLoop::connect(Peer& peer) {
     watch(*peer.own);
   }
   talk(peer);
+  if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
+}
+
+// The join is repeated if none comes.
+void UdpLoop::await_answer(Peer& peer) {
+  peer.dial.again = true;
+  set_deadline(peer, peer.joining->due());
 }
 
 void UdpLoop::tell(Peer& peer, News news) {
@@ -178,7 +185,7 @@ bool UdpLoop::let_go(Peer& peer) {
   if (peer.own) {
     count_drops(peer.own->fd);
     epoll_.remove(peer.own->fd);
-  } else {
+  } else if (peer.through != nullptr) {  // not one whose connect was refused at once
     peer.through->peers.remove(bytes_of(peer.address), peer);
   }
   return true;

@@ -71,6 +71,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
 
   void add_server_socket(int fd);
   void watch(UdpSocket& socket);
+  void await_answer(Peer& peer);
   void talk(Peer& peer);
   void queue(UdpSocket& socket);
   void hear(Peer& peer, const Datagram& datagram);

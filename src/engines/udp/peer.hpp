@@ -90,7 +90,7 @@ struct UdpPeer : Timed, Place {
 // of sessions, and are of no use once anything else has happened.
 class UdpBatch {
  public:
-  explicit UdpBatch(std::size_t most) : datagrams_(most), to_(most) {}
+  explicit UdpBatch(std::size_t most) : datagrams_(most), to_(most) { runs_.reserve(most); }
 
   std::size_t size() const { return size_; }
   bool full() const { return size_ == datagrams_.size(); }
