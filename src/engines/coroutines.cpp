@@ -272,7 +272,7 @@ void CoroutineLoop::begin(Peer& peer) {
 void CoroutineLoop::watch(Peer& peer) {
   const unsigned input = peer.connection ? EPOLLIN | EPOLLRDHUP : 0U;
   const unsigned output = peer.connection && peer.writable ? 0U : unsigned{EPOLLOUT};
-  epoll_.watch(peer, input | output | EPOLLET);
+  epoll_.watch(peer.socket.get(), peer, input | output | EPOLLET);
 }
 
 void CoroutineLoop::drain() {

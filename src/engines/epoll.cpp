@@ -94,7 +94,7 @@ void EpollLoop::watch(Peer& peer) {
   const unsigned output = peer.writable ? 0U : unsigned{EPOLLOUT};
   unsigned events = edge_ && peer.connection ? EPOLLIN | EPOLLRDHUP | output : interest(peer);
   if (edge_ || events == 0) events |= EPOLLET;
-  epoll_.watch(peer, events);
+  epoll_.watch(peer.socket.get(), peer, events);
 }
 
 constexpr std::array<std::string_view, 2> kTriggers{"edge", "level"};

@@ -30,13 +30,13 @@ class EpollSet {
   // The same for EPOLL_CTL_DEL, of a peer that leaves: it cannot fail in a way that matters then.
   void remove(int fd);
 
-  // Watches these events of a peer, whose tag is its address. No call if they are watched already.
-  template <typename Peer>
-  void watch(Peer& peer, unsigned events) {
-    if (events == peer.armed) return;
-    const int operation = peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    control(operation, peer.socket.get(), events, &peer);
-    peer.armed = events;
+  // Watches these events of a descriptor; its owner is the tag, and keeps them. No call if they are watched
+  // already.
+  template <typename Owner>
+  void watch(int fd, Owner& owner, unsigned events) {
+    if (events == owner.armed) return;
+    control(owner.armed == Owner::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, events, &owner);
+    owner.armed = events;
   }
   // For a peer that is to be destroyed. close() ends the watch only if no other process has a copy of the
   // socket. A child has one until exec, and the kernel would go on to report the destroyed peer. True, as an

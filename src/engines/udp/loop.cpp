@@ -64,11 +64,7 @@ void UdpLoop::add_server_socket(int fd) {
 }
 
 void UdpLoop::watch(UdpSocket& socket) {
-  const unsigned events = EPOLLIN | (socket.writable ? 0U : unsigned{EPOLLOUT});
-  if (events == socket.armed) return;
-  epoll_.control(socket.armed == UdpSocket::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket.fd, events,
-                 &socket);
-  socket.armed = events;
+  epoll_.watch(socket.fd, socket, EPOLLIN | (socket.writable ? 0U : unsigned{EPOLLOUT}));
 }
 
 std::span<UdpSocket* const> UdpLoop::wait() {
