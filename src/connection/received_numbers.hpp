@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <bitset>
-#include <cstddef>
 #include <cstdint>
+
+#include "base/sequence_window.hpp"
 
 namespace joust {
 
@@ -19,36 +19,39 @@ class ReceivedNumbers {
 
   enum class Arrival : std::uint8_t { next, late, duplicate, absurd };
   Arrival look_at(std::uint64_t number) const {
-    if (number >= next_) return number - next_ > kLongestGap ? Arrival::absurd : Arrival::next;
-    if (next_ - number > kWindow) return Arrival::duplicate;
-    return seen_[number % kWindow] ? Arrival::duplicate : Arrival::late;
+    if (number > window_.next() && number - window_.next() > kLongestGap) return Arrival::absurd;
+    switch (window_.look_at(number)) {
+      case Window::Order::in_order:
+        return Arrival::next;
+      case Window::Order::out_of_order:
+        return Arrival::late;
+      case Window::Order::repeated:
+        break;
+    }
+    return Arrival::duplicate;
   }
 
   // A number that is `next` or `late`.
   void add(std::uint64_t number) {
-    if (number >= next_) {
-      const std::uint64_t gap = std::min(number - next_, kWindow);
-      for (std::uint64_t i = 0; i < gap; ++i) seen_.reset((number - 1 - i) % kWindow);
-      next_ = number + 1;
-    }
-    seen_.set(number % kWindow);
+    window_.add(number);
     ++received_;
   }
 
   // The peer says how many there were in all. A larger number than any loss explains is not believed.
   void announce(std::uint64_t all) {
-    if (all > next_ && all - next_ <= kLongestGap) announced_ = std::max(announced_, all);
+    if (all > window_.next() && all - window_.next() <= kLongestGap) announced_ = std::max(announced_, all);
   }
 
   std::uint64_t received() const { return received_; }
-  std::uint64_t expected() const { return std::max(next_, announced_); }
+  std::uint64_t expected() const { return std::max(window_.next(), announced_); }
   std::uint64_t missing() const { return expected() - received_; }
 
  private:
-  std::uint64_t next_ = 0;  // the highest number and one
+  using Window = SequenceWindow<kWindow>;
+
+  Window window_;
   std::uint64_t received_ = 0;
   std::uint64_t announced_ = 0;
-  std::bitset<kWindow> seen_;  // of the last kWindow numbers, by number % kWindow
 };
 
 }  // namespace joust

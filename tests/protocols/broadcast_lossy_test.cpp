@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "message/lossy_network.hpp"
-#include "protocols/broadcast/sequence_window.hpp"
+#include "base/sequence_window.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust::broadcast {
@@ -132,15 +132,16 @@ RC_GTEST_PROP(BroadcastOverLossyLinks, NobodyHangsAndEveryDeliveryIsCounted, ())
 }
 
 RC_GTEST_PROP(SequenceWindow, KnowsEachNumberOfTheNewest64, ()) {
-  SequenceWindow window;
+  using Window = SequenceWindow<64>;
+  Window window;
   std::set<std::uint64_t> come;
   for (const auto number :
        *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 200))) {
     const bool newest = come.empty() || number > *come.rbegin();
     const bool old = !newest && *come.rbegin() - number >= 64;
-    const auto expected = newest                         ? SequenceWindow::Order::in_order
-                          : old || come.contains(number) ? SequenceWindow::Order::repeated
-                                                         : SequenceWindow::Order::out_of_order;
+    const auto expected = newest                         ? Window::Order::in_order
+                          : old || come.contains(number) ? Window::Order::repeated
+                                                         : Window::Order::out_of_order;
     RC_ASSERT(window.arrived(number) == expected);
     come.insert(number);
   }

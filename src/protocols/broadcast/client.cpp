@@ -6,15 +6,18 @@
 #include <atomic>
 #include <utility>
 
+#include "base/sequence_window.hpp"
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
-#include "protocols/broadcast/sequence_window.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust::broadcast {
 namespace {
+
+// The numbers of one sender's messages.
+using Sequence = SequenceWindow<64>;
 
 // The counts that the members of one load share.
 struct SharedCounts {
@@ -22,10 +25,10 @@ struct SharedCounts {
 
   LoadRun& run;
   const std::size_t members;
-  std::atomic<std::uint64_t> joined{0};              // members
-  std::atomic<std::uint64_t> ended{0};               // of all members together: turns, or the load
-  std::atomic<bool> broken{false};                   // a member has failed
-  std::atomic<std::uint64_t> published{0};           // messages written; of all members together:
+  std::atomic<std::uint64_t> joined{0};     // members
+  std::atomic<std::uint64_t> ended{0};      // of all members together: turns, or the load
+  std::atomic<bool> broken{false};          // a member has failed
+  std::atomic<std::uint64_t> published{0};  // messages written; of all members together:
   std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
 };
 
@@ -79,8 +82,8 @@ class MemberExchange : public Exchange {
   const std::uint32_t member_;
   const bool lossy_;  // the delivery
   const std::shared_ptr<const Pattern> pattern_;
-  std::vector<std::uint32_t> next_;        // the next message number expected from each member,
-  std::vector<SequenceWindow> sequences_;  // or, if the delivery is lossy, the numbers that have come
+  std::vector<std::uint32_t> next_;  // the next message number expected from each member,
+  std::vector<Sequence> sequences_;  // or, if the delivery is lossy, the numbers that have come
   bool welcomed_ = false;
   bool silent_ = false;      // nothing came for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
@@ -132,13 +135,13 @@ bool MemberExchange::in_order(const Frame& frame) {
 
 bool MemberExchange::is_new(const Frame& frame) {
   switch (sequences_[frame.member].arrived(frame.number)) {
-    case SequenceWindow::Order::repeated:
+    case Sequence::Order::repeated:
       ++counts_->duplicated;
       return false;
-    case SequenceWindow::Order::out_of_order:
+    case Sequence::Order::out_of_order:
       ++counts_->out_of_order;
       return true;
-    case SequenceWindow::Order::in_order:
+    case Sequence::Order::in_order:
       return true;
   }
   return true;

@@ -16,7 +16,7 @@ namespace joust::broadcast {
 
 enum class Kind : std::uint8_t { join = 1, welcome = 2, refused = 3, message = 4 };
 
-inline constexpr std::size_t kLengthBytes = 4;
+inline constexpr std::size_t kLengthBytes = Length4::kSizeBytes;
 inline constexpr std::size_t kHeadBytes = 1 + 4 + 8;
 inline constexpr std::size_t kLargestPayload = 64 << 10;
 inline constexpr std::size_t kLargestFrame = kLengthBytes + kHeadBytes + kLargestPayload;
