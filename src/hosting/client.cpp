@@ -105,9 +105,8 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   std::vector<Endpoint> endpoints = resolved_target(options.connect, options.limits.resolve);
   Tally tally;
   SocketOptions socket = options.socket;
-  check_transport(endpoints.front(), engine.transport);
-  if (engine.transport == Transport::stream)
-    settle_congestion(socket, socket.congestion != SocketOptions{}.congestion, endpoints.front(), tally);
+  const bool chosen = socket.congestion != SocketOptions{}.congestion;
+  settle_socket(socket, chosen, endpoints.front(), engine.transport, tally);
   notes = tally.notes();
   target.emplace(options.connect, std::move(endpoints), socket, engine.transport);
 }

@@ -188,19 +188,18 @@ std::vector<Endpoint> resolved_target(const std::string& address, Duration resol
   return endpoints;
 }
 
-void check_transport(const Endpoint& endpoint, Transport transport) {
+void settle_socket(SocketOptions& options, bool congestion_chosen, const Endpoint& endpoint,
+                   Transport transport, Tally& tally) {
   if (transport == Transport::datagram && endpoint.family() == AF_UNIX)
     throw Refusal(
         fmt::format("{}: the engine's sockets are of UDP, which has no paths; give an address with a "
                     "port, like 127.0.0.1:9000",
                     to_text(endpoint)));
-}
-
-void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally) {
-  if (endpoint.family() == AF_UNIX) return;
+  if (transport == Transport::datagram || endpoint.family() == AF_UNIX) return;
   const std::string reason = congestion_refused(options.congestion, endpoint.family());
   if (reason.empty()) return;
-  if (chosen) throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
+  if (congestion_chosen)
+    throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
   tally.note(
       fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
   options.congestion.clear();

@@ -66,12 +66,10 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public)
 void check_connect(const std::string& address, const Engine& engine);
 std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
 
-// Refuses an address that sockets of the transport cannot have.
-void check_transport(const Endpoint& endpoint, Transport transport);
-
-// Whether sockets of the endpoint's kind get the congestion control. One that the user has chosen and this
-// machine refuses throws; where the default is refused, the machine's own takes its place, and the tally
-// notes it.
-void settle_congestion(SocketOptions& options, bool chosen, const Endpoint& endpoint, Tally& tally);
+// Refuses an address that sockets of the transport cannot have. Of streams, settles whether sockets of the
+// endpoint's kind get the congestion control: one that the user has chosen and this machine refuses throws;
+// where the default is refused, the machine's own takes its place, and the tally notes it.
+void settle_socket(SocketOptions& options, bool congestion_chosen, const Endpoint& endpoint,
+                   Transport transport, Tally& tally);
 
 }  // namespace joust

@@ -58,10 +58,7 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;
-  for (const Endpoint& endpoint : endpoints) {
-    check_transport(endpoint, engine.transport);
-    if (engine.transport == Transport::stream) settle_congestion(socket, chosen, endpoint, tally);
-  }
+  for (const Endpoint& endpoint : endpoints) settle_socket(socket, chosen, endpoint, engine.transport, tally);
   listeners.emplace(endpoints, socket, engine.transport);
   for (const std::string& address : listeners->left_out()) tally.note("not listening on " + address);
 }

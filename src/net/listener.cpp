@@ -76,12 +76,11 @@ void Listener::claim(const Endpoint& endpoint) const {
 
 Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport)
     : options_(options),
-      socket_(transport == Transport::stream ? stream_socket(endpoint.family(), SOCK_NONBLOCK)
-                                             : datagram_socket(endpoint.family(), SOCK_NONBLOCK)),
+      socket_(socket_of(transport, endpoint.family(), SOCK_NONBLOCK)),
       longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
   checked(socket_.get(), "socket({})", endpoint.family());
   if (transport == Transport::stream) claim(endpoint);
-  apply(options, socket_.get());
+  apply(options, socket_.get(), transport);
   checked(::bind(socket_.get(), endpoint.raw(), endpoint.size), "bind({})", to_text(endpoint));
   if (transport == Transport::stream)
     checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
@@ -101,7 +100,7 @@ Fd Listener::sibling() const {
   checked(socket.get(), "socket({})", bound_.family());
   for (const int sharing : {socket_.get(), socket.get()})
     checked(::setsockopt(sharing, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), "setsockopt(SO_REUSEPORT)");
-  apply(options_, socket.get());
+  apply(options_, socket.get(), Transport::datagram);
   checked(::bind(socket.get(), bound_.raw(), bound_.size), "bind({})", address());
   return socket;
 }

@@ -67,10 +67,14 @@ void enlarge_receive_buffer(int socket) {
 
 }  // namespace
 
-void apply(const SocketOptions& options, int socket) {
+Fd socket_of(Transport transport, int family, int flags) {
+  return transport == Transport::stream ? stream_socket(family, flags) : datagram_socket(family, flags);
+}
+
+void apply(const SocketOptions& options, int socket, Transport transport) {
   if (options.send_buffer > 0) set(socket, SOL_SOCKET, SO_SNDBUF, options.send_buffer, "SO_SNDBUF");
   if (options.receive_buffer > 0) set(socket, SOL_SOCKET, SO_RCVBUF, options.receive_buffer, "SO_RCVBUF");
-  if (get(socket, SOL_SOCKET, SO_TYPE) == SOCK_DGRAM) {
+  if (transport == Transport::datagram) {
     if (options.receive_buffer == 0) enlarge_receive_buffer(socket);
     return;
   }

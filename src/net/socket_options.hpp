@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "base/fd.hpp"
 #include "joust/time.hpp"
+#include "net/transport.hpp"
 
 #include "joust/socket_options.hpp"
 
@@ -20,11 +22,14 @@ struct SocketFacts {
   std::optional<int> backlog;  // listeners: what the kernel granted
 };
 
+// A socket of the transport, as stream_socket() and datagram_socket() make it.
+Fd socket_of(Transport transport, int family, int flags);
+
 // Sets the options; of a datagram socket only its buffers. Where no size is asked for, its receive buffer is
 // made as large as it may be here, because nothing holds senders back. On a listener they pass to every
 // accepted connection. A congestion control that is not allowed here is left at the machine's default, which
 // read_back shows. Throws std::system_error for the rest.
-void apply(const SocketOptions& options, int socket);
+void apply(const SocketOptions& options, int socket, Transport transport = Transport::stream);
 
 // Why TCP sockets of that family (AF_INET, AF_INET6) cannot have the congestion control; empty where they
 // can, for the empty name, and where the machine has no sockets of that family.

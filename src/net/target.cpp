@@ -15,9 +15,9 @@ bool is_full_backlog(int error, int family) {
 
 Fd Target::make_socket(std::size_t index, int flags) const {
   const int family = endpoints_[index].family();
-  Fd socket = transport_ == Transport::stream ? stream_socket(family, flags) : datagram_socket(family, flags);
+  Fd socket = socket_of(transport_, family, flags);
   checked(socket.get(), "socket() for {}", name_);
-  apply(options_, socket.get());
+  apply(options_, socket.get(), transport_);
   if (sources_ > 1 && is_ipv4_loopback(endpoints_[index]))
     bind_to_source(socket.get(), next_source_.fetch_add(1, std::memory_order_relaxed) % sources_);
   return socket;

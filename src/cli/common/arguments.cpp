@@ -186,9 +186,8 @@ void SocketArguments::add_to(Command command) {
 }
 
 void SocketArguments::settle(const Endpoint& endpoint, Transport transport, Tally& tally) {
-  check_transport(endpoint, transport);
-  if (transport == Transport::stream) return settle_congestion(options, congestion_chosen, endpoint, tally);
-  if (nodelay_chosen || congestion_chosen)
+  settle_socket(options, congestion_chosen, endpoint, transport, tally);
+  if (transport == Transport::datagram && (nodelay_chosen || congestion_chosen))
     throw UsageError(
         fmt::format("--{} is an option of TCP, and the engine's sockets are of UDP: leave it out",
                     nodelay_chosen ? "nodelay" : "congestion"));
