@@ -21,6 +21,8 @@ struct Raw {};
 // A size of 4 bytes, big endian, then the payload. A frame with a greater size is a protocol error, detected
 // before anything is allocated.
 struct Length4 {
+  static constexpr std::size_t kSizeBytes = 4;
+
   std::size_t largest = 1 << 20;  // bytes of payload
 };
 

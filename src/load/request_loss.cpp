@@ -73,7 +73,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
       break;
   }
   const std::uint64_t number = lossy_->own_numbers ? exchange_->number_of(message) : reply.number;
-  if (const auto place = lossy_->outstanding.place_of(number)) return answered_at(*place, now);
+  if (const auto place = lossy_->outstanding.place_of(number)) return answered(*place, now);
   return is_request(number) ? count_stray(number) : wrong("a reply to no request");
 }
 
@@ -83,14 +83,6 @@ void RequestSession::count_stray(std::uint64_t number) {
     run_.recorder().late();
   else
     run_.recorder().duplicated();
-}
-
-void RequestSession::answered_at(std::size_t place, Time now) {
-  ++replies_;
-  free_slot(now);
-  lossy_->outstanding.remove(place);
-  const Time intended = intended_.take(place);
-  record(intended, plan_.open_loop() ? sent_.take(place) : intended, now);
 }
 
 void RequestSession::on_lossy_deadline(Time now) {

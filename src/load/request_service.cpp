@@ -2,6 +2,7 @@
 #include "load/request_service.hpp"
 
 #include "load/request_session.hpp"
+#include "session/message_wise.hpp"
 
 namespace joust {
 

@@ -134,18 +134,17 @@ void RequestSession::check(Bytes message, Time now) {
                     : heard == Heard::greeting ? greets_ && !greeted_
                                                : heard == Heard::other;
   if (!fits) return fail({Stage::verify, 0, std::string(exchange_->complaint())}, now);
-  if (heard == Heard::reply) answered(now);
+  if (heard == Heard::reply) answered(0, now);
   if (heard == Heard::greeting) ready(now);
 }
 
-void RequestSession::answered(Time now) {
+// The reply to the request at that place, where 0 is the oldest.
+void RequestSession::answered(std::size_t place, Time now) {
   ++replies_;
-  const Time intended = intended_.oldest();
-  const Time sent = plan_.open_loop() ? sent_.oldest() : intended;
   free_slot(now);
-  intended_.pop();
-  if (plan_.open_loop()) sent_.pop();
-  record(intended, sent, now);
+  if (lossy_) lossy_->outstanding.remove(place);
+  const Time intended = intended_.take(place);
+  record(intended, plan_.open_loop() ? sent_.take(place) : intended, now);
 }
 
 // Before a request is removed.

@@ -14,7 +14,6 @@
 #include "load/outstanding.hpp"
 #include "load/run.hpp"
 #include "load/schedule.hpp"
-#include "session/message_wise.hpp"
 
 namespace joust {
 
@@ -31,7 +30,7 @@ class RequestSession : public Session {
         plan_(run.plan()),
         framing_(framing),
         deframer_(framing),
-        unsent_frame_bytes_(delivery.by_message() ? kFrameLengthBytes : 0),
+        unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
         schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
         seat_(seat) {
     if (delivery.lossy) lossy_ = std::make_unique<Lossy>(exchange_->carries_numbers());
@@ -91,7 +90,7 @@ class RequestSession : public Session {
   void fill(Time now);
   void send_due(Time now, Writer& request);
   void check(Bytes message, Time now);
-  void answered(Time now);
+  void answered(std::size_t place, Time now);
   void free_slot(Time now);
   void forget_requests();
   void count_in_flight(Time now);
@@ -113,7 +112,6 @@ class RequestSession : public Session {
   void check_numbered(Bytes message, Time now);
   bool is_request(std::uint64_t number) const { return number < requests_; }
   void count_stray(std::uint64_t number);
-  void answered_at(std::size_t place, Time now);
   void on_lossy_deadline(Time now);
   void lose_oldest(Time now);
   // request_comeback.cpp

@@ -10,7 +10,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kLengthBytes = Length4::kSizeBytes;
 constexpr std::string_view kTooLong = "a frame is longer than the protocol allows";
 
 void copy(Bytes from, std::span<std::byte> to) {

@@ -6,7 +6,7 @@
 #include <cassert>
 
 #include "base/endian.hpp"
-#include "session/message_wise.hpp"
+#include "joust/framing.hpp"
 #include "session/segments.hpp"
 
 namespace joust {
@@ -40,7 +40,7 @@ class LengthFirst : public Session {
     left_ -= std::min(n, left_);
     if (left_ > 0) return;
     in_length_ = !in_length_ || read_big_endian<std::uint32_t>(length_.data()) == 0;
-    left_ = in_length_ ? kFrameLengthBytes : read_big_endian<std::uint32_t>(length_.data());
+    left_ = in_length_ ? Length4::kSizeBytes : read_big_endian<std::uint32_t>(length_.data());
   }
   void released(std::size_t n) override { inner_->released(n); }
 
@@ -48,17 +48,17 @@ class LengthFirst : public Session {
   // The next n bytes of the length, before they are gone. A session that has withdrawn its output shows no
   // more of it, and then no length is needed.
   void read_length(std::size_t n) {
-    std::array<Segment, kFrameLengthBytes> segments;
+    std::array<Segment, Length4::kSizeBytes> segments;
     const std::size_t count = first_bytes(std::span(segments).first(inner_->output(segments)), n);
-    std::byte* place = length_.data() + kFrameLengthBytes - left_;
+    std::byte* place = length_.data() + Length4::kSizeBytes - left_;
     for (const Segment& segment : std::span(segments).first(count))
       place = std::ranges::copy(segment.bytes, place).out;
   }
 
   const std::unique_ptr<Session> inner_;
   bool in_length_ = true;
-  std::size_t left_ = kFrameLengthBytes;  // of the length, or of the payload
-  std::array<std::byte, kFrameLengthBytes> length_{};
+  std::size_t left_ = Length4::kSizeBytes;  // of the length, or of the payload
+  std::array<std::byte, Length4::kSizeBytes> length_{};
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "joust/framing.hpp"
 
 namespace joust {
 namespace {
@@ -24,9 +25,9 @@ void each_message(const Session& inner, Step&& step) {
   const std::size_t count = inner.output(stretches);
   for (const Segment& stretch : std::span(stretches).first(count))
     for (Bytes rest = stretch.bytes; !rest.empty();) {
-      const Bytes message = rest.subspan(kFrameLengthBytes, read_big_endian<std::uint32_t>(rest.data()));
+      const Bytes message = rest.subspan(Length4::kSizeBytes, read_big_endian<std::uint32_t>(rest.data()));
       if (!step(message)) return;
-      rest = rest.subspan(kFrameLengthBytes + message.size());
+      rest = rest.subspan(Length4::kSizeBytes + message.size());
     }
 }
 
@@ -43,9 +44,9 @@ class MessageWise : public Session {
   }
   std::size_t on_bytes(Bytes message, Time now) override {
     thread_local std::vector<std::byte> frame;
-    frame.resize(kFrameLengthBytes + message.size());
+    frame.resize(Length4::kSizeBytes + message.size());
     write_big_endian(static_cast<std::uint32_t>(message.size()), frame.data());
-    std::memcpy(frame.data() + kFrameLengthBytes, message.data(), message.size());
+    std::memcpy(frame.data() + Length4::kSizeBytes, message.data(), message.size());
     inner_->on_bytes(frame, now);
     look(now);
     return message.size();
@@ -94,7 +95,7 @@ class MessageWise : public Session {
     each_message(*inner_, [&](Bytes message) {
       if (message.size() > n || n == 0) return false;
       n -= message.size();
-      framed += kFrameLengthBytes + message.size();
+      framed += Length4::kSizeBytes + message.size();
       unreleased_.push_back(message.size());
       return true;
     });
@@ -106,7 +107,7 @@ class MessageWise : public Session {
     auto message = unreleased_.begin();
     for (; message != unreleased_.end() && *message <= n && n > 0; ++message) {
       n -= *message;
-      framed += kFrameLengthBytes + *message;
+      framed += Length4::kSizeBytes + *message;
     }
     unreleased_.erase(unreleased_.begin(), message);
     inner_->released(framed + n);

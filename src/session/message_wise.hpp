@@ -13,7 +13,4 @@ namespace joust {
 // than `largest` bytes, fails, because the transport could not carry it.
 std::unique_ptr<Session> message_wise(std::unique_ptr<Session> inner, std::size_t largest);
 
-// The bytes of a frame that do not travel then.
-inline constexpr std::size_t kFrameLengthBytes = 4;
-
 }  // namespace joust
