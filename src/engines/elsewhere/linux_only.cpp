@@ -16,34 +16,25 @@ std::string no_rings() {
 std::string no_pidfds() {
   return "its parent process watches the others through pidfds, which only Linux has";
 }
-
 std::string no_datagrams() {
   return "the engines on UDP wait with epoll, which only Linux has";
 }
 
-constexpr std::string_view kSummary = "for Linux only", kThreads = "-";
+constexpr Engine row(std::string_view name, std::string (*reason)()) {
+  return {.name = name, .summary = "for Linux only", .threads = "-", .unavailable = reason};
+}
 
 }  // namespace
 
-extern const Engine kEpoll{
-    .name = "epoll", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
-extern const Engine kEpollPool{
-    .name = "epoll-pool", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
-extern const Engine kCoroutines{
-    .name = "coroutines", .summary = kSummary, .threads = kThreads, .unavailable = no_epoll};
-extern const Engine kIoUring{
-    .name = "io-uring", .summary = kSummary, .threads = kThreads, .unavailable = no_rings};
-extern const Engine kIoUringPool{
-    .name = "io-uring-pool", .summary = kSummary, .threads = kThreads, .unavailable = no_rings};
-extern const Engine kProcesses{
-    .name = "processes", .summary = kSummary, .threads = kThreads, .unavailable = no_pidfds};
-extern const Engine kTwoProcesses{
-    .name = "two-processes", .summary = kSummary, .threads = kThreads, .unavailable = no_pidfds};
-extern const Engine kUdpBatched{
-    .name = "udp-batched", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
-extern const Engine kUdpCoroutines{
-    .name = "udp-coroutines", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
-extern const Engine kUdpReuseport{
-    .name = "udp-reuseport", .summary = kSummary, .threads = kThreads, .unavailable = no_datagrams};
+extern constinit const Engine kEpoll = row("epoll", no_epoll);
+extern constinit const Engine kEpollPool = row("epoll-pool", no_epoll);
+extern constinit const Engine kCoroutines = row("coroutines", no_epoll);
+extern constinit const Engine kIoUring = row("io-uring", no_rings);
+extern constinit const Engine kIoUringPool = row("io-uring-pool", no_rings);
+extern constinit const Engine kProcesses = row("processes", no_pidfds);
+extern constinit const Engine kTwoProcesses = row("two-processes", no_pidfds);
+extern constinit const Engine kUdpBatched = row("udp-batched", no_datagrams);
+extern constinit const Engine kUdpCoroutines = row("udp-coroutines", no_datagrams);
+extern constinit const Engine kUdpReuseport = row("udp-reuseport", no_datagrams);
 
 }  // namespace joust
