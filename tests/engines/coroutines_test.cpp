@@ -73,6 +73,7 @@ class Coroutines : public testing::Test {
     stop.request();
     stop.request();
   }
+  void end_at_each_message(Role role);
 
   std::atomic<int> messages_ = 0;
   std::function<void(int)> at_message_ = [](int) {};
@@ -170,8 +171,8 @@ TEST_F(Coroutines, EndsWhileItsSessionsWaitForADeadline) {
   stopper.join();
 }
 
-// The server is ended in the handler of message n, for each n until the exchange is over before.
-TEST_F(Coroutines, AServerEndsAtEachMessage) {
+// One side is ended in the handler of message n, for each n until the exchange is over before.
+void Coroutines::end_at_each_message(Role role) {
   constexpr int kPeers = 4, kBeats = 6;
   for (int n = 0; n <= kPeers * kBeats; ++n) {
     messages_ = 0;
@@ -181,33 +182,22 @@ TEST_F(Coroutines, AServerEndsAtEachMessage) {
     };
     HandlerService echo = counted_echo();
     RunningServer server(counting_engine(), echo);
-    stop = &server.stop;
     Metronome service(kPeers, kBeats);
     Dialling client(service, server.address(), kPeers);
-    client.limits.linger = std::chrono::milliseconds(10);
+    stop = role == Role::serve ? &server.stop : &client.stop;
+    if (role == Role::serve) client.limits.linger = std::chrono::milliseconds(10);
     counting_engine().run(client.hosting, client.stop);
     server.finish();
     EXPECT_EQ(frames_left, 0) << "ended at message " << n;
   }
 }
 
+TEST_F(Coroutines, AServerEndsAtEachMessage) {
+  end_at_each_message(Role::serve);
+}
+
 TEST_F(Coroutines, AClientEndsAtEachMessage) {
-  constexpr int kPeers = 4, kBeats = 6;
-  for (int n = 0; n <= kPeers * kBeats; ++n) {
-    messages_ = 0;
-    std::atomic<Stop*> stop = nullptr;
-    at_message_ = [&](int number) {
-      if (number == n) end(*stop);
-    };
-    HandlerService echo = counted_echo();
-    RunningServer server(counting_engine(), echo);
-    Metronome service(kPeers, kBeats);
-    Dialling client(service, server.address(), kPeers);
-    stop = &client.stop;
-    counting_engine().run(client.hosting, client.stop);
-    server.finish();
-    EXPECT_EQ(frames_left, 0) << "ended at message " << n;
-  }
+  end_at_each_message(Role::dial);
 }
 
 // An exception of the session is thrown inside the receiver, and comes out in the loop.

@@ -77,13 +77,19 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
 // After few rounds an interval is narrow by chance now and then, and a difference of that size is not told.
 TEST_F(TurnRace, EndsEarlyOnlyWhereADifferenceAsAskedForIsTold) {
   scenario.rounds = 0;
-  scenario.time = milliseconds(3000);  // 1600 ms of it are for counting system calls; 100 rounds fit in
   runner.world.generation_noise = 0.015;
   int early = 0;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Stop enough;  // no early look is as late as the 16th round
     runner.world.random = stats::Random(seed);
-    const RaceResult result = run();
-    if (result.rounds >= 16) continue;  // the last look before the end is earlier
+    runner.world.generations = 0;
+    runner.world.alter = [&](const TrialOrder&, Trial&) {
+      if (runner.world.generations == 16) enough.request();
+    };
+    RaceResult result =
+        run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, enough);
+    if (!result.complete) continue;
+    judge(result);
     ++early;
     EXPECT_LE(result.cases.front().least_difference, 0.03) << "after " << result.rounds << " rounds";
     EXPECT_LE(result.cases.front().least_cost_difference, 0.03) << "after " << result.rounds << " rounds";
