@@ -121,7 +121,10 @@ void AsioPoolPeer<Executor>::start_read() {
                         here(read_memory_, [this](const AsioError& error) { readable(error); }));
   else if (operation == Operation::transfer)
     socket().async_read_some(
-        room(), here(read_memory_, [this](const AsioError& error, std::size_t n) { read(error, n); }));
+        room(), here(read_memory_, [this](const AsioError& error, std::size_t n) {
+          fetch_ahead(this + 1);
+          read(error, n);
+        }));
 }
 
 // Deadlines move with every message, nearly always to later. So the timer expires early, and is set again.

@@ -43,6 +43,12 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   virtual void go_on() = 0;
   // The engine's part, once: the socket's operations have been cancelled. Other waits must end.
   virtual void on_closed() noexcept = 0;
+  // With thousands of peers, what a message uses is no longer in the caches. An engine calls this first of
+  // all when a read has a result: everything is then fetched at the same time. `last` is the end of the peer.
+  void fetch_ahead(const void* last) const {
+    prefetch(this, static_cast<std::size_t>(static_cast<const char*>(last) - reinterpret_cast<const char*>(this)));
+    if (connection_) connection_->prefetch_session();
+  }
 
   void hear(News news) noexcept;
   void look_again() noexcept;  // at what is to begin
