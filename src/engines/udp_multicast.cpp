@@ -144,7 +144,7 @@ constexpr std::array kKnobs{kPackKnob, Knob{.name = "interface",
 
 extern const Engine kUdpMulticast{
     .name = "udp-multicast",
-    .summary = "UDP: what is for all is sent once, to a group of multicast that clients have joined",
+    .summary = "UDP: what is for all is sent once, to a group that all have joined",
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
     .group = kStandardGroup,

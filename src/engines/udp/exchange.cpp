@@ -140,10 +140,12 @@ void UdpLoop::unreachable(UdpSocket& socket, int error) {
 
 std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
   batch.clear();
+  std::size_t copies = 0;  // that the kernel makes of what is sent to a group, which take their time
   while (!batch.full()) {
     Peer* const peer = socket.talkers.pop();
     if (peer == nullptr) break;
     const std::size_t count = collect(*peer, batch.room());
+    if (peer == group_peer_) copies += count * peers().size();
     if (count > 0)
       batch.add(peer, peer->destination(), count);
     else
@@ -154,7 +156,7 @@ std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
     write_signal(socket.replies[i].head, batch.room().front());
     batch.add(nullptr, &socket.replies[i].to, 1);
   }
-  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size(), 1));
+  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size() + copies, 1));
   return batch.size();
 }
 
