@@ -22,6 +22,7 @@ struct Knob {
   std::string_view kernel_thread = {};        // the choice that makes a kernel thread poll beside each loop
   // Why a choice cannot be had on this machine now; empty if it can. Null: all can.
   std::string (*unavailable)(std::string_view choice) = nullptr;
+  bool any_text = false;  // other values can be had too: `choices` has the default alone
 };
 
 // One I/O and concurrency model of this library, for programs that let their users choose. All views stay

@@ -34,6 +34,7 @@ Json knobs_json(const Engine& engine) {
   for (const Knob& knob : engine.knobs)
     knobs.push_back({{"name", knob.name},
                      {"choices", knob.choices},
+                     {"any_text", knob.any_text},
                      {"default", knob.choices.front()},
                      {"unavailable", Json(unavailable_choices(knob))},
                      {"summary", knob.summary}});
@@ -48,6 +49,7 @@ void print_json() {
                     {"summary", engine->summary},
                     {"roles", roles(*engine)},
                     {"delivery", delivery(*engine)},
+                    {"listens_at", engine->listens_at()},
                     {"separate_processes", engine->separate_processes},
                     {"threads", engine->threads},
                     {"blocks_on_slow_peers", engine->blocks_on_slow_peers},

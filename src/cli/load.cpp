@@ -109,13 +109,13 @@ int Load::run() {
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
-  if (!chosen.in_process) ensure_descriptors("-c", plan.connections);
+  if (!chosen.in_process) ensure_descriptors("-c", plan.connections, chosen.group.empty() ? 1 : 2);
   raise_descriptor_limit();
 
   Tally tally;
   std::optional<Target> target;
   if (!chosen.in_process) {
-    std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve);
+    std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve, chosen, options.knobs);
     socket.settle(endpoints.front(), chosen.transport, tally);
     const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
     if (!sources) throw UsageError("-c: " + sources.error());

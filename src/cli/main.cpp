@@ -13,6 +13,7 @@
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
+#include "hosting/options.hpp"
 
 namespace joust {
 namespace {
@@ -59,7 +60,7 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
   // A peer that has gone is an error of the send that meets it, and a file that may not grow one of the
   // write: not the end of the program.
-  struct sigaction ignore{};
+  struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
@@ -88,6 +89,9 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     return fail(program, kUsage, error.what());
   } catch (const std::invalid_argument& error) {  // an option of the protocol
     return fail(program, kUsage, error.what());
+  } catch (const Skipped& reason) {
+    fmt::print("skipped: {}\n", printable(reason.what(), ""));
+    return kInvalid;
   } catch (const std::exception& error) {
     return fail(program, kRunError, error.what());
   }

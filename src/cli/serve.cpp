@@ -111,10 +111,11 @@ void Serve::run() {
   socket.options.backlog = static_cast<int>(backlog);
   raise_descriptor_limit();
 
-  if (is_public && !listen_option->given())
+  if (is_public && !listen_option->given() && chosen.group.empty())
     throw UsageError(
         "--public allows what --listen asks for: say --listen ADDRESS too, such as 0.0.0.0:9000");
-  const std::vector<Endpoint> where = checked_listen(listen, is_public);
+  if (!listen_option->given()) listen = chosen.listens_at();
+  const std::vector<Endpoint> where = checked_listen(listen, is_public, chosen, options.knobs);
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(parameters);
   Stop stop;

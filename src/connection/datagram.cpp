@@ -13,10 +13,11 @@ namespace joust {
 namespace {
 
 constexpr std::uint16_t kMagic = 0x4a31;  // "J1"
-constexpr unsigned kPacked = 1, kKeepAlive = 2, kUnknown = 4;
+constexpr unsigned kPacked = 1, kKeepAlive = 2, kUnknown = 4, kGroup = 8;
 
 unsigned flags_of(const DatagramHead& head) {
-  return (head.packed ? kPacked : 0) | (head.keep_alive ? kKeepAlive : 0) | (head.unknown ? kUnknown : 0);
+  return (head.packed ? kPacked : 0) | (head.keep_alive ? kKeepAlive : 0) | (head.unknown ? kUnknown : 0) |
+         (head.group ? kGroup : 0);
 }
 
 std::uint32_t check_of(const DatagramHead& head, Bytes payload) {
@@ -42,12 +43,34 @@ void write_datagram(const DatagramHead& head, Bytes payload, DatagramOut& out) {
   out.tail = inside ? Bytes{} : payload;
 }
 
-void write_signal(const DatagramHead& head, DatagramOut& out) {
+void write_signal(const DatagramHead& head, DatagramOut& out, Bytes payload) {
   const std::size_t padding = head.kind == DatagramKind::join ? kJoinBytes - DatagramHead::kBytes : 0;
   std::byte* const behind = out.head.data() + DatagramHead::kBytes;
-  std::fill_n(behind, padding, std::byte{});
-  write_datagram(head, {behind, padding}, out);
+  std::ranges::copy(payload, behind);
+  std::fill_n(behind + payload.size(), padding, std::byte{});
+  write_datagram(head, {behind, payload.size() + padding}, out);
 }
+
+namespace {
+
+bool is_padding_or_group(const Datagram& datagram) {
+  const std::size_t size = datagram.payload.size();
+  switch (datagram.head.kind) {
+    case DatagramKind::join:
+      return DatagramHead::kBytes + size >= kJoinBytes;
+    case DatagramKind::joined:
+      return size == 0 || size == kGroupPlaceBytes;
+    case DatagramKind::leave:
+    case DatagramKind::left:
+      return size == 0 || size == kGroupCountBytes;
+    case DatagramKind::challenge:
+    case DatagramKind::data:
+      break;
+  }
+  return size == 0;
+}
+
+}  // namespace
 
 std::expected<Datagram, NoDatagram> parse_datagram(Bytes bytes) {
   if (bytes.size() < DatagramHead::kBytes) return std::unexpected(NoDatagram::truncated);
@@ -55,12 +78,13 @@ std::expected<Datagram, NoDatagram> parse_datagram(Bytes bytes) {
   const auto kind = std::to_integer<unsigned>(from[2]), flags = std::to_integer<unsigned>(from[3]);
   const bool known = kind >= static_cast<unsigned>(DatagramKind::join) &&
                      kind <= static_cast<unsigned>(DatagramKind::left) &&
-                     flags <= (kPacked | kKeepAlive | kUnknown);
+                     flags <= (kPacked | kKeepAlive | kUnknown | kGroup);
   if (read_big_endian<std::uint16_t>(from) != kMagic || !known) return std::unexpected(NoDatagram::foreign);
   Datagram datagram{.head = {.kind = static_cast<DatagramKind>(kind),
                              .packed = (flags & kPacked) != 0,
                              .keep_alive = (flags & kKeepAlive) != 0,
                              .unknown = (flags & kUnknown) != 0,
+                             .group = (flags & kGroup) != 0,
                              .token = read_big_endian<std::uint64_t>(from + 8),
                              .number = read_big_endian<std::uint64_t>(from + 16)},
                     .payload = bytes.subspan(DatagramHead::kBytes)};
@@ -86,9 +110,7 @@ std::optional<Bytes> take_message(const DatagramHead& head, Bytes& payload) {
 }
 
 bool is_well_formed(const Datagram& datagram) {
-  if (datagram.head.kind == DatagramKind::join)
-    return DatagramHead::kBytes + datagram.payload.size() >= kJoinBytes;
-  if (datagram.head.kind != DatagramKind::data) return datagram.payload.empty();
+  if (datagram.head.kind != DatagramKind::data) return is_padding_or_group(datagram);
   Bytes rest = datagram.payload;
   if (rest.empty()) return false;
   while (take_message(datagram.head, rest)) {

@@ -30,7 +30,7 @@ MessageConnection::MessageConnection(std::unique_ptr<Session> session, const Mes
       asked_(now),
       owes_joined_(link.side == MessageLink::Side::server) {
   session_->on_open(now);
-  tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
+  if (!is_group()) tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
   proceed(now);
 }
 
@@ -39,6 +39,11 @@ MessageConnection::~MessageConnection() {
   counts_.expected = numbers_.expected();
   counts_.received = numbers_.received();
   counts_.lost = numbers_.missing();
+  if (group_) {
+    counts_.expected += group_->numbers.expected();
+    counts_.received += group_->numbers.received();
+    counts_.lost += group_->numbers.missing();
+  }
   tally_.add(counts_);
   tally_.received.fetch_add(bytes_received_, std::memory_order_relaxed);
   tally_.sent.fetch_add(bytes_sent_, std::memory_order_relaxed);
@@ -57,7 +62,7 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
   const bool to_server = head.kind == DatagramKind::join;
   const bool to_client = head.kind == DatagramKind::joined || head.kind == DatagramKind::challenge;
   const bool misdirected = is_client() ? to_server : to_client;
-  if (head.token != link_.token || misdirected) {
+  if ((head.token != link_.token && !is_of_group(head)) || misdirected) {
     ++counts_.foreign;
     return;
   }
@@ -69,7 +74,7 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
       owes_joined_ = session_ != nullptr;
       break;
     case DatagramKind::joined:
-      idle_of_peer_ = milliseconds(std::min<std::uint64_t>(head.number, 1U << 31));
+      on_joined(datagram);
       break;
     case DatagramKind::challenge:
       break;  // repeated on the way; a server that knows us no more says `left`
@@ -77,19 +82,28 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
       on_data(datagram, now);
       break;
     case DatagramKind::leave:
-      on_leave(head, now);
+      on_leave(datagram, now);
       break;
     case DatagramKind::left:
-      on_left(head, now);
+      on_left(datagram, now);
       break;
   }
   proceed(now);
 }
 
+// A repeated one says nothing new.
+void MessageConnection::on_joined(const Datagram& datagram) {
+  idle_of_peer_ = milliseconds(std::min<std::uint64_t>(datagram.head.number, 1U << 31));
+  if (!group_ && !datagram.payload.empty()) group_ = std::make_unique<HeardGroup>(datagram.payload);
+}
+
 void MessageConnection::on_data(const Datagram& datagram, Time now) {
   using Arrival = ReceivedNumbers::Arrival;
-  const std::uint64_t number = datagram.head.number;
-  const Arrival arrival = numbers_.look_at(number);
+  const bool of_group = is_of_group(datagram.head);
+  if (of_group && group_->is_earlier(datagram.head)) return;
+  const std::uint64_t number = of_group ? group_->number_of(datagram.head) : datagram.head.number;
+  ReceivedNumbers& numbers = of_group ? group_->numbers : numbers_;
+  const Arrival arrival = numbers.look_at(number);
   if (arrival == Arrival::absurd) {
     ++counts_.foreign;
     return;
@@ -102,7 +116,7 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
   offer_held(now);
   if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn)
     return tally_.note("datagrams were dropped: a session took them more slowly than they came");
-  numbers_.add(number);
+  numbers.add(number);
   if (arrival == Arrival::late) ++counts_.out_of_order;
   deliver(datagram, now);
 }
@@ -128,18 +142,29 @@ void MessageConnection::offer_held(Time now) {
   }
 }
 
-void MessageConnection::on_leave(const DatagramHead& head, Time now) {
-  numbers_.announce(head.number);
+// What the other side says in the end of its datagrams, and of those of its group.
+void MessageConnection::announce(const Datagram& datagram) {
+  if (datagram.head.unknown) return;
+  numbers_.announce(datagram.head.number);
+  if (group_ && !datagram.payload.empty()) group_->announce(datagram.payload);
+}
+
+void MessageConnection::on_leave(const Datagram& datagram, Time now) {
+  announce(datagram);
   if (!session_) owes_left_ = true;  // the answer was lost
   if (!std::exchange(peer_left_, true)) finishes_at_ = now + kLate;
 }
 
 // The answer to our own leave, also if the other side's leave has come in between; or the end of a connection
 // that the other side knows no more.
-void MessageConnection::on_left(const DatagramHead& head, Time now) {
-  if (!head.unknown) numbers_.announce(head.number);
+// What a group has sent comes by another socket, and may be read after it.
+void MessageConnection::on_left(const Datagram& datagram, Time now) {
+  announce(datagram);
   if (leaving_ || owes_left_ || !session_) {
-    over_ = true;
+    answered_ = group_ && group_->numbers.missing() > 0;
+    over_ = !answered_;
+    ends_at_ = std::min(ends_at_, now + kLate);
+    says_leave_ = false;
     return;
   }
   failed({Stage::receive, ECONNRESET, "the peer does not know this connection"}, now);
@@ -170,7 +195,8 @@ void MessageConnection::proceed(Time now) {
     drains_ = false;
     session_->on_drain(now);
   }
-  const bool all_here = numbers_.missing() == 0 || now >= finishes_at_;
+  if (answered_ && missing() == 0) over_ = true;
+  const bool all_here = missing() == 0 || now >= finishes_at_;
   if (peer_left_ && !told_finished_ && held_.empty() && all_here) {
     told_finished_ = true;
     session_->on_peer_finished(now);
@@ -180,7 +206,9 @@ void MessageConnection::proceed(Time now) {
     return;
   }
   if (!session_->finished() || session_shows()) return;
-  if (peer_left_) {
+  if (is_group()) {
+    over_ = true;
+  } else if (peer_left_) {
     owes_left_ = true;
     leaving_ = says_leave_ = false;
   } else if (!std::exchange(leaving_, true)) {
@@ -196,9 +224,9 @@ void MessageConnection::on_time(Time now) {
   if (over_ || !session_) return;
   if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
   proceed(now);
-  if (leaving_ && now >= leave_at_) says_leave_ = true;
+  if (leaving_ && !answered_ && now >= leave_at_) says_leave_ = true;
   if (is_client() && !leaving_ && now >= asks_at()) says_alive_ = true;
-  if (!over_ && now >= heard_ + limits_.idle)
+  if (!over_ && !is_group() && now >= heard_ + limits_.idle)
     failed({Stage::timeout, 0, "nothing came for the idle limit"}, now);
 }
 
@@ -228,10 +256,10 @@ std::optional<Time> MessageConnection::deadline() const {
   if (over_) return std::nullopt;
   Time due = ends_at_;
   if (!session_) return due;
-  if (leaving_ && !says_leave_) due = std::min(due, leave_at_);
+  if (leaving_ && !says_leave_ && !answered_) due = std::min(due, leave_at_);
   if (peer_left_ && !told_finished_ && held_.empty()) due = std::min(due, finishes_at_);
   if (is_client() && !leaving_ && !says_alive_) due = std::min(due, asks_at());
-  due = std::min(due, heard_ + limits_.idle);
+  if (!is_group()) due = std::min(due, heard_ + limits_.idle);
   return std::min(due, session_->deadline().value_or(Time::max()));
 }
 

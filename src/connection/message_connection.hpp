@@ -11,6 +11,7 @@
 
 #include "base/prefetch.hpp"
 #include "connection/datagram.hpp"
+#include "connection/message_group.hpp"
 #include "connection/received_numbers.hpp"
 #include "connection/tally.hpp"
 #include "joust/limits.hpp"
@@ -20,12 +21,14 @@ namespace joust {
 
 // The facts about a connection that both sides have agreed on.
 struct MessageLink {
-  enum class Side : std::uint8_t { server, client };
+  // `group`: a server's output for all its peers at once, from whom nothing comes to it.
+  enum class Side : std::uint8_t { server, client, group };
   Side side = Side::server;
   std::uint64_t token = 0;
   Delivery delivery{.kind = Delivery::Kind::message,
                     .largest_message = kLargestDatagram - DatagramHead::kBytes};
-  bool packs = false;  // several whole messages in a datagram
+  bool packs = false;             // several whole messages in a datagram
+  MessageGroup* group = nullptr;  // of the server, where it has one; the side `group` counts in it
 };
 
 // Joins a session to one peer over datagrams: the part that all engines of messages have in common. It makes
@@ -40,8 +43,8 @@ struct MessageLink {
 // sent says `leave` with its count, until the other has said `left` with its own, or until limits.linger. The
 // other side answers once its session has finished too; until then the connection is half-closed, as a
 // stream's can be. After its answer it stays for limits.linger, to answer again if the answer was lost; its
-// session has gone by then. A client that has nothing to send says so before the server's idle limit. One
-// thread at a time.
+// session has gone by then. A client that has nothing to send says so before the server's idle limit. The
+// output of a group ends with its session. One thread at a time.
 class MessageConnection {
  public:
   MessageConnection(std::unique_ptr<Session> session, const MessageLink& link, const Limits& limits,
@@ -80,8 +83,10 @@ class MessageConnection {
   };
 
   void on_data(const Datagram& datagram, Time now);
-  void on_leave(const DatagramHead& head, Time now);
-  void on_left(const DatagramHead& head, Time now);
+  void on_joined(const Datagram& datagram);
+  void on_leave(const Datagram& datagram, Time now);
+  void on_left(const Datagram& datagram, Time now);
+  void announce(const Datagram& datagram);
   void deliver(const Datagram& datagram, Time now);
   void offer_held(Time now);
   void proceed(Time now);
@@ -90,10 +95,14 @@ class MessageConnection {
   Duration keep_alive_after() const;
   Time asks_at() const;
   bool is_client() const { return link_.side == MessageLink::Side::client; }
+  bool is_group() const { return link_.side == MessageLink::Side::group; }
+  bool is_of_group(const DatagramHead& head) const { return group_ && group_->sends(head); }
+  std::uint64_t missing() const { return numbers_.missing() + (group_ ? group_->numbers.missing() : 0); }
   // message_output.cpp
   std::size_t data(std::span<DatagramOut> into, Time now);
   std::size_t write_messages(std::span<const Segment> shown, std::uint64_t number, DatagramOut& out);
   void taken(std::size_t n, Time now);
+  void count_datagram();
   void signal_taken(DatagramKind kind, Time now);
 
   std::unique_ptr<Session> session_;  // null once only an answer may have to be repeated
@@ -101,6 +110,7 @@ class MessageConnection {
   const Limits& limits_;
   Tally& tally_;
   ReceivedNumbers numbers_;
+  std::unique_ptr<HeardGroup> group_;  // a client's, if the server sends to one
   DatagramCounts counts_;
   std::uint64_t next_number_ = 0;  // of data to be sent
   std::uint64_t bytes_received_ = 0, bytes_sent_ = 0;
@@ -114,7 +124,8 @@ class MessageConnection {
   bool owes_left_ = false;
   bool says_leave_ = false;
   bool says_alive_ = false;
-  bool leaving_ = false;  // `leave` is repeated
+  bool leaving_ = false;   // `leave` is repeated
+  bool answered_ = false;  // with `left`, and what a group has sent by then is still on its way
   bool peer_left_ = false;
   bool told_finished_ = false;  // the session has been told
   bool drains_ = false;         // the session is to be told of the stop, after what is held

@@ -29,17 +29,21 @@ std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
   shown_.clear();
   if (over_) return 0;
   std::size_t count = 0;
-  const auto show = [&](bool wanted, const DatagramHead& head) {
+  std::array<std::byte, kGroupPlaceBytes> place{};
+  if (link_.group != nullptr) place = link_.group->place();
+  const Bytes of_group = link_.group != nullptr ? Bytes(place) : Bytes();
+  const auto show = [&](bool wanted, const DatagramHead& head, Bytes payload = {}) {
     if (!wanted || count == into.size()) return;
-    write_signal(head, into[count]);
+    write_signal(head, into[count], payload);
     shown_.push_back({head.kind, 0, into[count++].size()});
   };
   const auto idle_ms = static_cast<std::uint64_t>(limits_.idle / milliseconds(1));
-  show(owes_joined_, {.kind = DatagramKind::joined, .token = link_.token, .number = idle_ms});
+  show(owes_joined_, {.kind = DatagramKind::joined, .token = link_.token, .number = idle_ms}, of_group);
   show(says_alive_, {.kind = DatagramKind::join, .keep_alive = true, .token = link_.token});
   count += data(into.subspan(count), now);
-  show(says_leave_, {.kind = DatagramKind::leave, .token = link_.token, .number = next_number_});
-  show(owes_left_, {.kind = DatagramKind::left, .token = link_.token, .number = next_number_});
+  const Bytes sent = of_group.last(std::min(of_group.size(), kGroupCountBytes));
+  show(says_leave_, {.kind = DatagramKind::leave, .token = link_.token, .number = next_number_}, sent);
+  show(owes_left_, {.kind = DatagramKind::left, .token = link_.token, .number = next_number_}, sent);
   return count;
 }
 
@@ -110,7 +114,7 @@ void MessageConnection::taken(std::size_t n, Time now) {
   std::size_t of_session = 0;
   for (const Shown& one : std::span(shown_).first(n)) {
     if (one.kind == DatagramKind::data)
-      ++next_number_;
+      count_datagram();
     else
       signal_taken(one.kind, now);
     of_session += one.of_session;
@@ -123,6 +127,11 @@ void MessageConnection::taken(std::size_t n, Time now) {
     session_->released(of_session);
   }
   proceed(now);
+}
+
+void MessageConnection::count_datagram() {
+  ++next_number_;
+  if (is_group()) link_.group->sent = next_number_;
 }
 
 void MessageConnection::signal_taken(DatagramKind kind, Time now) {

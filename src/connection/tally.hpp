@@ -26,7 +26,7 @@ struct DatagramCounts {
   std::uint64_t truncated = 0;     // dropped: incomplete, or changed on the way
   std::uint64_t kernel_drops = 0;  // by the kernel, for want of room in the socket's buffer
   std::uint64_t not_sent = 0;      // refused by the kernel, and dropped
-  std::uint64_t unreachable = 0;   // errors that the network reported (ICMP)
+  std::uint64_t unreachable = 0;   // errors that the network (ICMP) or a firewall reported
 };
 
 // An engine's counts during a run, for the results. All methods: any thread, and any process that was forked

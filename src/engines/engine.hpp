@@ -18,10 +18,11 @@
 
 namespace joust {
 
-class Listener;  // net/listener.hpp
-class Target;    // net/target.hpp
-class Stop;      // net/stop.hpp
-class Tally;     // connection/tally.hpp
+struct Endpoint;  // net/address.hpp
+class Listener;   // net/listener.hpp
+class Target;     // net/target.hpp
+class Stop;       // net/stop.hpp
+class Tally;      // connection/tally.hpp
 
 // Options from the user. The engine's descriptor says which of them apply.
 struct EngineOptions {
@@ -60,6 +61,12 @@ struct Hosting {
   void not_opened(const Failure& failure, Time now) const noexcept;
 };
 
+// What becomes of a group of multicast here.
+struct GroupWay {
+  std::string obstacle;  // why nothing that is sent to it would arrive; empty if it would
+  bool is_local = true;  // nothing outside this machine can reach it
+};
+
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
 // dialled connection has ended. It throws std::system_error when the operating system refuses a resource it
 // needs, before ready() if that is at the start.
@@ -72,6 +79,10 @@ struct Engine {
   bool separate_processes = false;  // as server: a process for each connection, with its own service
   Delivery delivery = {};
   Transport transport = Transport::stream;  // of its sockets
+  // Of engines that send to a group of multicast: where they listen if they are not told, and what becomes of
+  // a group with these knobs. Empty and null: any other address.
+  std::string_view group = {};
+  GroupWay (*way_of_group)(const Endpoint& group, const Settings& knobs) = nullptr;
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event
@@ -87,6 +98,8 @@ struct Engine {
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
   void (*run)(const Hosting&, Stop&) = nullptr;
+
+  std::string_view listens_at() const { return group.empty() ? "127.0.0.1:0" : group; }
 };
 
 // Every engine of this program, in the order of `joust engines`.

@@ -29,7 +29,8 @@
   engine(kQtPool)             \
   engine(kUdpCoroutines)      \
   engine(kUdpReuseport)       \
-  engine(kUdpBatched)
+  engine(kUdpBatched)         \
+  engine(kUdpMulticast)
 
 namespace joust {
 

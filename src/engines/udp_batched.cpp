@@ -37,6 +37,12 @@ constexpr std::size_t kBatch = 64;
 constexpr std::size_t kMostSegments = 64, kMostSegmentBytes = 60'000;
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int));
 
+// Whether a kernel or a device refuses to cut a datagram in pieces by this error. The others are of the way,
+// or of a full socket.
+bool is_of_segments(int error) {
+  return error == EINVAL || error == EIO || error == EMSGSIZE || error == EOPNOTSUPP;
+}
+
 struct UdpBatchedPart : UdpEnginePart {};  // the socket's options are set
 
 class UdpBatchedLoop : public UdpLoop {
@@ -72,7 +78,7 @@ class UdpBatchedLoop : public UdpLoop {
 };
 
 UdpBatchedLoop::UdpBatchedLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : UdpLoop(hosting, stop, group, index, hosting.options.is("pack", "on")),
+    : UdpLoop(hosting, stop, group, index),
       buffer_(std::make_unique_for_overwrite<std::byte[]>(kBatch * kUdpBuffer)) {
   in_.pieces.resize(kBatch);
   out_.pieces.resize(2 * kBatch);
@@ -156,8 +162,7 @@ void UdpBatchedLoop::send(UdpSocket& socket) {
       ::sendmmsg(socket.fd, out_.all.data(), static_cast<unsigned>(messages), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (n > 0) return sent(socket, batch_, ends_[static_cast<std::size_t>(n) - 1]);
   const int error = errno;
-  const bool joined = ends_[0] > 1;
-  if (joined && error != EAGAIN && error != EINTR && error != ECONNREFUSED) {
+  if (ends_[0] > 1 && is_of_segments(error)) {
     without_segments(error);
     return sent(socket, batch_, 0);
   }
@@ -213,9 +218,6 @@ std::size_t UdpBatchedLoop::add_message(std::size_t message, std::size_t first, 
   return last;
 }
 
-constexpr std::array<std::string_view, 2> kPacks{"off", "on"};
-constexpr std::array kKnobs{Knob{"pack", kPacks, "several whole messages in one datagram"}};
-
 }  // namespace
 
 extern const Engine kUdpBatched{
@@ -224,8 +226,8 @@ extern const Engine kUdpBatched{
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
     .threads = "one",
-    .knobs = kKnobs,
-    .run = run_loops<UdpBatchedLoop>,
+    .knobs = kUdpKnobs,
+    .run = run_udp<UdpBatchedLoop>,
 };
 
 }  // namespace joust

@@ -158,7 +158,7 @@ void UdpCoroutineLoop::resume(UdpSocket& socket, bool has_input) {
 
 void run(const Hosting& hosting, Stop& stop) {
   [[maybe_unused]] const auto frames = TaskFrames::alive();
-  run_loops<UdpCoroutineLoop>(hosting, stop);
+  run_udp<UdpCoroutineLoop>(hosting, stop);
   assert(TaskFrames::alive() == frames);
 }
 
@@ -170,6 +170,7 @@ extern const Engine kUdpCoroutines{
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
     .threads = "one",
+    .knobs = kUdpKnobs,
     .run = run,
 };
 

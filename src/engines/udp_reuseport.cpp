@@ -72,7 +72,8 @@ extern const Engine kUdpReuseport{
     .transport = Transport::datagram,
     .several_loops = true,
     .threads = "one per socket (-t)",
-    .run = run_loops<UdpReuseportLoop>,
+    .knobs = kUdpKnobs,
+    .run = run_udp<UdpReuseportLoop>,
 };
 
 }  // namespace joust

@@ -102,7 +102,8 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);
   if (engine.in_process) return;
-  std::vector<Endpoint> endpoints = resolved_target(options.connect, options.limits.resolve);
+  std::vector<Endpoint> endpoints =
+      resolved_target(options.connect, options.limits.resolve, engine, engine_options.knobs);
   Tally tally;
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;

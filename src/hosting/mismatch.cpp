@@ -32,6 +32,10 @@ std::string mismatch(const Engine& engine, const Protocol& protocol, Role role) 
 }
 
 std::string mismatch(const Engine& server, const Engine& client) {
+  if (server.group.empty() != client.group.empty())
+    return fmt::format("unsupported: {} sends to a group of multicast, which {} does not hear",
+                       server.group.empty() ? client.name : server.name,
+                       server.group.empty() ? server.name : client.name);
   const Delivery &served = server.delivery, &dialled = client.delivery;
   if (served.kind == dialled.kind && served.lossy == dialled.lossy) return {};
   return fmt::format("unsupported: the server carries {}, and the client {}", carried(served),

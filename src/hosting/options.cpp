@@ -34,7 +34,7 @@ void check_knobs(const Engine& engine, const Settings& knobs) {
   for (const auto& [name, value] : knobs) {
     const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
     if (knob == engine.knobs.end()) throw Refusal(fmt::format("engine '{}' has no --{}", engine.name, name));
-    check_choice(name, value, {knob->choices.begin(), knob->choices.end()});
+    if (!knob->any_text) check_choice(name, value, {knob->choices.begin(), knob->choices.end()});
   }
 }
 
@@ -69,7 +69,10 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
   check_available(protocol);
-  if (const std::string reason = engine.unavailable ? engine.unavailable() : ""; !reason.empty())
+  // A group may be had on another interface than the standard one: it is asked for together with the address.
+  const bool asks_later = engine.way_of_group != nullptr;
+  if (const std::string reason = engine.unavailable && !asks_later ? engine.unavailable() : "";
+      !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
   if (const std::string reason = unavailable_choice(engine, knobs); !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable with {}", name, reason));
@@ -167,8 +170,32 @@ void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol&
   if (plan.reconnect_for < Duration{}) throw Refusal("--reconnect-for: less than no time");
 }
 
-std::vector<Endpoint> checked_listen(const std::string& address, bool is_public) {
+namespace {
+
+// Of an engine that sends to a group: there is one, and what is sent to it arrives.
+bool is_local_group(const char* option, const std::string& address, const std::vector<Endpoint>& endpoints,
+                    const Engine& engine, const Settings& knobs) {
+  if (endpoints.size() != 1 || !is_group(endpoints.front()))
+    throw Refusal(fmt::format(
+        "{} {}: engine '{}' needs a group of IPv4 multicast, 224.0.0.0 to 239.255.255.255 (such as {})",
+        option, address, engine.name, engine.group));
+  const GroupWay way = engine.way_of_group(endpoints.front(), knobs);
+  if (!way.obstacle.empty()) throw Skipped(way.obstacle);
+  return way.is_local;
+}
+
+}  // namespace
+
+std::vector<Endpoint> checked_listen(const std::string& address, bool is_public, const Engine& engine,
+                                     const Settings& knobs) {
   std::vector<Endpoint> endpoints = resolved("--listen", address, Limits{}.resolve);
+  if (engine.way_of_group != nullptr) {
+    if (!is_local_group("--listen", address, endpoints, engine, knobs) && !is_public)
+      throw Refusal(
+          fmt::format("--listen {}: others could reach this group on interface {}; say --public if they may",
+                      address, knobs.at("interface")));
+    return endpoints;
+  }
   if (!std::ranges::all_of(endpoints, is_local) && !is_public)
     throw Refusal(
         fmt::format("--listen {}: others could reach this address; say --public if they may", address));
@@ -181,10 +208,13 @@ void check_connect(const std::string& address, const Engine& engine) {
     throw Refusal(fmt::format("engine '{}' has no sockets: leave --connect out", engine.name));
 }
 
-std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit) {
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const Engine& engine, const Settings& knobs) {
   std::vector<Endpoint> endpoints = resolved("--connect", address, resolve_limit);
   if (endpoints.front().family() != AF_UNIX && port_of(endpoints.front()) == 0)
     throw Refusal(fmt::format("--connect '{}': the port is 0; give the port of the server", address));
+  if (engine.way_of_group != nullptr)
+    static_cast<void>(is_local_group("--connect", address, endpoints, engine, knobs));
   return endpoints;
 }
 

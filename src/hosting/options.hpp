@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@
 namespace joust {
 
 class Tally;
+
+// Nothing was begun, because this machine cannot do it as it is now: no interface carries the group.
+struct Skipped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // Refuses a protocol that this program cannot speak.
 void check_available(const Protocol& protocol);
@@ -59,12 +65,14 @@ void check_rate(const LoadPlan& plan);
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
 
 // Where to listen. The standard limit applies to names. An address that other machines can reach has to be
-// allowed.
-std::vector<Endpoint> checked_listen(const std::string& address, bool is_public);
+// allowed. An engine that sends to a group needs one that can be had with these knobs, or throws Skipped.
+std::vector<Endpoint> checked_listen(const std::string& address, bool is_public, const Engine& engine,
+                                     const Settings& knobs);
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
-std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const Engine& engine, const Settings& knobs);
 
 // Refuses an address that sockets of the transport cannot have. Of streams, settles whether sockets of the
 // endpoint's kind get the congestion control: one that the user has chosen and this machine refuses throws;

@@ -54,7 +54,8 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_options(protocol, options.options, true, false);
   const Parameters parameters = parameters_of(protocol, options.options, Role::serve);
   check_demands(engine, protocol, parameters, nullptr);
-  const std::vector<Endpoint> endpoints = checked_listen(options.listen, options.is_public);
+  const std::vector<Endpoint> endpoints =
+      checked_listen(options.listen, options.is_public, engine, engine_options.knobs);
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;

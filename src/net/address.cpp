@@ -13,6 +13,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/check.hpp"
 #include "base/endian.hpp"
 
 namespace joust {
@@ -181,6 +182,12 @@ bool is_local(const Endpoint& endpoint) {
   }
 }
 
+bool is_group(const Endpoint& endpoint) {
+  sockaddr_in address{};
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  return endpoint.family() == AF_INET && IN_MULTICAST(ntohl(address.sin_addr.s_addr));
+}
+
 PeerAddress peer_address(const Endpoint& endpoint) {
   if (endpoint.family() == AF_INET) {
     sockaddr_in address{};
@@ -193,6 +200,13 @@ PeerAddress peer_address(const Endpoint& endpoint) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(&address.sin6_addr);
   if (IN6_IS_ADDR_V4MAPPED(&address.sin6_addr)) return ipv4_peer(read_big_endian<std::uint32_t>(bytes + 12));
   return static_cast<PeerAddress>(read_big_endian<std::uint64_t>(bytes));
+}
+
+Endpoint bound_address(int socket) {
+  Endpoint own;
+  own.size = sizeof own.storage;
+  checked(::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.size), "getsockname()");
+  return own;
 }
 
 PeerAddress peer_of(int socket) {

@@ -33,7 +33,13 @@ Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's s
 // True where nothing outside this machine can reach the address: loopback and unix sockets.
 bool is_local(const Endpoint& endpoint);
 
+// Whether it is a group of IPv4 multicast: 224.0.0.0 to 239.255.255.255.
+bool is_group(const Endpoint& endpoint);
+
 PeerAddress peer_address(const Endpoint& endpoint);
+
+// The address of a socket that is bound, with its port. Throws std::system_error.
+Endpoint bound_address(int socket);
 
 // The address at the other end of a connected socket; unknown when the connection is already gone.
 PeerAddress peer_of(int socket);

@@ -84,12 +84,7 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Trans
   checked(::bind(socket_.get(), endpoint.raw(), endpoint.size), "bind({})", to_text(endpoint));
   if (transport == Transport::stream)
     checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
-  bound_ = endpoint;
-  if (endpoint.family() != AF_UNIX) {
-    bound_.size = sizeof bound_.storage;
-    checked(::getsockname(socket_.get(), reinterpret_cast<sockaddr*>(&bound_.storage), &bound_.size),
-            "getsockname()");
-  }
+  bound_ = endpoint.family() == AF_UNIX ? endpoint : bound_address(socket_.get());
   own_facts_ = read_back(socket_.get());
 }
 
@@ -100,8 +95,18 @@ Fd Listener::sibling() const {
   checked(socket.get(), "socket({})", bound_.family());
   for (const int sharing : {socket_.get(), socket.get()})
     checked(::setsockopt(sharing, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), "setsockopt(SO_REUSEPORT)");
+  return bind_datagrams(std::move(socket), bound_);
+}
+
+Fd Listener::beside(const Endpoint& where) const {
+  Fd socket = datagram_socket(where.family(), SOCK_NONBLOCK);
+  checked(socket.get(), "socket({})", where.family());
+  return bind_datagrams(std::move(socket), where);
+}
+
+Fd Listener::bind_datagrams(Fd socket, const Endpoint& where) const {
   apply(options_, socket.get(), Transport::datagram);
-  checked(::bind(socket.get(), bound_.raw(), bound_.size), "bind({})", address());
+  checked(::bind(socket.get(), where.raw(), where.size), "bind({})", to_text(where));
   return socket;
 }
 

@@ -72,6 +72,8 @@ class Listener {
   // Datagrams: another socket with the same address and options. The kernel then shares the peers out by
   // their addresses (SO_REUSEPORT). Throws std::system_error.
   Fd sibling() const;
+  // Datagrams: a socket with the same options for another address. Throws std::system_error.
+  Fd beside(const Endpoint& where) const;
 
   // Refuses further peers. Those still in the queue are reset.
   void close();
@@ -83,6 +85,7 @@ class Listener {
 
  private:
   void claim(const Endpoint& endpoint) const;
+  Fd bind_datagrams(Fd socket, const Endpoint& where) const;
   std::size_t close_queue();
   bool is_queue_empty() const;
   void unlink_path();

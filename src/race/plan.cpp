@@ -65,10 +65,13 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
     entry.unavailable = why_not(contestant.server, Side::server, protocol, catalogue);
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
     entry.server_forks = server != nullptr && server->separate_processes;
+    entry.server_tcp = server == nullptr || server->tcp;
+    if (server != nullptr) entry.listen = server->listen;
   }
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   const EngineRow* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;
+  entry.client_tcp = client == nullptr || client->tcp;
   if (entry.unavailable.empty())
     entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
   if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {

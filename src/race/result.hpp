@@ -173,8 +173,8 @@ struct LatencyEstimates {
 // The latency figures that are compared between contestants.
 struct LatencyFigure {
   const char* name;
-  std::optional<double> Latency::* of_trial;
-  std::optional<Estimate> LatencyEstimates::* estimate;
+  std::optional<double> Latency::*of_trial;
+  std::optional<Estimate> LatencyEstimates::*estimate;
 };
 inline constexpr LatencyFigure kLatencyFigures[] = {{"mean", &Latency::mean, &LatencyEstimates::mean},
                                                     {"p50", &Latency::p50, &LatencyEstimates::p50},
@@ -215,6 +215,8 @@ struct Entry {
   bool in_process = false;
   bool server_polled = false, client_polled = false;  // a kernel thread polls beside each of its loops
   bool server_forks = false, client_forks = false;    // the usage is that of a tree of processes
+  bool server_tcp = true, client_tcp = true;          // its sockets have the options of TCP
+  std::string listen = "127.0.0.1:0";                 // where its server listens
   Settings server_options{}, client_options{};        // of the protocol; in process the client has both
   std::string unavailable{};                          // why it cannot run; then there are no trials
   std::vector<Trial> trials{};

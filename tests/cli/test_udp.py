@@ -14,16 +14,32 @@ def engines_of_messages():
     return [engine["name"] for engine in engines if engine["delivery"] == "message" and engine["available"]]
 
 
+def asks_a_group(engine):
+    return engine == "udp-multicast"
+
+
+def pairs():
+    engines = engines_of_messages()
+    return [(one, two) for one in engines for two in engines if asks_a_group(one) == asks_a_group(two)]
+
+
+def sender():
+    """A socket that sends to groups on the loopback interface too."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("127.0.0.1"))
+    return made
+
+
 class Datagrams(Case):
     def test_a_load_counts_datagrams_on_both_sides(self):
-        for server_engine in engines_of_messages():
-            for client_engine in engines_of_messages():
-                with self.subTest(server=server_engine, client=client_engine):
-                    self.one_load(server_engine, client_engine)
+        for server_engine, client_engine in pairs():
+            with self.subTest(server=server_engine, client=client_engine):
+                self.one_load(server_engine, client_engine)
 
     def one_load(self, server_engine, client_engine):
         with Server("-e", server_engine, "-p", "echo") as server:
-            self.assertRegex(server.address, r"^127\.0\.0\.1:\d+$")
+            host = "239.255.0.1" if asks_a_group(server_engine) else "127.0.0.1"
+            self.assertRegex(server.address, "^" + host.replace(".", r"\.") + r":\d+$")
             self.assertGreater(server.listening["socket"]["receive_buffer"], 0)
             done, result = self.load("-e", client_engine, "--connect", server.address, "-c", 5, "-m", 20)
             stopped = server.stop()
@@ -39,8 +55,9 @@ class Datagrams(Case):
     def test_a_server_does_not_care_for_rubbish(self):
         for engine in engines_of_messages():
             with self.subTest(engine=engine), Server("-e", engine, "-p", "echo") as server:
-                to = ("127.0.0.1", int(server.address.rsplit(":", 1)[1]))
-                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+                host, port = server.address.rsplit(":", 1)
+                to = (host, int(port))
+                with sender() as stranger:
                     for size in (0, 1, 25, 26, 1_000, 65_507):
                         stranger.sendto(os.urandom(size), to)
                 done, _ = self.load("-e", engine, "--connect", server.address, "-m", 5)
@@ -53,6 +70,8 @@ class Datagrams(Case):
             other.bind(("127.0.0.1", 0))
             address = "127.0.0.1:%d" % other.getsockname()[1]
         for engine in engines_of_messages():
+            if asks_a_group(engine):
+                continue  # nobody refuses anything there: see test_multicast.py
             with self.subTest(engine=engine):
                 done, result = self.load("-e", engine, "--connect", address, "-m", 1)
                 self.assertEqual(done.returncode, 1)
@@ -74,20 +93,27 @@ class Datagrams(Case):
         self.assertEqual(result["messages"]["verified"], 300)
 
     def test_packed_messages(self):
-        with Server("-e", "udp-batched", "--pack", "on", "-p", "broadcast") as server:
-            done, result = self.load("-e", "udp-batched", "--pack", "on", "-p", "broadcast", "--connect",
-                                     server.address, "-c", 20, "-m", 5)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(result["deliveries"]["received"], 2_000)
-        self.assertEqual(result["deliveries"]["lost"], 0)
+        for engine in engines_of_messages():
+            datagrams = {}
+            for pack in ("off", "on"):
+                with self.subTest(engine=engine, pack=pack):
+                    with Server("-e", engine, "--pack", pack, "-p", "broadcast") as server:
+                        done, result = self.load("-e", engine, "--pack", pack, "-p", "broadcast", "--connect",
+                                                 server.address, "-c", 20, "-m", 5)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(result["deliveries"]["received"], 2_000)
+                    self.assertEqual(result["deliveries"]["lost"], 0)
+                    datagrams[pack] = result["datagrams"]["received"]
+            self.assertLess(datagrams["on"], datagrams["off"], engine)
 
 
 class Refusals(Case):
     def test_of_unix_sockets(self):
         for engine in engines_of_messages():
             where = "unix:" + self.path("socket")
-            self.refused(run("serve", "-e", engine, "-p", "echo", "--listen", where), where, "UDP")
-            self.refused(run("load", "-e", engine, "-p", "echo", "--connect", where), where, "UDP")
+            what = "a group" if asks_a_group(engine) else "UDP"
+            self.refused(run("serve", "-e", engine, "-p", "echo", "--listen", where), where, what)
+            self.refused(run("load", "-e", engine, "-p", "echo", "--connect", where), where, what)
 
     def test_of_options_of_tcp(self):
         for option in (("--nodelay", "on"), ("--congestion", "cubic")):

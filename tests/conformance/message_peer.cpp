@@ -4,12 +4,14 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
 #include "base/check.hpp"
 #include "base/random.hpp"
+#include "conformance/group_sockets.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust::conformance {
@@ -22,30 +24,27 @@ std::uint64_t new_token() {
   return mixed(++number * kMixStep);
 }
 
-Endpoint name_of(int socket) {
-  Endpoint own;
-  own.size = sizeof own.storage;
-  checked(::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.size), "getsockname()");
-  return own;
-}
-
 }  // namespace
 
 MessagePeer::MessagePeer(const Endpoint& to)
-    : socket_(checked(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()")), token_(new_token()) {
-  checked(::connect(socket_.get(), to.raw(), to.size), "connect()");
-  own_ = name_of(socket_.get());
+    : socket_(is_group(to) ? group_sender()
+                           : Fd(checked(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()"))),
+      token_(new_token()) {
+  if (is_group(to))
+    group_ = to;
+  else
+    checked(::connect(socket_.get(), to.raw(), to.size), "connect()");
+  own_ = bound_address(socket_.get());
 }
 
-MessagePeer::MessagePeer()
-    : socket_(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()")), token_(new_token()) {
-  const Endpoint any = endpoint_of("127.0.0.1:0");
-  checked(::bind(socket_.get(), any.raw(), any.size), "bind()");
-  own_ = name_of(socket_.get());
+MessagePeer::MessagePeer(const Engine& client) : socket_(group_sender()), token_(new_token()) {
+  if (!client.group.empty()) joins_ = group_member(endpoint_of(client.group));
+  own_ = bound_address(joins_.is_open() ? joins_.get() : socket_.get());
 }
 
 // By sendmsg() and recvmsg(), because tests have the calls fail that engines make.
 void MessagePeer::send_raw(Bytes bytes, const Endpoint* to) {
+  if (to == nullptr && group_.size > 0) to = &group_;
   iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr message = message_of({&piece, 1});
   if (to != nullptr) {
@@ -66,22 +65,36 @@ void MessagePeer::send(const DatagramHead& head, std::string_view payload, const
   send_raw(whole, to);
 }
 
+int MessagePeer::readable_within(Duration time) const {
+  std::array<pollfd, 2> inputs{
+      {{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+       {.fd = joins_.get(), .events = POLLIN, .revents = 0}}};  // poll() passes -1 over
+  const auto most_ms = std::chrono::ceil<milliseconds>(time).count();
+  checked(::poll(inputs.data(), inputs.size(), static_cast<int>(most_ms)), "poll()");
+  for (const pollfd& input : inputs)
+    if (input.revents != 0) return input.fd;
+  return -1;
+}
+
 std::optional<MessagePeer::Heard> MessagePeer::next(Duration within) {
-  pollfd input{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-  const auto most_ms = std::chrono::ceil<milliseconds>(within).count();
-  if (checked(::poll(&input, 1, static_cast<int>(most_ms)), "poll()") == 0) return std::nullopt;
+  const int readable = readable_within(within);
+  if (readable < 0) return std::nullopt;
   std::vector<std::byte> buffer(1 << 16);
   Heard heard;
   iovec piece{buffer.data(), buffer.size()};
   msghdr message = message_of({&piece, 1});
   message.msg_name = &heard.from.storage;
   message.msg_namelen = sizeof heard.from.storage;
-  heard.bytes = static_cast<std::size_t>(checked(::recvmsg(socket_.get(), &message, 0), "recvmsg()"));
+  heard.bytes = static_cast<std::size_t>(checked(::recvmsg(readable, &message, 0), "recvmsg()"));
   heard.from.size = message.msg_namelen;
   const auto datagram = parse_datagram(Bytes(buffer).first(heard.bytes));
   if (!datagram) throw std::runtime_error("what came is no datagram of a message connection");
   heard.head = datagram->head;
   heard.payload = as_text(datagram->payload);
+  if (group_.size > 0 && heard.head.kind == DatagramKind::challenge) {
+    checked(::connect(socket_.get(), heard.from.raw(), heard.from.size), "connect()");
+    group_ = {};
+  }
   return heard;
 }
 

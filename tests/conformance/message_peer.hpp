@@ -11,6 +11,7 @@
 #include "base/fd.hpp"
 #include "conformance/peer.hpp"
 #include "connection/datagram.hpp"
+#include "engines/engine.hpp"
 #include "net/address.hpp"
 
 namespace joust::conformance {
@@ -27,15 +28,20 @@ class MessagePeer {
     Endpoint from;
   };
 
-  // A client's: connected to the server.
+  // A client's: connected to the server, or to what answers for a group.
   explicit MessagePeer(const Endpoint& to);
-  // A server's: bound to a port of loopback, for dialling engines.
-  MessagePeer();
+  // A server's, for an engine that dials: bound to a port of loopback, and a member of a group if the engine
+  // looks for its server there.
+  explicit MessagePeer(const Engine& client);
 
   const Endpoint& own() const { return own_; }
   std::uint64_t token() const { return token_; }
   int fd() const { return socket_.get(); }
-  void close() { socket_.close(); }
+  void close() {
+    socket_.close();
+    joins_.close();
+  }
+  Endpoint answers_from() const { return bound_address(socket_.get()); }
 
   // Until the server has let it in.
   void join();
@@ -55,8 +61,12 @@ class MessagePeer {
   Heard admit();
 
  private:
+  int readable_within(Duration time) const;
+
   Fd socket_;
-  Endpoint own_;
+  Fd joins_;        // a server's in a group
+  Endpoint own_;    // where it is asked for
+  Endpoint group_;  // a client's, until it is answered
   std::uint64_t token_;
   std::uint64_t cookie_ = 0;
   std::uint64_t sent_ = 0;            // datagrams of data

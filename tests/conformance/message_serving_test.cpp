@@ -42,6 +42,7 @@ TEST_P(MessageServing, ServesIpv4) {
 }
 
 TEST_P(MessageServing, ServesIpv6) {
+  if (sends_to_group(GetParam())) GTEST_SKIP() << "its groups are of IPv4";
   try {
     EchoService echo;
     Server server(GetParam(), echo, {.address = "[::1]:0"});
@@ -56,6 +57,7 @@ TEST_P(MessageServing, ServesIpv6) {
 
 TEST_P(MessageServing, ServesEveryAddressOfItsName) {
   checks(Duty::every_address);
+  if (sends_to_group(GetParam())) GTEST_SKIP() << "its address is one group";
   EchoService echo;
   const std::array endpoints{endpoint_of("127.0.0.1:0"), endpoint_of("127.0.0.2:0")};
   Server server(GetParam(), echo, {}, endpoints);
@@ -158,7 +160,7 @@ TEST_P(MessageServing, AStrangerGetsNoMoreBytesThanItSends) {
     data ? write_datagram(head, as_bytes("x"), out) : write_signal(head, out);
     stranger.send(head, data ? "x" : "");
     const auto heard = stranger.next();
-    ASSERT_TRUE(heard);
+    ASSERT_TRUE(heard) << static_cast<int>(head.kind);
     EXPECT_LE(heard->bytes, out.size());
     EXPECT_FALSE(stranger.next(milliseconds(10)));
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <thread>
 
 #include "conformance/message_peer.hpp"
@@ -103,6 +104,29 @@ TEST_P(MessageStopping, TheSecondStopEndsAtOnce) {
   silent.await(DatagramKind::leave);
   EXPECT_FALSE(server.run().over_within(milliseconds(10)));
   server.stop();
+}
+
+// Threads that have nothing left to do end one after another. The kernel must not give their sockets' share
+// of addresses to other threads, which do not know these peers.
+TEST_P(MessageStopping, APeerIsKnownUntilItHasLeft) {
+  checks(Duty::stop);
+  Variant several = GetParam();
+  if (several.engine->several_loops) several.options.threads = 3;
+  Limits limits = brisk();
+  limits.linger = limits.drain = kPatience;
+  EchoService echo;
+  Server server(several, echo, {.limits = limits});
+  std::deque<MessagePeer> peers;
+  for (int i = 0; i < 12; ++i) peers.emplace_back(server.endpoint()).join();
+  server.run().stop().request();
+  for (MessagePeer& peer : peers) peer.await(DatagramKind::leave);
+  for (MessagePeer& peer : peers) {
+    peer.send({.kind = DatagramKind::leave, .token = peer.token()});
+    EXPECT_FALSE(peer.await(DatagramKind::left).head.unknown);
+    std::this_thread::sleep_for(milliseconds(5));  // its thread may end
+  }
+  server.run().wait();
+  EXPECT_EQ(server.tally().datagrams().foreign, 0U);
 }
 
 TEST_P(MessageStopping, InMidTrafficAgainAndAgain) {

@@ -122,13 +122,19 @@ void Run::wait() {
 }
 
 Server::Server(const Variant& variant, Service& service, const Serving& how)
-    : Server(variant, service, how, std::array{endpoint_of(how.address)}) {}
+    : Server(variant, service, how,
+             std::array{endpoint_of(how.address.empty() ? variant.engine->listens_at() : how.address)}) {}
 
 Server::Server(const Variant& variant, Service& service, const Serving& how,
                std::span<const Endpoint> endpoints)
     : listeners_(endpoints, how.socket, variant.engine->transport),
       endpoint_(listeners_.all().front()->endpoint()),
-      run_(variant, how.limits, {.service = service, .listeners = listeners_.all()}) {}
+      run_(variant, how.limits, {.service = service, .listeners = listeners_.all()}) {
+  // What is sent to a group before there is a member is gone.
+  while (sends_to_group(variant) && run_.times_ready() == 0 &&
+         !run_.over_within(std::chrono::milliseconds(1)))
+    continue;
+}
 
 void Server::stop() {
   run_.stop().request();

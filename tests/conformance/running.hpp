@@ -74,7 +74,7 @@ class Run {
 };
 
 struct Serving {
-  std::string address = "127.0.0.1:0";
+  std::string address{};  // empty: the engine's own
   Limits limits = brisk();
   SocketOptions socket{};
 };

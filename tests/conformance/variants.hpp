@@ -54,6 +54,11 @@ inline bool sessions_are_common(const Variant& variant) {
   return !variant.engine->separate_processes;
 }
 
+// Its address is a group of multicast.
+inline bool sends_to_group(const Variant& variant) {
+  return !variant.engine->group.empty();
+}
+
 // Any of several workers takes a peer's next event: peers share a thread by chance only.
 inline bool has_several_workers(const Variant& variant) {
   return variant.engine->threads_share_peers && variant.options.threads > 1;

@@ -92,7 +92,9 @@ std::vector<const Engine*> dialling_engines() {
 
 // Of an engine that delivers as this one does.
 ServerOptions server_for(const Engine& client) {
-  return {.engine = client.delivery.by_message() ? std::string(client.name) : ServerOptions{}.engine};
+  const bool is_stream = !client.delivery.by_message();
+  return {.engine = is_stream ? ServerOptions{}.engine : std::string(client.name),
+          .listen = std::string(client.listens_at())};
 }
 
 // Two loops where the engine has several: their threads share the run and its records.

@@ -37,6 +37,29 @@ TEST(Commands, EachSideIsToldItsOwnNodelay) {
             std::string::npos);
 }
 
+// What all contestants have is for those that can have it; what a contestant was given is for the engine to
+// refuse.
+TEST(Commands, OptionsOfTcpAreLeftOutForOtherSockets) {
+  Scenario scenario = fake_scenario({"epoll"});
+  scenario.cases.front().socket = {.nodelay = true, .congestion = "cubic", .send_buffer_bytes = 65536};
+  const Case& one = scenario.cases.front();
+  Entry entry{.contestant = scenario.contestants.front(), .server_tcp = false, .client_tcp = false};
+  entry.contestant.client.nodelay = false;
+  const std::string serve = shell_text(serve_words(scenario, one, entry, {}));
+  EXPECT_FALSE(serve.contains("--nodelay") || serve.contains("--congestion")) << serve;
+  EXPECT_TRUE(serve.contains("--send-buffer 65536"));
+  const std::string load = shell_text(load_words(scenario, one, entry, {}, "a:1", ""));
+  EXPECT_TRUE(load.contains("--nodelay off")) << load;
+  EXPECT_FALSE(load.contains("--congestion")) << load;
+}
+
+TEST(Commands, AServerListensWhereItsEngineDoes) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  const Entry entry{.contestant = scenario.contestants.front(), .listen = "239.255.0.1:0"};
+  EXPECT_TRUE(shell_text(serve_words(scenario, scenario.cases.front(), entry, {}))
+                  .contains(" --listen 239.255.0.1:0 "));
+}
+
 TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits = {.connect_timeout = std::chrono::seconds(1),

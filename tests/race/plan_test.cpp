@@ -53,6 +53,24 @@ TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
             (std::multiset<std::string>{"epoll", "epoll (again)"}));
 }
 
+TEST(Plan, AnEntryKnowsTheSocketsAndTheAddressOfItsEngines) {
+  Catalogue catalogue = fake_catalogue();
+  EngineRow& datagrams = *std::ranges::find(catalogue.engines, "threads", &EngineRow::name);
+  datagrams.tcp = false;
+  datagrams.listen = "239.255.0.1:0";
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  scenario.contestants.push_back(racer("epoll", "threads"));
+  scenario.contestants.back().name = "from threads";
+  const Plan plan = make_plan(scenario, catalogue, 1);
+  const std::vector<Entry>& entries = plan.cases.front().entries;
+  EXPECT_FALSE(entries[0].server_tcp);
+  EXPECT_TRUE(entries[0].client_tcp);
+  EXPECT_EQ(entries[0].listen, "239.255.0.1:0");
+  EXPECT_TRUE(entries[1].server_tcp && entries[1].client_tcp);
+  EXPECT_EQ(entries[1].listen, "127.0.0.1:0");
+  EXPECT_FALSE(entries[2].client_tcp);
+}
+
 // The objection is asked with the options and the load of each case.
 TEST(Plan, WhoseEnginesCannotDoWhatOptionsAskIsLeftOutWithTheReason) {
   Scenario scenario = fake_scenario({"threads", "epoll"});

@@ -46,6 +46,16 @@ TEST_F(Checks, ANodelayOfAContestantsOwnIsNoDifference) {
   EXPECT_TRUE(has(found.detail, "epoll: nodelay of its server's sockets is false")) << found.detail;
 }
 
+TEST_F(Checks, OptionsThatWereLeftOutAreTold) {
+  scenario.cases.front().socket = {.nodelay = true, .congestion = "cubic"};
+  RaceResult result = race();
+  entry(result, "epoll").server_tcp = entry(result, "epoll").client_tcp = false;
+  const CheckResult found = check(10, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::pass);
+  EXPECT_TRUE(has(found.detail, "nodelay and congestion left out for epoll, whose sockets are not of TCP"))
+      << found.detail;
+}
+
 TEST_F(Checks, AnEngineThatFellBackIsNotRanked) {
   plant("io-uring", [](Trial& trial) { trial.server.engine = "epoll"; });
   const CheckResult found = check(10);

@@ -99,8 +99,12 @@ void EngineArguments::add_to(Command command) {
       knobs[name] = value;
       return std::string();
     };
-    command.add_option("--" + name, take, fmt::format("{} [{}]", knob.summary, knob.choices.front()))
-        .one_of({knob.choices.begin(), knob.choices.end()});
+    Option added =
+        command.add_option("--" + name, take, fmt::format("{} [{}]", knob.summary, knob.choices.front()));
+    if (knob.any_text)
+      added.type_name("NAME");
+    else
+      added.one_of({knob.choices.begin(), knob.choices.end()});
   }
   command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
 }
@@ -213,9 +217,9 @@ void raise_descriptor_limit() {
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
 }
 
-void ensure_descriptors(const std::string& where, std::uint64_t connections) {
+void ensure_descriptors(const std::string& where, std::uint64_t connections, std::uint64_t each) {
   constexpr std::uint64_t kOthers = 64;  // the loops' own, and what the process was started with
-  const std::uint64_t needed = connections + kOthers, most = descriptor_limit().rlim_max;
+  const std::uint64_t needed = each * connections + kOthers, most = descriptor_limit().rlim_max;
   if (needed <= most) return;
   throw UsageError(fmt::format(
       "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "

@@ -10,17 +10,19 @@ namespace joust {
 namespace {
 
 race::KnobRow row_of(const Knob& knob) {
+  using Choices = std::vector<std::string>;
   const Settings unavailable = unavailable_choices(knob);
   return {.name = std::string(knob.name),
-          .choices = {knob.choices.begin(), knob.choices.end()},
+          .choices = knob.any_text ? Choices{} : Choices{knob.choices.begin(), knob.choices.end()},
           .default_value = std::string(knob.choices.front()),
           .kernel_thread = std::string(knob.kernel_thread),
           .unavailable = {unavailable.begin(), unavailable.end()}};
 }
 
-std::string words_for(const Delivery& delivery) {
-  if (!delivery.by_message()) return {};
-  return delivery.lossy ? "lossy messages" : "messages";
+std::string words_for(const Engine& engine) {
+  if (!engine.delivery.by_message()) return {};
+  if (!engine.group.empty()) return "lossy messages, some to a group";
+  return engine.delivery.lossy ? "lossy messages" : "messages";
 }
 
 Parameters client_of(const Protocol& protocol, const race::Settings& options) {
@@ -50,7 +52,9 @@ race::Catalogue catalogue_of(const Program& program) {
     race::EngineRow row{.name = std::string(engine->name),
                         .serves = engine->serves,
                         .dials = engine->dials,
-                        .delivery = words_for(engine->delivery),
+                        .tcp = engine->transport == Transport::stream,
+                        .listen = std::string(engine->listens_at()),
+                        .delivery = words_for(*engine),
                         .several_loops = engine->several_loops,
                         .least_threads = engine->least_threads,
                         .separate_processes = engine->separate_processes,

@@ -18,7 +18,7 @@ struct Program {
   const Protocol* find_protocol(std::string_view wanted) const;
 };
 
-// The exit codes of every sub-command.
+// The exit codes of every sub-command. kInvalid: a measurement that tells nothing, or nothing was done.
 enum ExitCode { kOk = 0, kRunError = 1, kUsage = 2, kInvalid = 3, kThreshold = 99 };
 
 // Arguments that fit their types but not each other or this program; says what is wrong and what to do.

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "connection/tally.hpp"
 #include "net/target.hpp"
 
 namespace joust::JOUST_ASIO_BUILD {
@@ -50,20 +51,29 @@ void AsioDialling::ended() {
 
 void AsioDialling::begin(const Dial& dial) {
   Dial failed = dial;
+  Shared attempt;
   try {
     const Target& target = *hosting_.target;
     Fd socket = target.make_socket(dial.endpoint, SOCK_NONBLOCK);
     const AsioExecutor context = context_();
     const int family = target.endpoint(dial.endpoint).family();
-    const auto attempt =
+    attempt =
         std::make_shared<Attempt>(dial, asio_socket(context, family, std::move(socket)), AsioTimer(context));
     attempt->dial.give_up = std::min(dial.until, Clock::now() + hosting_.limits.connect);
     attempts_.insert(attempt);
     set_timer(attempt, attempt->dial.give_up);
     connect(attempt);
   } catch (const std::system_error& error) {
-    dials_.failed(failed, {Stage::connect, error.code().value(), hosting_.target->name()}, Clock::now());
+    give_up(attempt, failed, {Stage::connect, error.code().value(), hosting_.target->name()});
+  } catch (const std::exception& error) {  // no memory
+    give_up(attempt, failed, failure_of(error));
   }
+}
+
+// `attempt` is null where there was no socket, or no memory, for one.
+void AsioDialling::give_up(const Shared& attempt, Dial& dial, const Failure& failure) {
+  if (attempt) end(attempt);
+  dials_.failed(dial, failure, Clock::now());
 }
 
 void AsioDialling::connect(const Shared& attempt) {

@@ -34,6 +34,7 @@ class AsioDialling {
   using Shared = std::shared_ptr<Attempt>;
 
   void begin(const Dial& dial);
+  void give_up(const Shared& attempt, Dial& dial, const Failure& failure);
   void connect(const Shared& attempt);
   void connected(const Shared& attempt, int error);
   void set_timer(const Shared& attempt, Time when);

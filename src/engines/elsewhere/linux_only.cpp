@@ -35,6 +35,7 @@ extern constinit const Engine kProcesses = row("processes", no_pidfds);
 extern constinit const Engine kTwoProcesses = row("two-processes", no_pidfds);
 extern constinit const Engine kUdpBatched = row("udp-batched", no_datagrams);
 extern constinit const Engine kUdpCoroutines = row("udp-coroutines", no_datagrams);
+extern constinit const Engine kUdpMulticast = row("udp-multicast", no_datagrams);
 extern constinit const Engine kUdpReuseport = row("udp-reuseport", no_datagrams);
 
 }  // namespace joust

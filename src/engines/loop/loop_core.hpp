@@ -138,7 +138,7 @@ class LoopCore {
   std::size_t accept_quota();
   void accepted(Fd socket);
   bool full() const { return room() == 0; }
-  std::size_t room() const;
+  std::size_t room(std::size_t aside = 0) const;  // `aside`: peers that are no connections
   void pause_accepting();
   bool accepting_paused() const { return accept_again_.place != Timed::kUnqueued; }
 
@@ -155,9 +155,11 @@ class LoopCore {
   std::uint64_t passed_publications() const { return seen_; }
   bool is_gathering() const;
   void end_accepting(int flags);
-  // In place of end_accepting(), where nobody is accepted from listeners: these stay open.
+  // In place of end_accepting(), where nobody is accepted from listeners: these stay open beyond the loop.
   void end_admitting() {
-    if (index_ == 0) group_.end_dealing();
+    if (index_ != 0 || group_.dealing_ended()) return;
+    listeners_ = {};
+    group_.end_dealing();
   }
   bool may_drain() const { return !hosting_.serves() || group_.dealing_ended(); }
   void begin_drain();

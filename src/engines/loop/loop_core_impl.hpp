@@ -190,8 +190,8 @@ std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
 
 // How many more connections may be open.
 template <typename Peer>
-std::size_t LoopCore<Peer>::room() const {
-  return hosting_.room(group_.open.load());
+std::size_t LoopCore<Peer>::room(std::size_t aside) const {
+  return hosting_.room(group_.open.load() - aside);
 }
 
 // Peers stay in the accept queue for a while; the engine must not watch the listeners meanwhile.

@@ -51,6 +51,11 @@ void LoopGroup::end_dealing() {
   for (Inbox& inbox : inboxes_) inbox.waker().wake();
 }
 
+int LoopGroup::keep(Fd socket) {
+  const std::lock_guard lock(mutex_);
+  return kept_.emplace_back(std::move(socket)).get();
+}
+
 void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

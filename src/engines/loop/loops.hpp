@@ -43,6 +43,9 @@ class LoopGroup {
   void end_dealing();
   bool dealing_ended() const { return dealing_ended_.load(std::memory_order_acquire); }
 
+  // A socket that stays open until all loops have ended. Any thread. Returns it, borrowed.
+  int keep(Fd socket);
+
   // Connections open in all loops, for Limits::connections.
   std::atomic<std::size_t> open{0};
 
@@ -50,6 +53,8 @@ class LoopGroup {
   std::vector<Inbox> inboxes_;
   std::size_t turn_ = 0;
   std::atomic<bool> dealing_ended_{false};
+  std::mutex mutex_;
+  std::vector<Fd> kept_;
 };
 
 // Call after a wait has failed for lack of kernel memory. Sleeps for a moment, because the loop would

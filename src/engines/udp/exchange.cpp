@@ -3,6 +3,7 @@
 // What a loop does with datagrams that have come, and with those that are to be sent.
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 #include "connection/tally.hpp"
@@ -45,21 +46,34 @@ void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return hosting().tally.add(counted(datagram.error()));
   Peer* const peer = socket.only != nullptr ? socket.only : socket.peers.find(bytes_of(from));
-  if (peer != nullptr && peer->link.token == datagram->head.token) return hear(*peer, *datagram);
+  if (peer != nullptr && peer->link.token == datagram->head.token) return hear(*peer, *datagram, from);
   if (socket.only != nullptr) return hosting().tally.add({.foreign = 1});
   hear_stranger(socket, datagram->head, from, peer);
 }
 
-void UdpLoop::hear(Peer& peer, const Datagram& datagram) {
+// Anybody may send to a group. What comes before the client has been let in is not for it.
+void UdpLoop::received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
+  const auto datagram = parse_datagram(bytes);
+  if (!datagram) return hosting().tally.add(counted(datagram.error()));
+  Peer& peer = *socket.only;
+  if (from != peer.address || datagram->head.kind != DatagramKind::data)
+    return hosting().tally.add({.foreign = 1});
+  if (peer.connection) hear(peer, *datagram, from);
+}
+
+void UdpLoop::hear(Peer& peer, const Datagram& datagram, const Endpoint& from) {
   peer.refusals = 0;
   if (peer.leaving) return;
-  if (!peer.connection) return hear_while_joining(peer, datagram);
+  if (!peer.connection) return hear_while_joining(peer, datagram, from);
   stamp();
   guarded(peer, [&] { peer.connection->received(datagram, now()); });
   attend(peer);
 }
 
-void UdpLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
+void UdpLoop::hear_while_joining(Peer& peer, const Datagram& datagram, const Endpoint& from) {
+  if (!peer.connected && datagram.head.kind == DatagramKind::challenge)
+    guarded(peer, [&] { found(peer, from, datagram.head); });
+  if (peer.leaving) return;
   if (!peer.joining->received(datagram.head, now())) return talk(peer);
   finish_dial(peer, 0);
   if (!peer.connection || peer.leaving) return;
@@ -68,15 +82,14 @@ void UdpLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
 }
 
 void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known) {
-  const Admission::Answer answer = admission_.answer(head, bytes_of(from), now());
-  if (answer.reply) {
-    if (socket.replies.size() < UdpSocket::kMostReplies) socket.replies.push_back({from, *answer.reply});
-    return queue(socket);
-  }
+  Admission::Answer answer = admission_.answer(head, bytes_of(from), now());
+  if (answer.reply && answer.reply->kind == DatagramKind::challenge)
+    answer.reply->group = group_peer_ != nullptr;
+  if (answer.reply) return reply(socket, from, *answer.reply);
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
   const bool takes_a_place = known != nullptr && known->connection;  // of its own address
-  if (full() && !takes_a_place)
+  if (is_full() && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");
   if (takes_a_place) {
     guarded(*known, [&] {
@@ -85,10 +98,23 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
     });
     attend(*known);
   }
-  admit_newcomer(
-      socket, from,
-      MessageLink{
-          .side = MessageLink::Side::server, .token = head.token, .delivery = kUdpDelivery, .packs = packs_});
+  admit_newcomer(socket, from,
+                 MessageLink{.side = MessageLink::Side::server,
+                             .token = head.token,
+                             .delivery = kUdpDelivery,
+                             .packs = packs_,
+                             .group = group_peer_ != nullptr ? &sent_to_group_ : nullptr});
+}
+
+// Without memory for it a stranger has to ask again.
+void UdpLoop::reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head) {
+  if (socket.replies.size() >= UdpSocket::kMostReplies) return;
+  try {
+    socket.replies.push_back({to, head});
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  queue(socket);
 }
 
 void UdpLoop::receive_failed(UdpSocket& socket, int error) {
@@ -114,21 +140,23 @@ void UdpLoop::unreachable(UdpSocket& socket, int error) {
 
 std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
   batch.clear();
+  std::size_t copies = 0;  // that the kernel makes of what is sent to a group, which take their time
+  while (!batch.full()) {
+    Peer* const peer = socket.talkers.pop();
+    if (peer == nullptr) break;
+    const std::size_t count = collect(*peer, batch.room());
+    if (peer == group_peer_) copies += count * peers().size();
+    if (count > 0)
+      batch.add(peer, peer->destination(), count);
+    else
+      attend(*peer);
+  }
+  // Strangers come last: many of them must not keep peers waiting.
   for (std::size_t i = 0; i < socket.replies.size() && !batch.full(); ++i) {
     write_signal(socket.replies[i].head, batch.room().front());
     batch.add(nullptr, &socket.replies[i].to, 1);
   }
-  while (!batch.full()) {
-    Peer* const peer = socket.talkers.pop();
-    if (peer == nullptr) break;
-    const Endpoint* const to = peer->own ? nullptr : &peer->address;
-    const std::size_t count = collect(*peer, batch.room());
-    if (count > 0)
-      batch.add(peer, to, count);
-    else
-      attend(*peer);
-  }
-  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size(), 1));
+  sends_left_ -= std::min(sends_left_, std::max<std::size_t>(batch.size() + copies, 1));
   return batch.size();
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -30,37 +31,77 @@ void open_session(const Hosting& hosting, UdpPeer& peer, Time now) {
     hosting.target->note_facts(peer.socket.get());
   else
     opening.peer = peer_address(peer.address);
-  peer.connection.emplace(hosting.service.open(opening), peer.link, hosting.limits, hosting.tally, now);
+  auto session = peer.session ? std::move(peer.session) : hosting.service.open(opening);
+  peer.connection.emplace(std::move(session), peer.link, hosting.limits, hosting.tally, now);
 }
 
-UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, bool packs)
+UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : LoopCore(hosting, stop, group, index),
-      packs_(packs),
+      packs_(hosting.options.is("pack", "on")),
       table_key_(random_key()),
       admission_(random_key()) {
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  for (const Listener* listener : hosting.listeners) {
-    if (index > 0) siblings_.push_back(listener->sibling());
-    add_server_socket(index > 0 ? siblings_.back().get() : listener->fd());
-  }
+  // The kernel shares datagrams out by the number of sockets. So none is closed before all loops have ended:
+  // what is for the peers of others would go astray.
+  for (const Listener* listener : hosting.listeners)
+    add_server_socket(index > 0 ? group.keep(listener->sibling()) : listener->fd());
 }
 
 UdpLoop::~UdpLoop() {
-  for (const auto& peer : peers())
-    if (peer->own) count_drops(peer->own->fd);
-  for (const UdpSocket& socket : servers_) {
-    count_drops(socket.fd);
-    epoll_.remove(socket.fd);
+  for (const auto& peer : peers()) {
+    if (peer->own) forget(*peer->own);
+    if (peer->group) forget(*peer->group);
   }
+  for (UdpSocket& socket : servers_) forget(socket);
 }
 
-void UdpLoop::count_drops(int fd) {
-  hosting().tally.add({.kernel_drops = dropped_datagrams(fd)});
+// It is about to be closed, or nobody will read it any more.
+void UdpLoop::forget(UdpSocket& socket) {
+  hosting().tally.add({.kernel_drops = dropped_datagrams(socket.fd)});
+  epoll_.remove(socket.fd);
 }
 
-void UdpLoop::add_server_socket(int fd) {
-  watch(servers_.emplace_back(fd, table_key_));
+UdpSocket& UdpLoop::add_server_socket(int fd) {
+  UdpSocket& socket = servers_.emplace_back(fd, table_key_);
+  watch(socket);
+  return socket;
+}
+
+void UdpLoop::hear_group(Peer& peer, Fd socket) {
+  peer.group = std::make_unique<UdpSocket>(std::move(socket), table_key_);
+  peer.group->only = &peer;
+  watch(*peer.group);
+}
+
+// The group is a peer from whom nothing comes. It is no connection, and takes no place of one.
+void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
+  auto session = hosting().service.open_group(kUdpDelivery);
+  if (!session) return;
+  sent_to_group_.token = admission_.token(++tokens_);
+  admit_newcomer(through, group,
+                 MessageLink{.side = MessageLink::Side::group,
+                             .token = sent_to_group_.token,
+                             .delivery = kUdpDelivery,
+                             .packs = packs_,
+                             .group = &sent_to_group_},
+                 std::move(session));
+  if (peers().empty() || !peers().back()->connection)
+    throw std::runtime_error("the session for the group could not be opened");
+  group_peer_ = peers().back().get();
+}
+
+// Its session has given up, or has failed: the other peers would wait for what never comes.
+void UdpLoop::end_group() {
+  group_peer_ = nullptr;
+  if (draining()) return;
+  for (const auto& peer : peers()) {
+    if (!peer->connection || peer->leaving) continue;
+    guarded(*peer, [&] {
+      peer->connection->failed({Stage::local, 0, "the output for the group has ended"}, now());
+    });
+    attend(*peer);
+  }
 }
 
 void UdpLoop::watch(UdpSocket& socket) {
@@ -100,7 +141,8 @@ void UdpLoop::finish_turn() {
   // Whoever only waits for a repeated question does not keep the others from ending.
   const bool ends = draining() || !hosting().serves();
   if (ends && lingering_ > 0 && lingering_ == peers().size())
-    for (const auto& peer : peers()) leave(*peer);
+    for (const auto& peer : peers())
+      if (!peer->queued()) leave(*peer);  // not before an answer that has to be repeated
 }
 
 void UdpLoop::stop_by_and_by() {
@@ -129,8 +171,7 @@ void UdpLoop::queue(UdpSocket& socket) {
 // Called again whenever the join has to be repeated.
 void UdpLoop::connect(Peer& peer) {
   if (!peer.joining) {
-    const Endpoint& to = endpoint_of(peer);
-    if (::connect(peer.socket.get(), to.raw(), to.size) != 0) return finish_dial(peer, errno);
+    if (const int error = approach(peer, endpoint_of(peer)); error != 0) return finish_dial(peer, error);
     peer.own = std::make_unique<UdpSocket>(peer.socket.get(), table_key_);
     peer.own->only = &peer;
     peer.through = peer.own.get();
@@ -145,6 +186,11 @@ void UdpLoop::connect(Peer& peer) {
   if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
 }
 
+int UdpLoop::approach(Peer& peer, const Endpoint& server) {
+  peer.connected = ::connect(peer.socket.get(), server.raw(), server.size) == 0;
+  return peer.connected ? 0 : errno;
+}
+
 // The join is repeated if none comes.
 void UdpLoop::await_answer(Peer& peer) {
   peer.dial.again = true;
@@ -152,7 +198,8 @@ void UdpLoop::await_answer(Peer& peer) {
 }
 
 void UdpLoop::tell(Peer& peer, News news) {
-  if (news == News::established && !peer.own) peer.through->peers.add(bytes_of(peer.address), peer);
+  const bool is_member = peer.link.side == MessageLink::Side::server;
+  if (news == News::established && is_member) peer.through->peers.add(bytes_of(peer.address), peer);
   LoopCore::tell(peer, news);
 }
 
@@ -178,9 +225,10 @@ void UdpLoop::note_lingering(Peer& peer) {
 
 bool UdpLoop::let_go(Peer& peer) {
   if (peer.only_lingers) --lingering_;
+  if (&peer == group_peer_) end_group();
+  if (peer.group) forget(*peer.group);
   if (peer.own) {
-    count_drops(peer.own->fd);
-    epoll_.remove(peer.own->fd);
+    forget(*peer.own);
   } else if (peer.through != nullptr) {  // not one whose connect was refused at once
     peer.through->peers.remove(bytes_of(peer.address), peer);
   }

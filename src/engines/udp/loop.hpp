@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "connection/admission.hpp"
@@ -18,6 +20,10 @@ namespace joust {
 inline constexpr Delivery kUdpDelivery{.kind = Delivery::Kind::message,
                                        .largest_message = kLargestDatagram - DatagramHead::kBytes,
                                        .lossy = true};
+inline constexpr std::array<std::string_view, 2> kPackChoices{"off", "on"};
+inline constexpr Knob kPackKnob{"pack", kPackChoices, "several whole messages in one datagram"};
+inline constexpr std::array kUdpKnobs{kPackKnob};
+
 // A buffer of this size holds every datagram there is.
 inline constexpr std::size_t kUdpBuffer = 64 << 10;
 
@@ -37,7 +43,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
  public:
   using Peer = UdpPeer;
 
-  UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, bool packs = false);
+  UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
   ~UdpLoop() override;
 
  protected:
@@ -49,8 +55,10 @@ class UdpLoop : public LoopCore<UdpPeer> {
   UdpSocket* next_talker();
   bool may_send(const UdpSocket& socket) const { return sends_left_ > 0 && socket.may_send(); }
 
-  // One datagram from that address; clients need none.
+  // One datagram from that address; connected clients need none. The second: on a client's socket for a
+  // group.
   void received(UdpSocket& socket, Bytes bytes, const Endpoint& from);
+  void received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from);
   // An errno. EAGAIN is none.
   void receive_failed(UdpSocket& socket, int error);
 
@@ -63,20 +71,33 @@ class UdpLoop : public LoopCore<UdpPeer> {
   // How many datagrams a socket receives or sends before the others get their turn.
   std::size_t quota(const UdpSocket& socket) const { return socket.only != nullptr ? 64 : 1024; }
 
+  // How a client's socket reaches its server: it is connected. Returns an errno, or 0.
+  virtual int approach(Peer& peer, const Endpoint& server);
+  // The server of a client that is not connected has answered with this challenge from there. May throw.
+  virtual void found(Peer& /*peer*/, const Endpoint& /*server*/, const DatagramHead& /*challenge*/) {}
+
+  UdpSocket& add_server_socket(int fd);
+  void hear_group(Peer& peer, Fd socket);
+  // Before the first turn: what the service has for all its peers is sent there, through that socket.
+  void open_group(UdpSocket& through, const Endpoint& group);
+
  private:
   void connect(Peer& peer) override;
   void serve(Peer& peer) override;
   bool let_go(Peer& peer) override;
   void tell(Peer& peer, News news) override;
 
-  void add_server_socket(int fd);
+  void forget(UdpSocket& socket);
+  void end_group();
+  bool is_full() const { return room(group_peer_ != nullptr ? 1 : 0) == 0; }
   void watch(UdpSocket& socket);
   void await_answer(Peer& peer);
   void talk(Peer& peer);
   void queue(UdpSocket& socket);
-  void hear(Peer& peer, const Datagram& datagram);
-  void hear_while_joining(Peer& peer, const Datagram& datagram);
+  void hear(Peer& peer, const Datagram& datagram, const Endpoint& from);
+  void hear_while_joining(Peer& peer, const Datagram& datagram, const Endpoint& from);
   void hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known);
+  void reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head);
   std::size_t collect(Peer& peer, std::span<DatagramOut> into);
   void give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n);
   void refused(UdpSocket& socket, UdpBatch& batch, int error);
@@ -84,21 +105,28 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void unreachable(UdpSocket& socket, int error);
   void note_lingering(Peer& peer);
   void stop_by_and_by();
-  void count_drops(int fd);
 
   const bool packs_;
   const HashKey table_key_;
   const Admission admission_;
   std::uint64_t tokens_ = 0;
   EpollSet epoll_;
-  std::vector<Fd> siblings_;
   std::deque<UdpSocket> servers_;
-  std::vector<UdpSocket*> inputs_;  // of this turn
+  MessageGroup sent_to_group_;
+  const Peer* group_peer_ = nullptr;  // the peer that stands for the group, while there is one
+  std::vector<UdpSocket*> inputs_;    // of this turn
   Queue<UdpSocket> sending_;
   std::size_t lingering_ = 0;  // peers
   bool stopping_ = false;
   unsigned turns_of_stop_ = 0;
   std::size_t sends_left_ = 0;  // datagrams of this turn
 };
+
+// Engine::run of an engine on UDP. Its sockets stay open until all loops have ended.
+template <typename Loop>
+void run_udp(const Hosting& hosting, Stop& stop) {
+  run_loops<Loop>(hosting, stop);
+  for (Listener* const listener : hosting.listeners) listener->close();
+}
 
 }  // namespace joust

@@ -40,7 +40,8 @@ struct UdpEnginePart {
 };
 
 // A socket of a loop: a server's, through which all its peers are reached, or a client's, which is connected
-// to one. As a Place, it is in the loop's queue of sockets that have something to send.
+// to one, or hears what goes to a group. As a Place, it is in the loop's queue of sockets that have something
+// to send.
 struct UdpSocket : Place {
   static constexpr unsigned kUnwatched = ~0U;
   // Answers to strangers that wait for room in the socket. Beyond these, strangers have to ask again.
@@ -52,9 +53,11 @@ struct UdpSocket : Place {
   };
 
   UdpSocket(int borrowed, const HashKey& key) : fd(borrowed), peers(key) {}
+  UdpSocket(Fd of_its_own, const HashKey& key) : owned(std::move(of_its_own)), fd(owned.get()), peers(key) {}
   bool has_talkers() const { return !replies.empty() || !talkers.empty(); }
   bool may_send() const { return writable && has_talkers(); }
 
+  Fd owned;  // not open where another has it
   int fd;
   bool writable = true;                 // no send has found it full
   unsigned armed = kUnwatched;          // the events watched
@@ -69,17 +72,25 @@ struct UdpSocket : Place {
 // A peer of a loop. As a Place, it is in the queue of its socket's talkers, or leaves.
 struct UdpPeer : Timed, Place {
   explicit UdpPeer(Fd&& owned) : socket(std::move(owned)) {}
-  UdpPeer(UdpSocket& shared, const Endpoint& from, const MessageLink& agreed)
-      : through(&shared), address(from), link(agreed) {}
+  // `ready`: its session, where that is not one of a connection.
+  UdpPeer(UdpSocket& shared, const Endpoint& from, const MessageLink& agreed,
+          std::unique_ptr<Session> ready = nullptr)
+      : session(std::move(ready)), through(&shared), address(from), link(agreed) {}
+
+  // Null where the socket is connected.
+  const Endpoint* destination() const { return connected ? nullptr : &address; }
 
   Fd socket;  // a client's
   bool leaving = false;
   std::optional<MessageConnection> connection;  // none while joining
   std::size_t index = 0;                        // for LoopCore: the position in peers()
   Dial dial;
-  std::unique_ptr<UdpSocket> own;  // a client's
-  UdpSocket* through = nullptr;    // the socket by which the peer is reached
-  Endpoint address;                // a server's peer
+  std::unique_ptr<Session> session;  // until there is a connection
+  std::unique_ptr<UdpSocket> own;    // a client's
+  std::unique_ptr<UdpSocket> group;  // a client's, if its server sends to a group
+  UdpSocket* through = nullptr;      // the socket by which the peer is reached
+  bool connected = false;            // that socket, to the peer
+  Endpoint address;                  // of the peer, where it is not connected
   MessageLink link;
   std::optional<Joining> joining;  // a client's, until it is let in
   unsigned refusals = 0;           // since something came from the peer

@@ -122,6 +122,8 @@ Heard MemberExchange::welcomed() {
 }
 
 // Messages may be under way when the last member ends, so only a second silence tells that they are lost.
+// (One that comes even later counts as received too: in later turns this member is then complete a message
+// early.)
 void MemberExchange::on_silence() {
   if (!all_have_ended() || !std::exchange(silent_, true)) return;
   given_up_ = counts_->published.load() - std::min(received_, counts_->published.load());

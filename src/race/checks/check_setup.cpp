@@ -116,6 +116,18 @@ void check_wishes(const char* side, const SocketPlan& wanted, const Settings& gr
           wanted.congestion ? "the scenario" : "joust");
 }
 
+// Tells for whom the options of TCP that all contestants have were left out.
+void tell_left_out(const CaseResult& one, Findings& findings) {
+  std::vector<std::string> options, names;
+  if (one.plan.socket.nodelay) options.emplace_back("nodelay");
+  if (one.plan.socket.congestion) options.emplace_back("congestion");
+  for (const Entry* entry : contestants_of(one))
+    if (!entry->server_tcp || !entry->client_tcp) names.push_back(entry->contestant.name);
+  if (!options.empty() && !names.empty())
+    findings.say("{} left out for {}, whose sockets are not of TCP", join(options, " and "),
+                 join(names, " and "));
+}
+
 }  // namespace
 
 CheckResult check_parity(const RaceResult&, const CaseResult& one) {
@@ -151,6 +163,7 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
     if (const auto trials = usable_trials(*entry); !trials.empty())
       check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);
   if (unread > 0) findings.warn("the options of {} cannot be read back", counted(unread, "external server"));
+  tell_left_out(one, findings);
   if (findings.verdict() == Verdict::pass)
     findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),
                  settings_text(client.common()));

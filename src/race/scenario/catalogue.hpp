@@ -34,6 +34,9 @@ struct EngineRow {
   std::string name{};
   bool serves = true;
   bool dials = true;
+  bool tcp = true;  // its sockets have the options of TCP
+  // Where its server listens.
+  std::string listen = "127.0.0.1:0";
   // How it delivers; engines of different words do not speak to each other. Empty: a stream.
   std::string delivery{};
   bool several_loops = false;       // it has as many event loops or workers as it is told,

@@ -41,10 +41,12 @@ void add_options(Words& words, const Settings& options) {
   for (const auto& [name, value] : options) add(words, "--" + name, value);
 }
 
-void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choice) {
-  if (const auto nodelay = choice.nodelay ? choice.nodelay : socket.nodelay)
+// Options of TCP that all contestants have are left out where sockets are of another kind. An engine refuses
+// one that was meant for it alone.
+void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choice, bool tcp) {
+  if (const auto nodelay = choice.nodelay || !tcp ? choice.nodelay : socket.nodelay)
     add(words, "--nodelay", std::string(on_off(*nodelay)));
-  add(words, "--congestion", socket.congestion);
+  if (tcp) add(words, "--congestion", socket.congestion);
   add(words, "--send-buffer", socket.send_buffer_bytes);
   add(words, "--receive-buffer", socket.receive_buffer_bytes);
 }
@@ -84,10 +86,10 @@ bool needs_quotes(const std::string& word) {
 
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
   const EngineChoice& server = entry.contestant.server;
-  Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", "127.0.0.1:0"};
+  Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", entry.listen};
   add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
-  add_socket(words, one.socket, server);
+  add_socket(words, one.socket, server, entry.server_tcp);
   add(words, "--backlog", one.socket.backlog);
   add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
   if (one.load.connections >= kServerConnections)
@@ -118,7 +120,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--payload", load.payload_bytes);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  add_socket(words, one.socket, client);
+  add_socket(words, one.socket, client, entry.client_tcp);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--request-timeout", scenario.limits.request_timeout);
   add(words, "--idle-timeout",
