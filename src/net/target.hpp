@@ -36,6 +36,7 @@ class Target {
   const std::string& name() const { return name_; }
   std::size_t endpoints() const { return endpoints_.size(); }
   const Endpoint& endpoint(std::size_t index) const { return endpoints_[index]; }
+  const SocketOptions& options() const { return options_; }
 
   // Connections within IPv4 loopback come from this many source addresses in turn; see sources_for(). Call
   // before any socket is made.

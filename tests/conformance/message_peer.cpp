@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/message_peer.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/random.hpp"
-#include "engines/loop/ready_io.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -22,37 +17,13 @@ std::uint64_t new_token() {
   return mixed(++number * kMixStep);
 }
 
-Endpoint name_of(int socket) {
-  Endpoint own;
-  own.size = sizeof own.storage;
-  checked(::getsockname(socket, reinterpret_cast<sockaddr*>(&own.storage), &own.size), "getsockname()");
-  return own;
-}
-
 }  // namespace
 
-MessagePeer::MessagePeer(const Endpoint& to)
-    : socket_(checked(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()")), token_(new_token()) {
-  checked(::connect(socket_.get(), to.raw(), to.size), "connect()");
-  own_ = name_of(socket_.get());
-}
+MessagePeer::MessagePeer(const Endpoint& to) : wire_(wire_to(to)), token_(new_token()) {}
+MessagePeer::MessagePeer() : wire_(wire_at_loopback()), token_(new_token()) {}
 
-MessagePeer::MessagePeer()
-    : socket_(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()")), token_(new_token()) {
-  const Endpoint any = endpoint_of("127.0.0.1:0");
-  checked(::bind(socket_.get(), any.raw(), any.size), "bind()");
-  own_ = name_of(socket_.get());
-}
-
-// By sendmsg() and recvmsg(), because tests have the calls fail that engines make.
 void MessagePeer::send_raw(Bytes bytes, const Endpoint* to) {
-  iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  msghdr message = message_of({&piece, 1});
-  if (to != nullptr) {
-    message.msg_name = const_cast<sockaddr_storage*>(&to->storage);
-    message.msg_namelen = to->size;
-  }
-  checked(::sendmsg(socket_.get(), &message, 0), "sendmsg()");
+  wire_->send(bytes, to);
 }
 
 void MessagePeer::send(const DatagramHead& head, std::string_view payload, const Endpoint* to) {
@@ -67,22 +38,14 @@ void MessagePeer::send(const DatagramHead& head, std::string_view payload, const
 }
 
 std::optional<MessagePeer::Heard> MessagePeer::next(Duration within) {
-  pollfd input{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-  const auto most_ms = std::chrono::ceil<milliseconds>(within).count();
-  if (checked(::poll(&input, 1, static_cast<int>(most_ms)), "poll()") == 0) return std::nullopt;
-  std::vector<std::byte> buffer(1 << 16);
-  Heard heard;
-  iovec piece{buffer.data(), buffer.size()};
-  msghdr message = message_of({&piece, 1});
-  message.msg_name = &heard.from.storage;
-  message.msg_namelen = sizeof heard.from.storage;
-  heard.bytes = static_cast<std::size_t>(checked(::recvmsg(socket_.get(), &message, 0), "recvmsg()"));
-  heard.from.size = message.msg_namelen;
-  const auto datagram = parse_datagram(Bytes(buffer).first(heard.bytes));
+  const auto message = wire_->next(within);
+  if (!message) return std::nullopt;
+  const auto datagram = parse_datagram(message->bytes);
   if (!datagram) throw std::runtime_error("what came is no datagram of a message connection");
-  heard.head = datagram->head;
-  heard.payload = as_text(datagram->payload);
-  return heard;
+  return Heard{.head = datagram->head,
+               .payload = std::string(as_text(datagram->payload)),
+               .bytes = message->bytes.size(),
+               .from = message->from};
 }
 
 MessagePeer::Heard MessagePeer::await(DatagramKind kind) {

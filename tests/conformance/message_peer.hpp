@@ -3,20 +3,21 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/fd.hpp"
 #include "conformance/peer.hpp"
+#include "conformance/wire.hpp"
 #include "connection/datagram.hpp"
 #include "net/address.hpp"
 
 namespace joust::conformance {
 
-// The other end of a message connection, on a plain UDP socket: it sends only what a test tells it to. Any
-// call that takes longer than kPatience throws.
+// The other end of a message connection, on a plain socket of what the tested engine speaks: it sends only
+// what a test tells it to. Any call that takes longer than kPatience throws.
 class MessagePeer {
  public:
   // A datagram, as it was received.
@@ -32,10 +33,10 @@ class MessagePeer {
   // A server's: bound to a port of loopback, for dialling engines.
   MessagePeer();
 
-  const Endpoint& own() const { return own_; }
+  const Endpoint& own() const { return wire_->own(); }
   std::uint64_t token() const { return token_; }
-  int fd() const { return socket_.get(); }
-  void close() { socket_.close(); }
+  void close() { wire_->close(); }
+  void shut() { wire_->shut(); }
 
   // Until the server has let it in.
   void join();
@@ -55,8 +56,7 @@ class MessagePeer {
   Heard admit();
 
  private:
-  Fd socket_;
-  Endpoint own_;
+  std::unique_ptr<Wire> wire_;
   std::uint64_t token_;
   std::uint64_t cookie_ = 0;
   std::uint64_t sent_ = 0;            // datagrams of data
