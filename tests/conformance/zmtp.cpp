@@ -88,7 +88,17 @@ bool ZmtpConnection::read() {
   return n > 0 || (n < 0 && errno == EAGAIN);
 }
 
+void ZmtpConnection::await_ready() {
+  const Time until = Clock::now() + kPatience;
+  for (; !ready_; buffered_ = take()) {
+    pollfd input{.fd = fd(), .events = POLLIN, .revents = 0};
+    checked(::poll(&input, 1, 100), "poll()");
+    if (!read() || Clock::now() > until) throw std::runtime_error("the server does not shake hands");
+  }
+}
+
 std::optional<std::string> ZmtpConnection::take() {
+  if (buffered_) return std::exchange(buffered_, std::nullopt);
   if (!greeted_ && input_.size() < kGreeting) return std::nullopt;
   if (!std::exchange(greeted_, true)) input_.erase(0, kGreeting);
   while (input_.size() >= 2) {
@@ -99,7 +109,10 @@ std::optional<std::string> ZmtpConnection::take() {
     const std::uint64_t size =
         head == 9 ? read_big_endian<std::uint64_t>(bytes.data() + 1) : std::to_integer<unsigned>(bytes[1]);
     if (input_.size() - head < size) return std::nullopt;
-    if ((flags & kCommand) == 0) message_ += input_.substr(head, size);
+    if ((flags & kCommand) == 0)
+      message_ += input_.substr(head, size);
+    else
+      ready_ = true;
     input_.erase(0, head + size);
     if ((flags & (kCommand | kMore)) == 0) return std::exchange(message_, {});
   }
@@ -112,6 +125,7 @@ ZmtpClient::ZmtpClient(const Endpoint& server, std::string_view identity, std::s
   own_ = name_of(socket.get());
   connection_ = std::make_unique<ZmtpConnection>(std::move(socket));
   connection_->write(zmtp_greeting() + zmtp_ready(socket_type, identity));
+  connection_->await_ready();
 }
 
 void ZmtpClient::send(Bytes message, const Endpoint* /*to*/) {

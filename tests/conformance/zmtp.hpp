@@ -32,6 +32,8 @@ class ZmtpConnection {
   void write(std::string_view bytes);  // throws std::system_error
   // Reads what is there; false at the end of the stream.
   bool read();
+  // Waits until the other side has said READY: before that nobody may send a message.
+  void await_ready();
   // The next whole message, its parts joined.
   std::optional<std::string> take();
 
@@ -39,8 +41,9 @@ class ZmtpConnection {
   Fd socket_;
   Endpoint peer_;
   std::string input_;
-  bool greeted_ = false;
+  bool greeted_ = false, ready_ = false;
   std::string message_;  // its first parts
+  std::optional<std::string> buffered_;
 };
 
 // A DEALER that is connected to a server.
