@@ -78,11 +78,19 @@ class ZeroMq(Case):
                                 server.address, "-c", 10, "-m", 5)
             self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_its_library_decides_about_options_of_tcp(self):
-        with Server("-e", "zeromq", "-p", "echo") as server:
-            done, result = self.load("-e", "zeromq", "--connect", server.address, "-m", 5, "--nodelay", "off")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("TCP_NODELAY is on", " ".join(result["notes"]))
+    def test_options_of_tcp_are_set_and_read_back(self):
+        for engine in available():
+            with self.subTest(engine=engine), Server("-e", engine, "-p", "echo") as server:
+                done, result = self.load("-e", engine, "--connect", server.address, "-m", 5, "--nodelay",
+                                         "off", "--congestion", "reno")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(result["socket"]["nodelay"], False)
+                self.assertEqual(result["socket"]["congestion"], "reno")
+                self.assertEqual(server.stop()["socket"]["nodelay"], True)
+
+    def test_an_option_that_its_library_sets_is_noted(self):
+        with Server("-e", "zeromq", "-p", "echo", "--nodelay", "off") as server:
+            self.assertIn("TCP_NODELAY is on", " ".join(server.stop()["notes"]))
 
     def test_files_need_a_stream(self):
         for engine in available():

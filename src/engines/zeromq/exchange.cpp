@@ -9,6 +9,7 @@
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/zeromq/engines.hpp"
 #include "engines/zeromq/loop.hpp"
+#include "engines/zeromq/sockets.hpp"
 
 namespace joust {
 
@@ -38,6 +39,7 @@ void ZmqLoop::hear(Peer& peer, const Datagram& datagram) {
 
 void ZmqLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
   if (!peer.joining->received(datagram.head, now())) return talk(peer);
+  equip_source(hosting(), peer.own->parts.front());
   finish_dial(peer, 0);
   if (!peer.connection || peer.leaving) return;
   guarded(peer, [&] { peer.connection->received(datagram, now()); });
@@ -65,6 +67,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
     });
     attend(*known);
   }
+  if (link.kind == ZmqLink::Kind::router) equip_source(hosting(), link.parts.back());
   admit_newcomer(
       link, from,
       MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});

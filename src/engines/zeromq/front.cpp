@@ -104,10 +104,12 @@ bool ZmqFront::take_in() {
     if (error != 0) fail(error, "zmq_msg_recv()");
     more = part.more_follow();
   }
-  if (count == 2)
-    incoming_ = std::move(message);
-  else
+  if (count != 2) {
     hosting_.tally.add({.foreign = 1});
+    return true;
+  }
+  if (!std::exchange(has_heard_, true)) equip_source(hosting_, message.datagram);
+  incoming_ = std::move(message);
   return true;
 }
 

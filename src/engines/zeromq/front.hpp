@@ -69,6 +69,7 @@ class ZmqFront {
   const HashKey key_;
   std::optional<Message> incoming_;  // waits for room with its worker
   std::unordered_map<std::string, Held> held_;
+  bool has_heard_ = false;  // a message
   Duration retry_pause_{};
   Time retry_at_{};
   std::atomic<bool> finishing_{false};

@@ -9,10 +9,8 @@
 #include <charconv>
 
 #include "base/fd.hpp"
-#include "base/system/sockets.hpp"
 #include "connection/tally.hpp"
 #include "engines/zeromq/engines.hpp"
-#include "net/congestion.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
 
@@ -106,22 +104,23 @@ Duration linger_of(const Hosting& hosting) {
   return std::min(hosting.limits.linger, hosting.limits.drain);
 }
 
+// There is no option for the congestion control, nor one against TCP_NODELAY. But the library says from which
+// socket a message has come: a question that is deprecated, and the only one.
+void equip_source(const Hosting& hosting, ZmqPart& message) {
+  const int socket = zmq_msg_get(message.get(), ZMQ_SRCFD);
+  if (socket < 0) return;
+  if (hosting.target == nullptr) return hosting.listeners.front()->note_facts(socket);
+  try {
+    apply(hosting.target->options(), socket);
+    hosting.target->note_facts(socket);
+  } catch (const std::system_error& error) {
+    hosting.tally.note(std::string("options of sockets are those of ZeroMQ: ") + error.what());
+  }
+}
+
 void note_options_left_out(const Hosting& hosting) {
-  const SocketOptions* const wanted =
-      hosting.target != nullptr ? &hosting.target->options() : &hosting.listeners.front()->options();
-  const int family = hosting.target != nullptr ? hosting.target->endpoint(0).family()
-                                               : hosting.listeners.front()->endpoint().family();
-  if (family == AF_UNIX) return;
-  if (!wanted->nodelay)
-    hosting.tally.note("TCP_NODELAY is on, not off: ZeroMQ sets it on every socket of its own");
-  if (hosting.target == nullptr || wanted->congestion.empty()) return;  // accepted sockets inherit the rest
-  const Fd plain = stream_socket(family, 0);
-  const auto standard = plain.is_open() ? congestion_of(plain.get()) : std::nullopt;
-  if (standard && *standard != wanted->congestion)
-    hosting.tally.note(
-        fmt::format("congestion control is the machine's default ({}), not {}: ZeroMQ has no "
-                    "option for it",
-                    *standard, wanted->congestion));
+  if (hosting.serves() && !hosting.listeners.front()->options().nodelay)
+    hosting.tally.note("TCP_NODELAY is on, not off: ZeroMQ sets it on every socket that it accepts");
 }
 
 }  // namespace joust

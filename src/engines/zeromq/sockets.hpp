@@ -24,7 +24,11 @@ ZmqSocket pair_for(const ZmqContext& context, std::size_t number, End end);
 // How long a socket that is closed may send what it holds.
 Duration linger_of(const Hosting& hosting);
 
-// Says in the results which of the options the library does not let its sockets have.
+// Sets the options that the library has none for on the client's socket from which the message has come, if
+// it is there; and keeps for the results what the kernel says of the socket.
+void equip_source(const Hosting& hosting, ZmqPart& message);
+
+// Says in the results which of the options the library does not let a server's sockets have.
 void note_options_left_out(const Hosting& hosting);
 
 }  // namespace joust
