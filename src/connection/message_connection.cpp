@@ -61,7 +61,9 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
     ++counts_.foreign;
     return;
   }
-  bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
+  // Those of a join are not among the client's either: it had no connection yet.
+  if (head.kind != DatagramKind::join || head.keep_alive)
+    bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
   if (over_) return;
   heard_ = now;
   switch (head.kind) {

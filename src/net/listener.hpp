@@ -81,6 +81,7 @@ class Listener {
   SocketFacts facts() const;
   bool has_accepted() const;
   void note_facts(int connection) const;  // keeps those of the first only
+  void note_facts(const SocketFacts& facts) const;
 
  private:
   void claim(const Endpoint& endpoint) const;

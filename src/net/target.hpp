@@ -50,7 +50,8 @@ class Target {
 
   // What the kernel says of the first socket that was connected.
   SocketFacts facts() const;
-  void note_facts(int connection) const;  // keeps those of the first only
+  void note_facts(int connection) const;
+  void note_facts(const SocketFacts& facts) const;  // keeps those of the first only
 
  private:
   std::string name_;

@@ -22,14 +22,14 @@ inline constexpr std::array kZmqKnobs{
 
 inline constexpr Engine kZeroMqRow{
     .name = "zeromq",
-    .summary = "ZeroMQ: ROUTER and DEALER, C++20 coroutines on one thread",
+    .summary = "ZeroMQ: ROUTER, DEALER, coroutines on one thread; no sender is held back alone",
     .delivery = kZmqDelivery,
     .threads = "one, and io-threads",
     .knobs = kZmqKnobs,
 };
 inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
-    .summary = "ZeroMQ: a front thread has the ROUTER, workers resume coroutines",
+    .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; likewise",
     .delivery = kZmqDelivery,
     .several_loops = true,
     .threads = "a front, -t, io-threads",

@@ -47,6 +47,15 @@ std::string address_of(const Endpoint& endpoint) {
   return endpoint.family() == AF_UNIX ? "ipc://" + text.substr(5) : "tcp://" + text;
 }
 
+// Without the sizes of buffers that are the kernel's choice: they have grown by now, and elsewhere are read
+// from a socket that has just been opened.
+SocketFacts facts_of(int socket, const SocketOptions& options) {
+  SocketFacts facts = read_back(socket);
+  if (options.send_buffer == 0) facts.send_buffer.reset();
+  if (options.receive_buffer == 0) facts.receive_buffer.reset();
+  return facts;
+}
+
 }  // namespace
 
 ZmqContext context_for(const Hosting& hosting) {
@@ -109,10 +118,15 @@ Duration linger_of(const Hosting& hosting) {
 void equip_source(const Hosting& hosting, ZmqPart& message) {
   const int socket = zmq_msg_get(message.get(), ZMQ_SRCFD);
   if (socket < 0) return;
-  if (hosting.target == nullptr) return hosting.listeners.front()->note_facts(socket);
+  if (hosting.target == nullptr) {
+    const Listener& listener = *hosting.listeners.front();
+    if (!listener.has_accepted()) listener.note_facts(facts_of(socket, listener.options()));
+    return;
+  }
   try {
-    apply(hosting.target->options(), socket);
-    hosting.target->note_facts(socket);
+    const SocketOptions& options = hosting.target->options();
+    apply(options, socket);
+    hosting.target->note_facts(facts_of(socket, options));
   } catch (const std::system_error& error) {
     hosting.tally.note(std::string("options of sockets are those of ZeroMQ: ") + error.what());
   }
