@@ -66,7 +66,9 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
     ++counts_.foreign;
     return;
   }
-  bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
+  // Those of a join are not among the client's either: it had no connection yet.
+  if (head.kind != DatagramKind::join || head.keep_alive)
+    bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
   if (over_) return;
   heard_ = now;
   switch (head.kind) {
@@ -112,10 +114,14 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
     ++counts_.duplicated;
     return;
   }
-  // What the session does not want is held for it, within a limit. Beyond it the datagram is lost.
+  // What the session does not want is held for it, within a limit. Beyond it the datagram is lost, or where
+  // none may be, the connection.
   offer_held(now);
-  if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn)
+  if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn) {
+    if (!link_.delivery.lossy)
+      return failed({Stage::receive, ENOBUFS, "messages came faster than the session took them"}, now);
     return tally_.note("datagrams were dropped: a session took them more slowly than they came");
+  }
   numbers.add(number);
   if (arrival == Arrival::late) ++counts_.out_of_order;
   deliver(datagram, now);

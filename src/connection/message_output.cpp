@@ -145,7 +145,7 @@ void MessageConnection::signal_taken(DatagramKind kind, Time now) {
       break;
     case DatagramKind::leave:
       says_leave_ = false;
-      leave_at_ = now + leave_pause_;
+      leave_at_ = link_.delivery.lossy ? now + leave_pause_ : Time::max();
       leave_pause_ = std::min(2 * leave_pause_, kLongestLeavePause);
       break;
     case DatagramKind::left:

@@ -27,6 +27,8 @@
   engine(kQt)                 \
   engine(kQtThreads)          \
   engine(kQtPool)             \
+  engine(kZeroMq)             \
+  engine(kZeroMqPool)         \
   engine(kUdpCoroutines)      \
   engine(kUdpReuseport)       \
   engine(kUdpBatched)         \

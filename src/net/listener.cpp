@@ -165,9 +165,13 @@ Accepted Listener::accept(int flags) const {
 }
 
 void Listener::note_facts(int connection) const {
+  if (!has_accepted()) note_facts(read_back(connection));
+}
+
+void Listener::note_facts(const SocketFacts& facts) const {
   const std::lock_guard lock(mutex_);
   if (facts_) return;
-  facts_ = read_back(connection);
+  facts_ = facts;
   facts_->backlog = own_facts_.backlog;
 }
 

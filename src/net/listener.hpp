@@ -50,6 +50,7 @@ class Listener {
   int fd() const { return socket_.get(); }
   std::string address() const;  // as bound: with the port the kernel chose
   const Endpoint& endpoint() const { return bound_; }
+  const SocketOptions& options() const { return options_; }
 
   // One connection off the queue, close-on-exec, and SOCK_NONBLOCK where `flags` say so. Peers that have gone
   // again are passed over: `none` means that the queue is empty.
@@ -82,6 +83,7 @@ class Listener {
   SocketFacts facts() const;
   bool has_accepted() const;
   void note_facts(int connection) const;  // keeps those of the first only
+  void note_facts(const SocketFacts& facts) const;
 
  private:
   void claim(const Endpoint& endpoint) const;

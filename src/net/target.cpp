@@ -37,4 +37,9 @@ void Target::note_facts(int connection) const {
   if (!facts_) facts_ = read_back(connection);
 }
 
+void Target::note_facts(const SocketFacts& facts) const {
+  const std::lock_guard lock(mutex_);
+  if (!facts_) facts_ = facts;
+}
+
 }  // namespace joust

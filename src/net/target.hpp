@@ -36,6 +36,7 @@ class Target {
   const std::string& name() const { return name_; }
   std::size_t endpoints() const { return endpoints_.size(); }
   const Endpoint& endpoint(std::size_t index) const { return endpoints_[index]; }
+  const SocketOptions& options() const { return options_; }
 
   // Connections within IPv4 loopback come from this many source addresses in turn; see sources_for(). Call
   // before any socket is made.
@@ -49,7 +50,8 @@ class Target {
 
   // What the kernel says of the first socket that was connected.
   SocketFacts facts() const;
-  void note_facts(int connection) const;  // keeps those of the first only
+  void note_facts(int connection) const;
+  void note_facts(const SocketFacts& facts) const;  // keeps those of the first only
 
  private:
   std::string name_;

@@ -18,13 +18,13 @@ using std::chrono::milliseconds;
 class MessageLoad : public EngineTest {};
 JOUST_EVERY_MESSAGE_ENGINE_AS_IT_COMES(MessageLoad, Role::serve);
 
-// The default variant of each engine that dials such a server.
+// The default variant of each engine that can dial the server.
 std::vector<Variant> clients_of(const Variant& server) {
   std::vector<Variant> all;
-  for (Variant& variant : message_variants(Role::dial, Settings::defaults)) {
-    if (!mismatch(*server.engine, *variant.engine).empty()) continue;
-    if (all.empty() || all.back().engine != variant.engine) all.push_back(std::move(variant));
-  }
+  for (Variant& variant : message_variants(Role::dial, Settings::defaults))
+    if (mismatch(*server.engine, *variant.engine).empty() &&
+        (all.empty() || all.back().engine != variant.engine))
+      all.push_back(std::move(variant));
   return all;
 }
 
@@ -81,6 +81,7 @@ TEST_P(MessageLoad, AnswersALoadOfEveryProtocolFromEveryEngine) {
 }
 
 TEST_P(MessageLoad, CountsWhatALossyLinkLosesAndFailsNoConnection) {
+  if (!GetParam().engine->delivery.lossy) GTEST_SKIP() << "TCP repeats what is lost";
   const LossyLink::Faults faults{.lost = 100,
                                  .duplicated = 100,
                                  .reordered = 100,

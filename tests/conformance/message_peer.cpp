@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/message_peer.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <array>
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
-#include "base/check.hpp"
 #include "base/random.hpp"
-#include "conformance/group_sockets.hpp"
-#include "engines/loop/ready_io.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -26,32 +19,11 @@ std::uint64_t new_token() {
 
 }  // namespace
 
-MessagePeer::MessagePeer(const Endpoint& to)
-    : socket_(is_group(to) ? group_sender()
-                           : Fd(checked(::socket(to.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket()"))),
-      token_(new_token()) {
-  if (is_group(to))
-    group_ = to;
-  else
-    checked(::connect(socket_.get(), to.raw(), to.size), "connect()");
-  own_ = bound_address(socket_.get());
-}
+MessagePeer::MessagePeer(const Endpoint& to) : wire_(wire_to(to)), token_(new_token()) {}
+MessagePeer::MessagePeer(const Engine& client) : wire_(wire_for(client)), token_(new_token()) {}
 
-MessagePeer::MessagePeer(const Engine& client) : socket_(group_sender()), token_(new_token()) {
-  if (!client.group.empty()) joins_ = group_member(endpoint_of(client.group));
-  own_ = bound_address(joins_.is_open() ? joins_.get() : socket_.get());
-}
-
-// By sendmsg() and recvmsg(), because tests have the calls fail that engines make.
 void MessagePeer::send_raw(Bytes bytes, const Endpoint* to) {
-  if (to == nullptr && group_.size > 0) to = &group_;
-  iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
-  msghdr message = message_of({&piece, 1});
-  if (to != nullptr) {
-    message.msg_name = const_cast<sockaddr_storage*>(&to->storage);
-    message.msg_namelen = to->size;
-  }
-  checked(::sendmsg(socket_.get(), &message, 0), "sendmsg()");
+  wire_->send(bytes, to);
 }
 
 void MessagePeer::send(const DatagramHead& head, std::string_view payload, const Endpoint* to) {
@@ -65,37 +37,15 @@ void MessagePeer::send(const DatagramHead& head, std::string_view payload, const
   send_raw(whole, to);
 }
 
-int MessagePeer::readable_within(Duration time) const {
-  std::array<pollfd, 2> inputs{
-      {{.fd = socket_.get(), .events = POLLIN, .revents = 0},
-       {.fd = joins_.get(), .events = POLLIN, .revents = 0}}};  // poll() passes -1 over
-  const auto most_ms = std::chrono::ceil<milliseconds>(time).count();
-  checked(::poll(inputs.data(), inputs.size(), static_cast<int>(most_ms)), "poll()");
-  for (const pollfd& input : inputs)
-    if (input.revents != 0) return input.fd;
-  return -1;
-}
-
 std::optional<MessagePeer::Heard> MessagePeer::next(Duration within) {
-  const int readable = readable_within(within);
-  if (readable < 0) return std::nullopt;
-  std::vector<std::byte> buffer(1 << 16);
-  Heard heard;
-  iovec piece{buffer.data(), buffer.size()};
-  msghdr message = message_of({&piece, 1});
-  message.msg_name = &heard.from.storage;
-  message.msg_namelen = sizeof heard.from.storage;
-  heard.bytes = static_cast<std::size_t>(checked(::recvmsg(readable, &message, 0), "recvmsg()"));
-  heard.from.size = message.msg_namelen;
-  const auto datagram = parse_datagram(Bytes(buffer).first(heard.bytes));
+  const auto message = wire_->next(within);
+  if (!message) return std::nullopt;
+  const auto datagram = parse_datagram(message->bytes);
   if (!datagram) throw std::runtime_error("what came is no datagram of a message connection");
-  heard.head = datagram->head;
-  heard.payload = as_text(datagram->payload);
-  if (group_.size > 0 && heard.head.kind == DatagramKind::challenge) {
-    checked(::connect(socket_.get(), heard.from.raw(), heard.from.size), "connect()");
-    group_ = {};
-  }
-  return heard;
+  return Heard{.head = datagram->head,
+               .payload = std::string(as_text(datagram->payload)),
+               .bytes = message->bytes.size(),
+               .from = message->from};
 }
 
 MessagePeer::Heard MessagePeer::await(DatagramKind kind) {

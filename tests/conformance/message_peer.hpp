@@ -3,21 +3,22 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/fd.hpp"
 #include "conformance/peer.hpp"
+#include "conformance/wire.hpp"
 #include "connection/datagram.hpp"
 #include "engines/engine.hpp"
 #include "net/address.hpp"
 
 namespace joust::conformance {
 
-// The other end of a message connection, on a plain UDP socket: it sends only what a test tells it to. Any
-// call that takes longer than kPatience throws.
+// The other end of a message connection, on a plain socket of what the tested engine speaks: it sends only
+// what a test tells it to. Any call that takes longer than kPatience throws.
 class MessagePeer {
  public:
   // A datagram, as it was received.
@@ -34,14 +35,11 @@ class MessagePeer {
   // looks for its server there.
   explicit MessagePeer(const Engine& client);
 
-  const Endpoint& own() const { return own_; }
+  const Endpoint& own() const { return wire_->own(); }
   std::uint64_t token() const { return token_; }
-  int fd() const { return socket_.get(); }
-  void close() {
-    socket_.close();
-    joins_.close();
-  }
-  Endpoint answers_from() const { return bound_address(socket_.get()); }
+  void close() { wire_->close(); }
+  void shut() { wire_->shut(); }
+  Endpoint answers_from() const { return wire_->answers_from(); }
 
   // Until the server has let it in.
   void join();
@@ -61,12 +59,7 @@ class MessagePeer {
   Heard admit();
 
  private:
-  int readable_within(Duration time) const;
-
-  Fd socket_;
-  Fd joins_;        // a server's in a group
-  Endpoint own_;    // where it is asked for
-  Endpoint group_;  // a client's, until it is answered
+  std::unique_ptr<Wire> wire_;
   std::uint64_t token_;
   std::uint64_t cookie_ = 0;
   std::uint64_t sent_ = 0;            // datagrams of data

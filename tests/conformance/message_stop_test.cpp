@@ -51,6 +51,7 @@ TEST_P(MessageStopping, AnswersWhatHasArrivedAndSaysGoodbye) {
 }
 
 TEST_P(MessageStopping, AGoodbyeIsRepeatedUntilItIsAnswered) {
+  if (!GetParam().engine->delivery.lossy) GTEST_SKIP() << "it is not lost";
   checks(Duty::stop);
   Limits limits = brisk();
   limits.linger = limits.drain = kPatience;

@@ -11,6 +11,7 @@
 #include "conformance/pairwise.hpp"
 #include "conformance/running.hpp"
 #include "conformance/tested_engines.hpp"
+#include "conformance/wire.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -131,6 +132,7 @@ void EngineTest::SetUp() {
     if (const std::string reason = engine.unavailable(); !reason.empty()) GTEST_SKIP() << reason;
   if (const std::string reason = unavailable_choice(engine, GetParam().options.knobs); !reason.empty())
     GTEST_SKIP() << reason;
+  speak(engine.transport);
   let_library_begin(GetParam());
   before_ = Resources::now();
 }

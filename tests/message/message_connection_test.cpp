@@ -127,6 +127,36 @@ TEST_F(MessageConnectionTest, HoldsWhatTheSessionDoesNotWantWithinALimit) {
   EXPECT_FALSE(net().server_tally().notes().empty());
 }
 
+TEST_F(MessageConnectionTest, WhereNothingMayBeLostTooMuchEndsTheConnection) {
+  MessageNet::Rules rules;
+  rules.limits.read_bytes_per_turn = 1'000;
+  rules.lossy = false;
+  join(rules);
+  server().want = Want::nothing;
+  client().to_send = numbered(100, 100);
+  net().pass(milliseconds(1));
+  EXPECT_EQ(net().server_of(0), nullptr);
+  EXPECT_EQ(net().server_tally().failures(Stage::receive), 1U);
+  EXPECT_EQ(server().told.at(1), "failure: receive");
+}
+
+TEST_F(MessageConnectionTest, WhereNothingIsLostAGoodbyeIsSaidOnce) {
+  MessageNet::Rules rules;
+  rules.lossy = false;
+  join(rules);
+  client().finished = true;
+  server().finishes_with_its_peer = false;
+  const std::uint64_t before = net().to_server(0).counts().sent;
+  net().publish();
+  net().pass(milliseconds(900));
+  EXPECT_EQ(net().to_server(0).counts().sent - before, 1U);
+  server().finished = true;
+  net().publish();
+  net().pass(seconds(2));
+  EXPECT_EQ(net().client(0), nullptr);
+  EXPECT_EQ(net().client_tally().sent.load(), net().server_tally().received.load());
+}
+
 TEST_F(MessageConnectionTest, KeepsAnIdleConnectionAliveWhileItsClientLives) {
   join();
   const std::uint64_t before = net().to_server(0).counts().sent;

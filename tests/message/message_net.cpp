@@ -13,7 +13,7 @@ MessageNet::MessageNet(const Rules& rules, Service& server, Service& client)
 
 MessageLink MessageNet::link(MessageLink::Side side, std::uint64_t token) const {
   MessageLink link{.side = side, .token = token, .packs = rules_.packs};
-  link.delivery.lossy = true;
+  link.delivery.lossy = rules_.lossy;
   return link;
 }
 

@@ -24,6 +24,7 @@ class MessageNet {
   struct Rules {
     Limits limits{.idle = std::chrono::seconds(60), .linger = std::chrono::seconds(1)};
     bool packs = false;
+    bool lossy = true;  // the connections are told that the links are
     std::size_t most_peers = 100;
     LossyLink::Faults faults{};
     std::uint64_t seed = 1;

@@ -30,7 +30,7 @@ LAYERS = {
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/crew/", "engines/forking/",
                 "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
-                "engines/coroutines/"},
+                "engines/zeromq/", "engines/coroutines/"},
     "protocols": set(),
     "cli": {"cli/common/"},
 }

@@ -19,6 +19,9 @@ std::string no_pidfds() {
 std::string no_datagrams() {
   return "the engines on UDP wait with epoll, which only Linux has";
 }
+std::string no_zeromq() {
+  return "the engines on ZeroMQ wait with epoll, which only Linux has";
+}
 
 constexpr Engine row(std::string_view name, std::string (*reason)()) {
   return {.name = name, .summary = "for Linux only", .threads = "-", .unavailable = reason};
@@ -37,5 +40,7 @@ extern constinit const Engine kUdpBatched = row("udp-batched", no_datagrams);
 extern constinit const Engine kUdpCoroutines = row("udp-coroutines", no_datagrams);
 extern constinit const Engine kUdpMulticast = row("udp-multicast", no_datagrams);
 extern constinit const Engine kUdpReuseport = row("udp-reuseport", no_datagrams);
+extern constinit const Engine kZeroMq = row("zeromq", no_zeromq);
+extern constinit const Engine kZeroMqPool = row("zeromq-pool", no_zeromq);
 
 }  // namespace joust

@@ -2,43 +2,20 @@
 //
 // The rows of the engines on Qt. Their code is a module that is loaded when one of them runs, because Qt
 // doubles the time and the memory that a program needs to start.
-#include <dlfcn.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <stdexcept>
-#include <system_error>
-
-#include "engines/engine.hpp"
+#include "engines/elsewhere/module.hpp"
 
 namespace joust {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Beside the program as it was installed, or as it was built. Empty if there is none.
-std::string module_file() {
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  for (const fs::path& file :
-       {program.parent_path().parent_path() / JOUST_QT_INSTALLED, fs::path(JOUST_QT_BUILT)})
-    if (::access(file.c_str(), R_OK) == 0) return file.string();
-  return {};
-}
+constexpr EngineModule kModule{
+    .engines = "the engines on Qt", .installed = JOUST_QT_INSTALLED, .built = JOUST_QT_BUILT};
 
 std::string no_module() {
-  if (!module_file().empty()) return {};
-  return fmt::format("its module is missing: {} beside the program's folder, or {}", JOUST_QT_INSTALLED,
-                     JOUST_QT_BUILT);
+  return kModule.missing();
 }
 
-// Never unloaded: Qt keeps what belongs to threads.
 void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
-  void* const loaded = ::dlopen(module_file().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  void* const found = loaded == nullptr ? nullptr : ::dlsym(loaded, entry);
-  if (found == nullptr) throw std::runtime_error(fmt::format("the engines on Qt: {}", ::dlerror()));
-  reinterpret_cast<void (*)(const Hosting&, Stop&)>(found)(hosting, stop);
+  kModule.run(entry, hosting, stop);
 }
 
 // What the engines on Qt have in common, and what an engine has of its own.

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// zeromq: a ROUTER for all peers of a server, a DEALER for each connection of a client, and one thread with
+// two C++20 coroutines for each of these sockets.
+//
+//     TCP <--> the library's I/O threads <--> queues <--> ZMQ_FD --> epoll_pwait2 --> the receiver   -->
+//     session
+//                                               ^                                     co_await a message  |
+//                                               +---- zmq_msg_send <-- the sender     co_await room  <----+
+//
+// Good at: whole messages over TCP, framed, reconnected and sent in batches by somebody else; each message
+// passes to another thread and back, so the I/O runs beside the sessions. Bad at: latency, for the same
+// reason, and memory, because the queues of a peer hold up to 1,000 messages in each direction. A ROUTER has
+// one queue for all its peers, so a session that wants nothing cannot hold its own peer back: what comes for
+// it is held, and beyond a limit its connection ends, counted as a failure. Towards a peer there is
+// back-pressure: a pipe that is full leaves the rest with the session. A peer's end is not told: see
+// zeromq/loop.hpp, which has the loop and the coroutines; zeromq/sockets.cpp has the options, and why. Where
+// descriptors run out, the library's accept spins. Left out on purpose: ZMQ_STREAM, which would be TCP
+// without messages; PUB and SUB, which drop messages for a slow peer without a word.
+#include <stdexcept>
+
+#include "engines/zeromq/engines.hpp"
+#include "engines/zeromq/loop.hpp"
+#include "engines/zeromq/sockets.hpp"
+
+namespace joust {
+namespace {
+
+class RouterLoop : public ZmqLoop {
+ public:
+  RouterLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
+             const ZmqContext& context)
+      : ZmqLoop(hosting, stop, group, index, context,
+                hosting.serves() ? std::optional(router_for(hosting, context)) : std::nullopt,
+                ZmqLink::Kind::router) {}
+};
+
+}  // namespace
+
+// elsewhere/with_zeromq.cpp has the descriptor.
+extern "C" void joust_run_zeromq(const Hosting& hosting, Stop& stop) {
+  const auto frames = TaskFrames::alive();
+  const ZmqContext context = context_for(hosting);
+  run_loops<RouterLoop>(hosting, stop, context);
+  if (TaskFrames::alive() != frames) throw std::logic_error("zeromq: frames are left");
+}
+
+}  // namespace joust

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "connection/datagram.hpp"
+#include "engines/engine.hpp"
+
+// What the rows of the engines on ZeroMQ say, with the library or without it.
+namespace joust {
+
+// Whole messages, in order, over TCP. The header of a datagram tells sessions apart, and its size has 2
+// bytes.
+inline constexpr Delivery kZmqDelivery{.kind = Delivery::Kind::message,
+                                       .largest_message = kLargestDatagram - DatagramHead::kBytes};
+
+inline constexpr std::string_view kIoThreads = "io-threads";
+inline constexpr std::array<std::string_view, 3> kIoThreadCounts{"1", "2", "4"};
+inline constexpr std::array kZmqKnobs{
+    Knob{kIoThreads, kIoThreadCounts, "threads of the library that read and write the sockets"}};
+
+inline constexpr Engine kZeroMqRow{
+    .name = "zeromq",
+    .summary = "ZeroMQ: ROUTER, DEALER, coroutines on one thread; no sender is held back alone",
+    .delivery = kZmqDelivery,
+    .threads = "one, and io-threads",
+    .knobs = kZmqKnobs,
+};
+inline constexpr Engine kZeroMqPoolRow{
+    .name = "zeromq-pool",
+    .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; likewise",
+    .delivery = kZmqDelivery,
+    .several_loops = true,
+    .threads = "a front, -t, io-threads",
+    .knobs = kZmqKnobs,
+};
+
+}  // namespace joust

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+//
+// What a loop does with messages that have come, and with those that are to be sent.
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "connection/tally.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/zeromq/engines.hpp"
+#include "engines/zeromq/loop.hpp"
+#include "engines/zeromq/sockets.hpp"
+
+namespace joust {
+
+// Receiving.
+
+void ZmqLoop::received(ZmqLink& link) {
+  const bool is_client = link.only != nullptr;
+  const auto datagram = parse_datagram(link.parts[is_client ? 0 : 1].bytes());
+  if (!datagram) {
+    const bool foreign = datagram.error() == NoDatagram::foreign;
+    return hosting().tally.add({.foreign = foreign, .truncated = !foreign});
+  }
+  const Bytes from = is_client ? Bytes{} : link.parts[0].bytes();
+  Peer* const peer = is_client ? link.only : link.peers.find(from);
+  if (peer != nullptr && peer->link.token == datagram->head.token) return hear(*peer, *datagram);
+  if (is_client) return hosting().tally.add({.foreign = 1});
+  hear_stranger(link, datagram->head, from, peer);
+}
+
+void ZmqLoop::hear(Peer& peer, const Datagram& datagram) {
+  if (peer.leaving) return;
+  if (!peer.connection) return hear_while_joining(peer, datagram);
+  stamp();
+  guarded(peer, [&] { peer.connection->received(datagram, now()); });
+  attend(peer);
+}
+
+void ZmqLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
+  if (!peer.joining->received(datagram.head, now())) return talk(peer);
+  equip_source(hosting(), peer.own->parts.front());
+  finish_dial(peer, 0);
+  if (!peer.connection || peer.leaving) return;
+  guarded(peer, [&] { peer.connection->received(datagram, now()); });
+  attend(peer);
+}
+
+// TCP has confirmed the address already. The cookie is asked for all the same: an identity that is chosen by
+// its peer costs no memory until the peer has answered.
+void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known) {
+  const Admission::Answer answer = admission_.answer(head, from, now());
+  if (answer.reply) {
+    if (link.replies.size() < ZmqLink::kMostReplies)
+      link.replies.push_back({std::string(as_text(from)), *answer.reply});
+    return;
+  }
+  if (!answer.admitted) return hosting().tally.add({.foreign = 1});
+  if (stopping_) return;
+  const bool takes_a_place = known != nullptr && known->connection;  // of its own identity
+  if (full() && !takes_a_place)
+    return hosting().tally.note("joins were left unanswered: at the connection limit");
+  if (takes_a_place) {
+    guarded(*known, [&] {
+      known->connection->failed({Stage::receive, ECONNRESET, "its identity has begun another connection"},
+                                now());
+    });
+    attend(*known);
+  }
+  if (link.kind == ZmqLink::Kind::router) equip_source(hosting(), link.parts.back());
+  admit_newcomer(
+      link, from,
+      MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});
+}
+
+// A word of the thread that has the ROUTER.
+void ZmqLoop::obey(ZmqLink& link, Bytes command) {
+  if (command.empty()) return;
+  Peer* const peer = link.peers.find(command.subspan(1));
+  if (peer == nullptr || peer->leaving) return;
+  switch (static_cast<ZmqCommand>(command.front())) {
+    case ZmqCommand::hold:
+      peer->is_held = true;
+      peer->Place::leave();
+      return;
+    case ZmqCommand::resume:
+      peer->is_held = false;
+      return talk(*peer);
+    case ZmqCommand::gone:
+      return refused(*peer, EHOSTUNREACH);
+    case ZmqCommand::overrun:
+      return refused(*peer, ENOBUFS);
+  }
+}
+
+// Sending.
+
+void ZmqLoop::send_next(ZmqLink& link) {
+  --link.sends_left;
+  if (!link.replies.empty()) return send_reply(link);
+  Peer& peer = *link.talkers.pop();
+  const std::size_t count = collect(peer);
+  if (count == 0) return attend(peer);
+  std::size_t n = 0;
+  int error = 0;
+  while (n < count && error == 0) {
+    error = put(link, as_bytes(peer.identity), batch_[n]);
+    if (error == 0) ++n;
+  }
+  link.sends_left -= std::min(link.sends_left, count - 1);
+  link.looked_at = false;
+  if (std::exchange(peer.is_full, error == EAGAIN) && n > 0) link.retry_pause = {};
+  if (n > 0) sent(peer, n);
+  if (error == 0 || peer.leaving) return;
+  if (error != EAGAIN) return refused(peer, error);
+  if (link.kind == ZmqLink::Kind::router) return block(link, peer);
+  link.writable = false;
+  link.talkers.push(peer);
+}
+
+// A stranger's answer that finds no room is dropped: the stranger asks again.
+void ZmqLoop::send_reply(ZmqLink& link) {
+  DatagramOut out;
+  write_signal(link.replies.front().head, out);
+  const int error = put(link, as_bytes(link.replies.front().to), out);
+  link.looked_at = false;
+  if (error == EAGAIN && link.kind != ZmqLink::Kind::router) {
+    link.writable = false;
+    return;
+  }
+  link.replies.pop_front();
+  if (error != 0) hosting().tally.add({.not_sent = 1});
+}
+
+// A peer whose pipe was full is tried with one datagram.
+std::size_t ZmqLoop::collect(Peer& peer) {
+  std::size_t count = 0;
+  guarded(peer, [&] {
+    if (peer.connection)
+      count = peer.connection->output(std::span(batch_).first(peer.is_full ? 1 : kBatch), now());
+    else
+      count = peer.joining->output(batch_.front(), now()) ? 1 : 0;
+  });
+  return count;
+}
+
+// The datagram is copied into memory of the library. A part that refers to the session's bytes instead
+// (zmq_msg_init_data) would need them until a thread of the library has sent them, and an allocation besides,
+// which costs more than copying a short message. A refusal is met at the first part: the rest has room.
+int ZmqLoop::put(ZmqLink& link, Bytes to, const DatagramOut& datagram) {
+  if (link.kind != ZmqLink::Kind::dealer) {
+    ZmqPart identity(to.size());
+    std::ranges::copy(to, identity.data());
+    if (const int error = send_part(link.socket, identity, true); error != 0) return error;
+  }
+  ZmqPart part(datagram.size());
+  std::byte* const behind = std::ranges::copy(datagram.front(), part.data()).out;
+  std::ranges::copy(datagram.tail, behind);
+  return send_part(link.socket, part, false);
+}
+
+void ZmqLoop::sent(Peer& peer, std::size_t n) {
+  if (!peer.connection) {
+    peer.joining->sent(now());
+    return await_answer(peer);
+  }
+  guarded(peer, [&] { peer.connection->sent(n, now()); });
+  attend(peer);
+}
+
+// The peer has gone, or was sent more than it took. A goodbye has nobody to reach then.
+void ZmqLoop::refused(Peer& peer, int error) {
+  if (!peer.connection) {
+    hosting().tally.add({.not_sent = 1});
+    peer.joining->sent(now());
+    return await_answer(peer);
+  }
+  if (peer.connection->is_leaving() || peer.connection->only_lingers()) return leave(peer);
+  hosting().tally.add({.not_sent = 1});
+  const char* const why =
+      error == EHOSTUNREACH ? "the peer has gone" : "the peer does not take what it is sent";
+  guarded(peer, [&] { peer.connection->failed({Stage::send, error, why}, now()); });
+  attend(peer);
+}
+
+}  // namespace joust

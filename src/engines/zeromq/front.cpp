@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+#include "engines/zeromq/front.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/endian.hpp"
+#include "connection/tally.hpp"
+#include "engines/zeromq/sockets.hpp"
+#include "net/stop.hpp"
+
+namespace joust {
+namespace {
+
+// Messages of one socket before the others get their turn.
+constexpr std::size_t kQuota = 256;
+
+// What is held for one peer, besides the library's own queue. Beyond it, its connection ends.
+constexpr std::size_t kMostHeld = 4 << 20;
+constexpr std::size_t kHeldBesides = 128;  // what a held message takes besides its bytes, at the least
+
+// As in ZmqLoop.
+constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
+constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
+
+[[noreturn]] void fail(int error, const char* call) {
+  throw std::system_error(error, std::generic_category(), call);
+}
+
+}  // namespace
+
+ZmqFront::ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context)
+    : hosting_(hosting), stop_(stop), router_(router_for(hosting, context)), key_(random_key()) {
+  workers_.reserve(hosting.options.threads);
+  for (std::size_t i = 0; i < hosting.options.threads; ++i)
+    workers_.push_back({.pair = pair_for(context, i, End::owner), .commands = {}});
+  thread_ = std::jthread([this] { run(); });
+}
+
+ZmqFront::~ZmqFront() {
+  finishing_ = true;
+  waker_.wake();
+}
+
+void ZmqFront::finish() {
+  finishing_ = true;
+  waker_.wake();
+  thread_.join();
+  if (stop_.at_once()) router_.set(ZMQ_LINGER, 0);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void ZmqFront::run() {
+  try {
+    while (true) {
+      const bool last = finishing_;  // what the workers have left was left before that
+      if (turn()) continue;
+      if (last) return;
+      if (!has_events()) sleep();
+    }
+  } catch (const std::exception&) {
+    error_ = std::current_exception();
+    stop_.request();
+    stop_.request();
+  }
+}
+
+// True if anything was passed on.
+bool ZmqFront::turn() {
+  bool moved = !finishing_ && pass_in();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    moved |= flush_commands(workers_[i]);
+    moved |= pass_out(i);
+  }
+  if (!held_.empty() && Clock::now() >= retry_at_) moved |= pass_held();
+  return moved;
+}
+
+// From the ROUTER to the workers.
+
+bool ZmqFront::pass_in() {
+  bool moved = false;
+  for (std::size_t i = 0; i < kQuota; ++i) {
+    if (!incoming_ && !take_in()) break;
+    if (incoming_ && !give(*incoming_)) break;
+    incoming_.reset();
+    moved = true;
+  }
+  return moved;
+}
+
+// False if there is nothing. A message that is not of two parts is none of ours.
+bool ZmqFront::take_in() {
+  Message message;
+  std::size_t count = 0;
+  for (bool more = true; more; ++count) {
+    ZmqPart superfluous;
+    ZmqPart& part = count == 0 ? message.identity : count == 1 ? message.datagram : superfluous;
+    const int error = receive_part(router_, part);
+    if (error == EAGAIN) return false;
+    if (error != 0) fail(error, "zmq_msg_recv()");
+    more = part.more_follow();
+  }
+  if (count != 2) {
+    hosting_.tally.add({.foreign = 1});
+    return true;
+  }
+  if (!std::exchange(has_heard_, true)) equip_source(hosting_, message.datagram);
+  incoming_ = std::move(message);
+  return true;
+}
+
+// False if the worker's queue is full. The second part of a message always has room.
+bool ZmqFront::give(Message& message) {
+  Worker& worker = workers_[worker_of(message.identity.bytes())];
+  for (const bool first : {true, false}) {
+    const int error = send_part(worker.pair, first ? message.identity : message.datagram, first);
+    if (error == EAGAIN) return false;
+    if (error != 0) fail(error, "zmq_msg_send()");
+  }
+  return true;
+}
+
+// The ROUTER numbers the peers that have no identity of their own: one worker after the other has one.
+std::size_t ZmqFront::worker_of(Bytes identity) const {
+  const bool is_number = identity.size() == 5 && identity.front() == std::byte{};
+  const std::uint64_t number =
+      is_number ? read_big_endian<std::uint32_t>(identity.data() + 1) : keyed_hash(key_, identity);
+  return number % workers_.size();
+}
+
+// From the workers to the ROUTER.
+
+bool ZmqFront::pass_out(std::size_t worker) {
+  const ZmqSocket& pair = workers_[worker].pair;
+  for (std::size_t i = 0; i < kQuota; ++i) {
+    Message message;
+    if (const int error = receive_part(pair, message.identity); error == EAGAIN)
+      return i > 0;
+    else if (error != 0)
+      fail(error, "zmq_msg_recv()");
+    if (const int error = receive_part(pair, message.datagram); error != 0) fail(error, "zmq_msg_recv()");
+    const bool waits = !held_.empty() && held_.contains(std::string(as_text(message.identity.bytes())));
+    const int error = waits ? EAGAIN : send_out(message);
+    if (error == EAGAIN) {
+      hold(worker, std::move(message));
+    } else if (error != 0) {
+      command(worker, ZmqCommand::gone, message.identity.bytes());
+    }
+  }
+  return true;
+}
+
+// 0, EAGAIN where the peer's pipe is full, or EHOSTUNREACH where the peer is no more; then the message is
+// whole.
+int ZmqFront::send_out(Message& message) {
+  ZmqPart identity(message.identity.size());
+  std::ranges::copy(message.identity.bytes(), identity.data());
+  for (const bool first : {true, false}) {
+    const int error = send_part(router_, first ? identity : message.datagram, first);
+    if (error == EAGAIN || error == EHOSTUNREACH) return error;
+    if (error != 0) fail(error, "zmq_msg_send()");
+  }
+  return 0;
+}
+
+void ZmqFront::hold(std::size_t worker, Message message) {
+  if (held_.empty()) retry_at_ = Clock::now() + (retry_pause_ = kFirstRetry);
+  const std::string identity(as_text(message.identity.bytes()));
+  const auto [place, is_new] = held_.try_emplace(identity, Held{.worker = worker, .messages = {}});
+  Held& held = place->second;
+  if (is_new) command(worker, ZmqCommand::hold, as_bytes(identity));
+  held.bytes += message.datagram.size() + kHeldBesides;
+  held.messages.push_back(std::move(message));
+  if (held.bytes <= kMostHeld) return;
+  hosting_.tally.add({.not_sent = held.messages.size()});
+  command(worker, ZmqCommand::overrun, as_bytes(identity));
+  held_.erase(place);
+}
+
+bool ZmqFront::pass_held() {
+  bool moved = false;
+  for (auto place = held_.begin(); place != held_.end();) {
+    Held& held = place->second;
+    const std::size_t before = held.messages.size();
+    const int error = send_held(held);
+    moved |= held.messages.size() < before;
+    if (error == EAGAIN) {
+      ++place;
+      continue;
+    }
+    const ZmqCommand what = error == 0 ? ZmqCommand::resume : ZmqCommand::gone;
+    command(held.worker, what, as_bytes(place->first));
+    place = held_.erase(place);
+  }
+  retry_pause_ = moved ? kFirstRetry : std::min(2 * retry_pause_, kLongestRetry);
+  retry_at_ = Clock::now() + retry_pause_;
+  return moved;
+}
+
+// As far as there is room: 0 when all are sent, or an errno.
+int ZmqFront::send_held(Held& held) {
+  for (; !held.messages.empty(); held.messages.pop_front()) {
+    const std::size_t bytes = held.messages.front().datagram.size() + kHeldBesides;
+    if (const int error = send_out(held.messages.front()); error != 0) return error;
+    held.bytes -= bytes;
+  }
+  return 0;
+}
+
+void ZmqFront::command(std::size_t worker, ZmqCommand what, Bytes identity) {
+  ZmqPart part(1 + identity.size());
+  *part.data() = static_cast<std::byte>(what);
+  std::ranges::copy(identity, part.data() + 1);
+  workers_[worker].commands.push_back(std::move(part));
+}
+
+bool ZmqFront::flush_commands(Worker& worker) {
+  bool moved = false;
+  for (; !worker.commands.empty(); worker.commands.pop_front(), moved = true) {
+    const int error = send_part(worker.pair, worker.commands.front(), false);
+    if (error == EAGAIN) break;
+    if (error != 0) fail(error, "zmq_msg_send()");
+  }
+  return moved;
+}
+
+// Asked of each socket, so that their descriptors say what comes afterwards.
+bool ZmqFront::has_events() const {
+  bool any = (router_.events() & ZMQ_POLLIN) != 0 && !incoming_;
+  const std::size_t waits_for = incoming_ ? worker_of(incoming_->identity.bytes()) : workers_.size();
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const Worker& worker = workers_[i];
+    const bool has_mail = !worker.commands.empty() || i == waits_for;
+    const unsigned wanted = ZMQ_POLLIN | (has_mail ? unsigned{ZMQ_POLLOUT} : 0U);
+    any |= (worker.pair.events() & wanted) != 0;
+  }
+  return any;
+}
+
+void ZmqFront::sleep() {
+  std::vector<pollfd> fds;
+  fds.push_back({.fd = waker_.fd(), .events = POLLIN, .revents = 0});
+  fds.push_back({.fd = router_.fd(), .events = POLLIN, .revents = 0});
+  for (const Worker& worker : workers_)
+    fds.push_back({.fd = worker.pair.fd(), .events = POLLIN, .revents = 0});
+  const auto pause = std::chrono::ceil<std::chrono::milliseconds>(retry_at_ - Clock::now()).count();
+  const int most_ms = held_.empty() ? -1 : static_cast<int>(std::clamp<decltype(pause)>(pause, 0, 1000));
+  retry_interrupted([&] { return ::poll(fds.data(), fds.size(), most_ms); });
+  waker_.clear();
+  if (fds[1].revents != 0) retry_at_ = {};  // perhaps there is room
+}
+
+}  // namespace joust

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/keyed_hash.hpp"
+#include "engines/engine.hpp"
+#include "engines/zeromq/library.hpp"
+#include "engines/zeromq/loop.hpp"
+#include "net/waker.hpp"
+
+namespace joust {
+
+// The thread between the ROUTER and the workers. It passes messages on, and looks at nothing but the
+// identity. It sleeps in poll() for ZMQ_FD of all its sockets; see ZmqLoop for the rules of that.
+class ZmqFront {
+ public:
+  // The sockets are there when it returns, and the thread runs. Throws std::system_error.
+  ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context);
+  // The workers must have ended.
+  ~ZmqFront();
+  // Once the workers have ended: passes on what they have left, and throws what the thread has thrown.
+  void finish();
+
+ private:
+  // A message for a peer, or a command of one part.
+  struct Message {
+    ZmqPart identity, datagram;
+  };
+  struct Worker {
+    ZmqSocket pair;
+    std::deque<ZmqPart> commands;  // that have found no room yet
+  };
+  // What is held for a peer whose pipe is full.
+  struct Held {
+    std::size_t worker;
+    std::deque<Message> messages;
+    std::size_t bytes = 0;
+  };
+
+  void run();
+  bool turn();
+  bool pass_in();
+  bool take_in();
+  bool give(Message& message);
+  bool pass_out(std::size_t worker);
+  int send_out(Message& message);
+  void hold(std::size_t worker, Message message);
+  bool pass_held();
+  int send_held(Held& held);
+  void command(std::size_t worker, ZmqCommand what, Bytes identity);
+  bool flush_commands(Worker& worker);
+  std::size_t worker_of(Bytes identity) const;
+  bool has_events() const;
+  void sleep();
+
+  const Hosting& hosting_;
+  Stop& stop_;
+  ZmqSocket router_;
+  std::vector<Worker> workers_;
+  const HashKey key_;
+  std::optional<Message> incoming_;  // waits for room with its worker
+  std::unordered_map<std::string, Held> held_;
+  bool has_heard_ = false;  // a message
+  Duration retry_pause_{};
+  Time retry_at_{};
+  std::atomic<bool> finishing_{false};
+  Waker waker_;
+  std::exception_ptr error_;
+  std::jthread thread_;
+};
+
+}  // namespace joust

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <zmq.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+#include "joust/bytes.hpp"
+#include "joust/time.hpp"
+
+// The library's objects with an owner. It sets errno, as system calls do.
+namespace joust {
+
+// One of these has the threads that read and write its sockets.
+class ZmqContext {
+ public:
+  // Throws std::system_error. `sockets`: how many there will be at a time.
+  ZmqContext(int io_threads, std::size_t sockets);
+  // All sockets must be closed. Waits until what they hold is sent, for as long as each of them lingers.
+  ~ZmqContext();
+  ZmqContext(const ZmqContext&) = delete;
+  ZmqContext& operator=(const ZmqContext&) = delete;
+
+  void* get() const { return context_; }
+
+ private:
+  void* context_;
+};
+
+// A part of a message. The library counts references, and frees the bytes after the last one.
+class ZmqPart {
+ public:
+  ZmqPart() { zmq_msg_init(&part_); }
+  explicit ZmqPart(std::size_t size) {
+    if (zmq_msg_init_size(&part_, size) != 0) throw std::bad_alloc();
+  }
+  ZmqPart(ZmqPart&& other) noexcept : ZmqPart() { zmq_msg_move(&part_, &other.part_); }
+  ZmqPart& operator=(ZmqPart&& other) noexcept {
+    if (this != &other) zmq_msg_move(&part_, &other.part_);
+    return *this;
+  }
+  ~ZmqPart() { zmq_msg_close(&part_); }
+
+  std::byte* data() { return static_cast<std::byte*>(zmq_msg_data(&part_)); }
+  std::size_t size() const { return zmq_msg_size(&part_); }
+  Bytes bytes() const {
+    return {static_cast<const std::byte*>(zmq_msg_data(const_cast<zmq_msg_t*>(&part_))), size()};
+  }
+  bool more_follow() const { return zmq_msg_more(&part_) != 0; }
+  zmq_msg_t* get() { return &part_; }
+
+ private:
+  zmq_msg_t part_;
+};
+
+// Belongs to one thread at a time. No call blocks.
+class ZmqSocket {
+ public:
+  // Throws std::system_error.
+  ZmqSocket(const ZmqContext& context, int type);
+  ZmqSocket(ZmqSocket&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  ZmqSocket& operator=(ZmqSocket&&) = delete;
+  ~ZmqSocket();  // the library sends what it holds, for as long as the socket lingers
+
+  // These throw std::system_error.
+  void set(int option, int value);
+  void set_milliseconds(int option, Duration value);
+  void bind(const std::string& address);
+  void connect(const std::string& address);
+
+  int fd() const { return option(ZMQ_FD); }
+  // ZMQ_POLLIN, ZMQ_POLLOUT. The library then has nothing left that it has not said at fd().
+  unsigned events() const { return static_cast<unsigned>(option(ZMQ_EVENTS)); }
+  void* get() const { return socket_; }
+
+ private:
+  int option(int name) const;
+
+  void* socket_;
+};
+
+// zmq_msg_recv() and zmq_msg_send(), which do not wait: 0, or an errno. EAGAIN: there is nothing; there is no
+// room. A part that was sent is empty afterwards.
+int receive_part(const ZmqSocket& socket, ZmqPart& part);
+int send_part(const ZmqSocket& socket, ZmqPart& part, bool more_follow);
+
+}  // namespace joust

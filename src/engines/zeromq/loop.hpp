@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "connection/admission.hpp"
+#include "engines/loop/epoll_set.hpp"
+#include "engines/loop/loop_core.hpp"
+#include "engines/zeromq/peer.hpp"
+
+namespace joust {
+
+// A loop that resumes the coroutines of sockets of the library, and keeps their books: peers, joins,
+// deadlines, dials, publications and stops. One thread.
+//
+// Waiting. ZMQ_FD says only that the library has something to say, once; it becomes readable again after
+// everything has been heard, which a receive that finds nothing does, or reading ZMQ_EVENTS. A send may hear
+// it in passing, and tells nobody. So before the loop sleeps, each socket that was used has been received
+// from until it was empty, or its ZMQ_EVENTS have been read: settle(). The loop sleeps in one epoll_wait for
+// ZMQ_FD of every socket, for other threads and for the next deadline.
+//
+// Room. Whether one peer of a ROUTER has room is not said in ZMQ_EVENTS: a message for it is refused
+// (EAGAIN). It is tried again when the library has something to say. What a send has heard in passing could
+// be just that, so while a pipe is full the loop also looks by itself, less and less often.
+//
+// No end. A ROUTER does not say that a peer has gone. A session ends by the goodbyes of MessageConnection,
+// when something is to be sent to a peer that is no more (EHOSTUNREACH), or by the idle limit.
+class ZmqLoop : public LoopCore<ZmqPeer> {
+ public:
+  using Peer = ZmqPeer;
+
+  // The server's link is of that kind, if this is one.
+  ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const ZmqContext& context,
+          std::optional<ZmqSocket> server, ZmqLink::Kind kind);
+  ~ZmqLoop() override;
+  void run();
+
+ private:
+  class Arrival;
+  class Departure;
+  // What was received: the number of parts of one message, those that belong in it at most.
+  enum class Found : std::uint8_t { nothing, message, command, foreign };
+
+  // The coroutines, and what resumes them.
+  Task<> receive(ZmqLink& link);
+  Task<> send(ZmqLink& link);
+  static Found receive_message(ZmqLink& link);
+  void resume(ZmqLink& link);
+
+  // The turn of the loop
+  void wait();
+  void serve_links();
+  void settle(ZmqLink& link);
+  void block(ZmqLink& link, Peer& peer);
+  void retry_blocked(ZmqLink& link);
+  void finish_turn();
+  void stop_by_and_by();
+  void begin(ZmqLink& link);
+  void watch(ZmqLink& link) { epoll_.watch(link.fd, link, EPOLLIN); }
+  bool has_work(const ZmqLink& link) const { return link.input || link.may_send(); }
+
+  // LoopCore's
+  void connect(Peer& peer) override;
+  void serve(Peer& peer) override;
+  bool let_go(Peer& peer) override;
+  void tell(Peer& peer, News news) override;
+
+  void talk(Peer& peer);
+  void await_answer(Peer& peer);
+  int feel(Peer& peer);
+  void note_lingering(Peer& peer);
+
+  // Messages (exchange.cpp)
+  void received(ZmqLink& link);
+  void obey(ZmqLink& link, Bytes command);
+  void hear(Peer& peer, const Datagram& datagram);
+  void hear_while_joining(Peer& peer, const Datagram& datagram);
+  void hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known);
+  void send_next(ZmqLink& link);
+  void send_reply(ZmqLink& link);
+  std::size_t collect(Peer& peer);
+  static int put(ZmqLink& link, Bytes to, const DatagramOut& datagram);
+  void sent(Peer& peer, std::size_t n);
+  void refused(Peer& peer, int error);
+
+  static constexpr std::size_t kBatch = 16;  // datagrams of one peer, before the next one
+
+  const ZmqContext& context_;
+  const HashKey table_key_;
+  const Admission admission_;
+  std::uint64_t tokens_ = 0;
+  EpollSet epoll_;
+  Queue<ZmqLink> busy_;
+  std::array<DatagramOut, kBatch> batch_;
+  std::size_t lingering_ = 0;  // peers
+  bool stopping_ = false;
+  Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
+  std::optional<ZmqLink> server_;
+};
+
+// The commands that the thread with the ROUTER gives to a worker: one part, this byte and the identity of a
+// peer.
+enum class ZmqCommand : std::uint8_t {
+  hold = 'h',     // its pipe is full: nothing is to be sent
+  resume = 'r',   // there is room again
+  gone = 'g',     // it is no more
+  overrun = 'o',  // too much was held for it, and was dropped
+};
+
+}  // namespace joust

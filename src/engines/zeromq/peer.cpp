@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+//
+// The life of a peer: joining, leaving, and what comes between.
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "connection/tally.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/ready_io.hpp"
+#include "engines/zeromq/engines.hpp"
+#include "engines/zeromq/loop.hpp"
+#include "engines/zeromq/sockets.hpp"
+
+namespace joust {
+
+// A ROUTER could tell its peer's address (zmq_msg_gets), and a worker could not. No service of messages asks
+// for it.
+void open_session(const Hosting& hosting, ZmqPeer& peer, Time now) {
+  const Opening opening{.delivery = peer.link.delivery};
+  peer.connection.emplace(hosting.service.open(opening), peer.link, hosting.limits, hosting.tally, now);
+}
+
+// Called again whenever the join has to be repeated.
+void ZmqLoop::connect(Peer& peer) {
+  if (!peer.joining) {
+    ZmqSocket dealer = dealer_for(hosting(), context_, endpoint_of(peer));
+    peer.own = std::make_unique<ZmqLink>(std::move(dealer), ZmqLink::Kind::dealer, table_key_);
+    peer.own->only = &peer;
+    peer.through = peer.own.get();
+    peer.joining.emplace(admission_.token(++tokens_), now());
+    peer.link = {.side = MessageLink::Side::client, .token = peer.joining->token(), .delivery = kZmqDelivery};
+    begin(*peer.own);
+  } else if (const int error = feel(peer); error != 0) {
+    return finish_dial(peer, error);
+  }
+  talk(peer);
+  if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
+}
+
+// The library connects in silence, and for ever. Where it takes long, a plain socket asks the kernel whether
+// anybody listens there: an errno if not.
+int ZmqLoop::feel(Peer& peer) {
+  if (!peer.socket.is_open()) return 0;
+  if (std::exchange(peer.feels, true)) {
+    const int error = connect_result(peer.socket.get());
+    if (error == 0) peer.socket.close();
+    return error;
+  }
+  const Endpoint& to = endpoint_of(peer);
+  if (::connect(peer.socket.get(), to.raw(), to.size) == 0) return 0;
+  return errno == EINPROGRESS || is_full_backlog(errno, to.family()) ? 0 : errno;
+}
+
+// The join is repeated if none comes.
+void ZmqLoop::await_answer(Peer& peer) {
+  peer.dial.again = true;
+  set_deadline(peer, peer.joining->due());
+}
+
+void ZmqLoop::tell(Peer& peer, News news) {
+  if (news == News::established && !peer.own) peer.through->peers.add(as_bytes(peer.identity), peer);
+  if (news == News::established) peer.socket.close();
+  LoopCore::tell(peer, news);
+}
+
+void ZmqLoop::serve(Peer& peer) {
+  note_lingering(peer);
+  if (!is_gathering()) talk(peer);
+}
+
+void ZmqLoop::talk(Peer& peer) {
+  if (peer.leaving || peer.queued()) return;
+  const bool has_output =
+      peer.connection ? peer.connection->has_output() : peer.joining && now() >= peer.joining->due();
+  if (!has_output || peer.is_held) return;
+  ZmqLink& link = *peer.through;
+  link.talkers.push(peer);
+  if (link.may_send() && !link.queued()) busy_.push(link);
+}
+
+void ZmqLoop::note_lingering(Peer& peer) {
+  if (peer.only_lingers || !peer.connection->only_lingers()) return;
+  peer.only_lingers = true;
+  ++lingering_;
+}
+
+bool ZmqLoop::let_go(Peer& peer) {
+  if (peer.only_lingers) --lingering_;
+  if (!peer.own) {
+    peer.through->peers.remove(as_bytes(peer.identity), peer);
+    return true;
+  }
+  epoll_.remove(peer.own->fd);
+  if (peer.connection) return true;
+  peer.own->socket.set(ZMQ_LINGER, 0);  // nobody answers
+  if (peer.feels && !peer.socket.is_open() && now() >= peer.dial.give_up)
+    hosting().tally.note(to_text(endpoint_of(peer)) +
+                         " accepts connections, but no joust server on ZeroMQ answers");
+  return true;
+}
+
+}  // namespace joust

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "engines/zeromq/sockets.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/fd.hpp"
+#include "connection/tally.hpp"
+#include "engines/zeromq/engines.hpp"
+#include "net/listener.hpp"
+#include "net/target.hpp"
+
+namespace joust {
+namespace {
+
+// Messages in the pipe of a peer, in each direction: the library's own default, stated because it is the
+// limit of what a peer that does not read takes up. A pipe that is full is told as EAGAIN; the session keeps
+// the rest of its output, or the kernel's buffer its input.
+constexpr int kHighWaterMark = 1000;
+
+// How soon the library dials again. A connection that broke has another identity then, so the server does not
+// know it, and says so: the session ends with that failure.
+constexpr Duration kReconnectPause = std::chrono::milliseconds(100);
+constexpr Duration kLongestReconnectPause = std::chrono::seconds(1);
+
+// Left as they are: ZMQ_HEARTBEAT_IVL, because sessions ask for each other themselves (MessageConnection);
+// ZMQ_IMMEDIATE, because a join that is sent before the connection stands is to wait for it.
+void set_common(ZmqSocket& socket, const Hosting& hosting) {
+  socket.set(ZMQ_SNDHWM, kHighWaterMark);
+  socket.set(ZMQ_RCVHWM, kHighWaterMark);
+  socket.set_milliseconds(ZMQ_LINGER, linger_of(hosting));
+  // A peer that has not shaken hands by then is cut off,
+  socket.set_milliseconds(ZMQ_HANDSHAKE_IVL, hosting.limits.connect);
+  // and so is one that announces a larger message than there can be, before anything is allocated for it.
+  const std::int64_t most = kLargestDatagram;
+  checked(zmq_setsockopt(socket.get(), ZMQ_MAXMSGSIZE, &most, sizeof most),
+          "zmq_setsockopt(ZMQ_MAXMSGSIZE, {})", most);
+}
+
+// "tcp://127.0.0.1:9000", "ipc:///run/x.sock".
+std::string address_of(const Endpoint& endpoint) {
+  const std::string text = to_text(endpoint);
+  return endpoint.family() == AF_UNIX ? "ipc://" + text.substr(5) : "tcp://" + text;
+}
+
+// Without the sizes of buffers that are the kernel's choice: they have grown by now, and elsewhere are read
+// from a socket that has just been opened.
+SocketFacts facts_of(int socket, const SocketOptions& options) {
+  SocketFacts facts = read_back(socket);
+  if (options.send_buffer == 0) facts.send_buffer.reset();
+  if (options.receive_buffer == 0) facts.receive_buffer.reset();
+  return facts;
+}
+
+}  // namespace
+
+ZmqContext context_for(const Hosting& hosting) {
+  const auto chosen = hosting.options.knobs.find(kIoThreads);
+  const std::string count(chosen == hosting.options.knobs.end() ? kIoThreadCounts.front() : chosen->second);
+  int io_threads = 1;
+  std::from_chars(count.data(), count.data() + count.size(), io_threads);
+  // A connection that is dialled again may begin before its predecessor's socket has lingered; and the rest.
+  const std::size_t sockets = 2 * hosting.dials + 2 * hosting.options.threads + 16;
+  return ZmqContext(io_threads, sockets);
+}
+
+// The sockets are bound and listen already, with the options of all engines; those that are accepted inherit
+// them. The library closes the descriptor that it is given, so it gets a duplicate. It then makes no use of
+// the address.
+ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context) {
+  ZmqSocket router(context, ZMQ_ROUTER);
+  set_common(router, hosting);
+  router.set(ZMQ_ROUTER_MANDATORY,
+             1);  // a message for a peer that has gone, or has no room, is not lost unseen
+  for (const Listener* const listener : hosting.listeners) {
+    Fd given(checked(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"));
+    router.set(ZMQ_IPV6, listener->endpoint().family() == AF_INET6 ? 1 : 0);
+    router.set(ZMQ_USE_FD, given.get());
+    router.bind(address_of(listener->endpoint()));
+    given.release();
+  }
+  return router;
+}
+
+ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const Endpoint& to) {
+  ZmqSocket dealer(context, ZMQ_DEALER);
+  set_common(dealer, hosting);
+  const SocketOptions& options = hosting.target->options();
+  if (options.send_buffer > 0) dealer.set(ZMQ_SNDBUF, options.send_buffer);
+  if (options.receive_buffer > 0) dealer.set(ZMQ_RCVBUF, options.receive_buffer);
+  dealer.set(ZMQ_IPV6, to.family() == AF_INET6 ? 1 : 0);
+  dealer.set_milliseconds(ZMQ_CONNECT_TIMEOUT, hosting.limits.connect);
+  dealer.set_milliseconds(ZMQ_RECONNECT_IVL, kReconnectPause);
+  dealer.set_milliseconds(ZMQ_RECONNECT_IVL_MAX, kLongestReconnectPause);
+  dealer.connect(address_of(to));
+  return dealer;
+}
+
+ZmqSocket pair_for(const ZmqContext& context, std::size_t number, End end) {
+  ZmqSocket pair(context, ZMQ_PAIR);
+  pair.set(ZMQ_SNDHWM, kHighWaterMark);
+  pair.set(ZMQ_RCVHWM, kHighWaterMark);
+  const std::string name = fmt::format("inproc://worker-{}", number);
+  end == End::owner ? pair.bind(name) : pair.connect(name);
+  return pair;
+}
+
+Duration linger_of(const Hosting& hosting) {
+  return std::min(hosting.limits.linger, hosting.limits.drain);
+}
+
+// There is no option for the congestion control, nor one against TCP_NODELAY. But the library says from which
+// socket a message has come: a question that is deprecated, and the only one.
+void equip_source(const Hosting& hosting, ZmqPart& message) {
+  const int socket = zmq_msg_get(message.get(), ZMQ_SRCFD);
+  if (socket < 0) return;
+  if (hosting.target == nullptr) {
+    const Listener& listener = *hosting.listeners.front();
+    if (!listener.has_accepted()) listener.note_facts(facts_of(socket, listener.options()));
+    return;
+  }
+  try {
+    const SocketOptions& options = hosting.target->options();
+    apply(options, socket);
+    hosting.target->note_facts(facts_of(socket, options));
+  } catch (const std::system_error& error) {
+    hosting.tally.note(std::string("options of sockets are those of ZeroMQ: ") + error.what());
+  }
+}
+
+void note_options_left_out(const Hosting& hosting) {
+  if (hosting.serves() && !hosting.listeners.front()->options().nodelay)
+    hosting.tally.note("TCP_NODELAY is on, not off: ZeroMQ sets it on every socket that it accepts");
+}
+
+}  // namespace joust

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// zeromq-pool: a front thread has the ROUTER, and a pool of workers (-t) has the sessions. Each worker is the
+// loop of the engine zeromq, with a PAIR to the front in place of the ROUTER.
+//
+//     ROUTER --> the front --+-- inproc PAIR --> worker 1: epoll_pwait2 --> coroutines --> session
+//        ^                   +-- inproc PAIR --> worker 2                                   |
+//        +---- the front <------ inproc PAIR <----------------------------------------------+
+//
+// Order. All messages of a peer go to one worker, which its identity determines; each step on the way there
+// and back is a queue. So they are in order, and a session belongs to one thread, without a lock. Good at:
+// work that takes longer than a message takes to pass through the front. Bad at: short messages, which the
+// front passes one by one, twice; and unequal peers, because a busy worker's peers wait while another one
+// sleeps.
+//
+// Room. A worker whose queue is full makes the front stop reading, and so everybody. A peer whose pipe is
+// full has its messages held by the front, which tells the worker to hold back the rest until there is room
+// again. As a client each worker has DEALERs of its own, and there is no front. Left out on purpose: REQ
+// workers that ask for their next request, because one peer's requests could overtake one another.
+#include <stdexcept>
+
+#include "engines/zeromq/engines.hpp"
+#include "engines/zeromq/front.hpp"
+#include "engines/zeromq/loop.hpp"
+#include "engines/zeromq/sockets.hpp"
+
+namespace joust {
+namespace {
+
+class PooledLoop : public ZmqLoop {
+ public:
+  PooledLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
+             const ZmqContext& context)
+      : ZmqLoop(hosting, stop, group, index, context,
+                hosting.serves() ? std::optional(pair_for(context, index, End::other)) : std::nullopt,
+                ZmqLink::Kind::worker) {}
+};
+
+}  // namespace
+
+// elsewhere/with_zeromq.cpp has the descriptor.
+extern "C" void joust_run_zeromq_pool(const Hosting& hosting, Stop& stop) {
+  const auto frames = TaskFrames::alive();
+  const ZmqContext context = context_for(hosting);
+  {
+    std::optional<ZmqFront> front;
+    if (hosting.serves()) front.emplace(hosting, stop, context);
+    run_loops<PooledLoop>(hosting, stop, context);
+    if (front) front->finish();
+  }
+  if (TaskFrames::alive() != frames) throw std::logic_error("zeromq-pool: frames are left");
+}
+
+}  // namespace joust

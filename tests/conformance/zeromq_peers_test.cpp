@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// Servers on ZeroMQ and peers that are none, or none of joust's: whoever joins is served all the same.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/check.hpp"
+#include "base/system/sockets.hpp"
+#include "conformance/message_peer.hpp"
+#include "conformance/running.hpp"
+#include "conformance/services.hpp"
+#include "conformance/zmtp.hpp"
+
+namespace joust::conformance {
+namespace {
+
+using std::chrono::milliseconds;
+
+class ZeroMqPeers : public EngineTest {};
+
+std::vector<Variant> variants_over_streams() {
+  std::vector<Variant> all = message_variants(Role::serve, Settings::pairwise);
+  std::erase_if(all, [](const Variant& each) { return each.engine->transport != Transport::stream; });
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Engines, ZeroMqPeers, testing::ValuesIn(variants_over_streams()),
+                         [](const auto& tested) { return tested.param.name; });
+
+// A TCP connection that says what it is told.
+struct RawPeer {
+  explicit RawPeer(const Endpoint& to) : socket(stream_socket(to.family(), 0)) {
+    checked(::connect(socket.get(), to.raw(), to.size), "connect()");
+  }
+  void say(std::string_view bytes) { ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  // True if the server ends the connection within kPatience.
+  bool is_cut_off() {
+    for (const Time until = Clock::now() + kPatience; Clock::now() < until;) {
+      pollfd input{.fd = socket.get(), .events = POLLIN, .revents = 0};
+      if (::poll(&input, 1, 100) != 1) continue;
+      std::array<char, 4096> buffer;
+      if (::recv(socket.get(), buffer.data(), buffer.size(), 0) <= 0) return true;
+    }
+    return false;
+  }
+
+  Fd socket;
+};
+
+bool is_cut_off(ZmtpClient& client) {
+  try {
+    for (const Time until = Clock::now() + kPatience; Clock::now() < until;) client.next(milliseconds(100));
+    return false;
+  } catch (const std::exception&) {
+    return true;
+  }
+}
+
+void expect_service(Server& server) {
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  peer.send("12345678 and you?");
+  EXPECT_EQ(peer.receive(), "12345678 and you?");
+}
+
+TEST_P(ZeroMqPeers, RubbishHarmsNobody) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  MessagePeer before(server.endpoint());
+  before.join();
+  std::vector<RawPeer> rude;
+  std::string noise;
+  for (int i = 0; i < 5'000; ++i) noise += static_cast<char>(i * 7919 >> 3);
+  for (const std::string& words :
+       {std::string("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), std::string("\0", 1), noise, "\xff" + noise,
+        zmtp_greeting() + noise, zmtp_greeting().substr(0, 11),
+        zmtp_greeting() + zmtp_ready("DEALER") + noise, std::string()}) {
+    rude.emplace_back(server.endpoint()).say(words);
+    RawPeer(server.endpoint()).say(words);  // and has gone
+  }
+  expect_service(server);
+  before.send("12345678 unharmed");
+  EXPECT_EQ(before.receive(), "12345678 unharmed");
+  EXPECT_EQ(server.tally().opened, 2U);
+}
+
+TEST_P(ZeroMqPeers, AHandshakeThatDoesNotEndIsEnded) {
+  Limits limits = brisk();
+  limits.connect = milliseconds(100);
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  RawPeer silent(server.endpoint()), half(server.endpoint()), late(server.endpoint());
+  half.say(zmtp_greeting().substr(0, 20));
+  late.say(zmtp_greeting());
+  EXPECT_TRUE(silent.is_cut_off());
+  EXPECT_TRUE(half.is_cut_off());
+  EXPECT_TRUE(late.is_cut_off());
+  expect_service(server);
+}
+
+TEST_P(ZeroMqPeers, AMessageThatIsTooLongEndsItsConnection) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  ZmtpClient huge(server.endpoint()), one_more(server.endpoint());
+  huge.write("\x02\x7f" + std::string(7, '\xff'));
+  one_more.write(zmtp_frame(std::string(kLargestDatagram + 1, 'x')));
+  EXPECT_TRUE(is_cut_off(huge));
+  EXPECT_TRUE(is_cut_off(one_more));
+  expect_service(server);
+}
+
+TEST_P(ZeroMqPeers, OthersThatSpeakZeroMqAreForeign) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  ZmtpClient several(server.endpoint()), asking(server.endpoint(), {}, "REQ");
+  several.write(zmtp_frame("one", true) + zmtp_frame("two", true) + zmtp_frame("three"));
+  several.write(zmtp_frame("", true) + zmtp_frame(std::string(100, 'x')));
+  asking.write(zmtp_frame("", true) + zmtp_frame("hello"));
+  several.write(zmtp_frame(std::string(100, 'x')));  // of one part, but no datagram
+  EXPECT_FALSE(several.next(milliseconds(50)));
+  EXPECT_FALSE(asking.next(milliseconds(1)));
+  expect_service(server);
+  server.stop();
+  EXPECT_EQ(server.tally().datagrams().foreign, 4U);
+  EXPECT_EQ(server.tally().opened, 1U);
+}
+
+TEST_P(ZeroMqPeers, AnIdentityThatIsTakenIsNotGivenAway) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  ZmtpClient first(server.endpoint(), "the same");
+  const auto say = [](ZmtpClient& client, const DatagramHead& head) {
+    DatagramOut out;
+    write_signal(head, out);
+    client.send(out.front(), nullptr);
+  };
+  const auto hear = [](ZmtpClient& client, Duration within) -> std::optional<DatagramHead> {
+    const auto message = client.next(within);
+    if (!message) return std::nullopt;
+    const auto datagram = parse_datagram(message->bytes);
+    return datagram ? std::optional(datagram->head) : std::nullopt;
+  };
+  say(first, {.kind = DatagramKind::join, .token = 5});
+  const auto challenge = hear(first, kPatience);
+  ASSERT_TRUE(challenge);
+  say(first, {.kind = DatagramKind::join, .token = 5, .number = challenge->number});
+  ASSERT_EQ(hear(first, kPatience)->kind, DatagramKind::joined);
+  try {
+    ZmtpClient second(server.endpoint(), "the same");
+    say(second, {.kind = DatagramKind::leave, .token = 5, .number = 0});
+    EXPECT_FALSE(hear(second, milliseconds(50)));
+  } catch (const std::exception&) {
+    // The server has closed its connection, which is as good.
+  }
+  say(first, {.kind = DatagramKind::leave, .token = 5, .number = 0});
+  EXPECT_EQ(hear(first, kPatience)->kind, DatagramKind::left);
+  EXPECT_EQ(server.tally().opened, 1U);
+}
+
+// Neither more than is held for it, nor in anybody's way.
+TEST_P(ZeroMqPeers, APeerThatDoesNotReadDelaysNobody) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  MessagePeer deaf(server.endpoint());
+  deaf.join();
+  std::atomic<bool> over{false};
+  std::jthread flood([&] {
+    try {
+      const std::string large = pattern(60'000);
+      for (int i = 0; i < 3'000 && !over; ++i) deaf.send(large);
+    } catch (const std::exception&) {
+      // Its connection has been closed.
+    }
+  });
+  for (int i = 0; i < 20; ++i) expect_service(server);
+  over = true;
+  deaf.shut();
+  flood.join();
+  expect_service(server);
+  server.stop();
+}
+
+TEST_P(ZeroMqPeers, ServesPathsToo) {
+  EchoService echo;
+  Server server(GetParam(), echo, {.address = unix_address()});
+  expect_service(server);
+}
+
+}  // namespace
+}  // namespace joust::conformance
