@@ -30,10 +30,19 @@ namespace {
 class PooledLoop : public ZmqLoop {
  public:
   PooledLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
-             const ZmqContext& context)
+             const ZmqContext& context, ZmqFront* const& front)
       : ZmqLoop(hosting, stop, group, index, context,
-                hosting.serves() ? std::optional(pair_for(context, index, End::other)) : std::nullopt,
-                ZmqLink::Kind::worker) {}
+                front != nullptr ? std::optional(pair_for(context, index, End::other)) : std::nullopt,
+                ZmqLink::Kind::worker),
+        front_(front),
+        index_(index) {}
+  ~PooledLoop() override {
+    if (front_ != nullptr) front_->worker_ends(index_);
+  }
+
+ private:
+  ZmqFront* const front_;  // null for a client
+  const std::size_t index_;
 };
 
 }  // namespace
@@ -45,7 +54,7 @@ extern "C" void joust_run_zeromq_pool(const Hosting& hosting, Stop& stop) {
   {
     std::optional<ZmqFront> front;
     if (hosting.serves()) front.emplace(hosting, stop, context);
-    run_loops<PooledLoop>(hosting, stop, context);
+    run_loops<PooledLoop>(hosting, stop, context, front ? &*front : nullptr);
     if (front) front->finish();
   }
   if (TaskFrames::alive() != frames) throw std::logic_error("zeromq-pool: frames are left");

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <deque>
 #include <thread>
 
 #include "base/check.hpp"
@@ -181,6 +182,26 @@ TEST_P(ZeroMqPeers, APeerThatDoesNotReadDelaysNobody) {
   flood.join();
   expect_service(server);
   server.stop();
+}
+
+// With several workers, some have ended by then: what comes for them must not keep the others' messages back.
+TEST_P(ZeroMqPeers, WhoComesDuringAStopDelaysNobody) {
+  Limits limits = brisk();
+  limits.linger = limits.drain = kPatience;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  server.run().stop().request();
+  peer.await(DatagramKind::leave);
+  std::this_thread::sleep_for(milliseconds(150));
+  std::deque<MessagePeer> late;
+  for (int i = 0; i < 3; ++i)
+    late.emplace_back(server.endpoint()).send({.kind = DatagramKind::join, .token = 1});
+  std::this_thread::sleep_for(milliseconds(20));
+  peer.send({.kind = DatagramKind::left, .token = peer.token()});
+  EXPECT_TRUE(server.run().over_within(kPatience / 4));
+  EXPECT_EQ(server.tally().opened, 1U);
 }
 
 TEST_P(ZeroMqPeers, ServesPathsToo) {

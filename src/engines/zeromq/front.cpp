@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+#include <vector>
 
 #include "base/endian.hpp"
 #include "connection/tally.hpp"
@@ -34,14 +35,18 @@ constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
 
 ZmqFront::ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context)
     : hosting_(hosting), stop_(stop), router_(router_for(hosting, context)), key_(random_key()) {
-  workers_.reserve(hosting.options.threads);
   for (std::size_t i = 0; i < hosting.options.threads; ++i)
-    workers_.push_back({.pair = pair_for(context, i, End::owner), .commands = {}});
+    workers_.emplace_back(pair_for(context, i, End::owner));
   thread_ = std::jthread([this] { run(); });
 }
 
 ZmqFront::~ZmqFront() {
   finishing_ = true;
+  waker_.wake();
+}
+
+void ZmqFront::worker_ends(std::size_t worker) {
+  workers_[worker].has_ended = true;
   waker_.wake();
 }
 
@@ -116,6 +121,7 @@ bool ZmqFront::take_in() {
 // False if the worker's queue is full. The second part of a message always has room.
 bool ZmqFront::give(Message& message) {
   Worker& worker = workers_[worker_of(message.identity.bytes())];
+  if (worker.has_ended) return true;
   for (const bool first : {true, false}) {
     const int error = send_part(worker.pair, first ? message.identity : message.datagram, first);
     if (error == EAGAIN) return false;
@@ -220,6 +226,7 @@ void ZmqFront::command(std::size_t worker, ZmqCommand what, Bytes identity) {
 
 bool ZmqFront::flush_commands(Worker& worker) {
   bool moved = false;
+  if (worker.has_ended) worker.commands.clear();
   for (; !worker.commands.empty(); worker.commands.pop_front(), moved = true) {
     const int error = send_part(worker.pair, worker.commands.front(), false);
     if (error == EAGAIN) break;

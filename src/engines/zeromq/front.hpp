@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include "base/keyed_hash.hpp"
 #include "engines/engine.hpp"
@@ -27,6 +27,9 @@ class ZmqFront {
   ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context);
   // The workers must have ended.
   ~ZmqFront();
+  // A worker's thread: it will receive nothing more. What comes for it is dropped, because a queue without a
+  // reader would be full for ever.
+  void worker_ends(std::size_t worker);
   // Once the workers have ended: passes on what they have left, and throws what the thread has thrown.
   void finish();
 
@@ -36,7 +39,9 @@ class ZmqFront {
     ZmqPart identity, datagram;
   };
   struct Worker {
+    explicit Worker(ZmqSocket&& owned) : pair(std::move(owned)) {}
     ZmqSocket pair;
+    std::atomic<bool> has_ended{false};
     std::deque<ZmqPart> commands;  // that have found no room yet
   };
   // What is held for a peer whose pipe is full.
@@ -65,7 +70,7 @@ class ZmqFront {
   const Hosting& hosting_;
   Stop& stop_;
   ZmqSocket router_;
-  std::vector<Worker> workers_;
+  std::deque<Worker> workers_;
   const HashKey key_;
   std::optional<Message> incoming_;  // waits for room with its worker
   std::unordered_map<std::string, Held> held_;
