@@ -34,7 +34,6 @@ const std::map<std::string, std::string> kLeftOut{
     {"dlsym", "no system call"},
     {"fstatvfs", kElsewhere},
     {"fstatfs", "its failure is no limit, which tests/store shows"},
-    {"freeifaddrs", "no system call"},
     {"gai_strerror", "no system call"},
     {"getifaddrs", "before a run"},
     {"getaddrinfo", "before a run"},
