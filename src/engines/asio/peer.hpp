@@ -46,7 +46,8 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   // With thousands of peers, what a message uses is no longer in the caches. An engine calls this first of
   // all when a read has a result: everything is then fetched at the same time. `last` is the end of the peer.
   void fetch_ahead(const void* last) const {
-    prefetch(this, static_cast<std::size_t>(static_cast<const char*>(last) - reinterpret_cast<const char*>(this)));
+    const auto* const first = reinterpret_cast<const char*>(this);
+    prefetch(first, static_cast<std::size_t>(static_cast<const char*>(last) - first));
     if (connection_) connection_->prefetch_session();
   }
 
