@@ -70,7 +70,7 @@ TEST_P(Pressure, PeerThatSendsWithoutReadingIsBoundedAndClosed) {
     memory = std::max(memory, resident_bytes());
   }
   EXPECT_LT(taken.get(), 8 * kMebi);
-  if (!memory_is_instrumented()) {
+  if (!is_sanitized()) {
     EXPECT_LT(memory, memory_before + 24 * kMebi);  // plus the engine's buffers
   }
   modest.close();
@@ -92,7 +92,7 @@ TEST_P(Pressure, ConnectionCostsLittleMemory) {
     ASSERT_EQ(peer.receive(4), "here");
     if (i == 9) before = resident_bytes();  // not counting what the first peers allocate
   }
-  if (!memory_is_instrumented()) {
+  if (!is_sanitized()) {
     EXPECT_LT(resident_bytes(), before + kPeers * (32U << 10));
   }
 }
@@ -128,7 +128,7 @@ TEST_P(Pressure, AnnouncedBytesCostNothing) {
   const std::string frame = framed(Length4{}, "all well");
   good.send(frame);
   EXPECT_EQ(good.receive(frame.size()), frame);
-  if (!memory_is_instrumented()) {
+  if (!is_sanitized()) {
     EXPECT_LT(resident_bytes(), memory_before + 16 * kMebi);
   }
 }

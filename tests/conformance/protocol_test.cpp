@@ -4,6 +4,8 @@
 // correct.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "conformance/running.hpp"
 #include "conformance/services.hpp"
 #include "hosting/mismatch.hpp"
@@ -20,6 +22,15 @@ std::vector<Variant> clients() {
     if ((all.empty() || all.back().engine != variant.engine) &&
         (variant.engine->unavailable == nullptr || variant.engine->unavailable().empty()))
       all.push_back(std::move(variant));
+  return all;
+}
+
+// A sanitizer takes many times as long, and finds in a pair what it finds in either side: there each server
+// meets its own engine and the next three. Without one, all pairs meet.
+std::vector<Variant> clients_of(const Engine& server) {
+  std::vector<Variant> all = clients();
+  std::ranges::rotate(all, std::ranges::find(all, &server, &Variant::engine));
+  if (is_sanitized()) all.resize(std::min<std::size_t>(all.size(), 4));
   return all;
 }
 
@@ -59,7 +70,7 @@ TEST_P(ProtocolOn, AnswersALoadFromEveryEngine) {
   for (const Protocol& protocol : builtin_protocols()) {
     if (!protocol.unavailable.empty()) continue;
     if (!mismatch(*GetParam().engine, protocol, Role::serve).empty()) continue;
-    for (const Variant& client : clients()) {
+    for (const Variant& client : clients_of(*GetParam().engine)) {
       if (!mismatch(*client.engine, protocol, Role::dial).empty()) continue;
       for (const std::size_t payload : payloads(protocol)) {
         SCOPED_TRACE(protocol.name + " from " + client.name + ", " + std::to_string(payload) + " bytes");

@@ -25,8 +25,9 @@ struct Resources {
 
 std::size_t resident_bytes();  // of this process
 
-// True with a sanitizer that manages memory itself: resident_bytes() then says little about the program.
-consteval bool memory_is_instrumented() {
+// True with a sanitizer, which manages memory itself, so that resident_bytes() says little about the program,
+// and makes everything slow.
+consteval bool is_sanitized() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return true;
 #else

@@ -87,7 +87,7 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   for (const Setting& setting : settings) choices.push_back(setting.choices.size());
   std::vector<Row> rows = pairwise(choices);
   if (which == Settings::defaults) rows.resize(1);
-  if (memory_is_instrumented() && rows.size() > 2) rows = for_sanitizers(settings, std::move(rows));
+  if (is_sanitized() && rows.size() > 2) rows = for_sanitizers(settings, std::move(rows));
   std::vector<Variant> all;
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));
   return all;
