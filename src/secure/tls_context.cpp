@@ -18,7 +18,7 @@ constexpr auto kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr std::array<unsigned char, 2> kCipherOfKey{0x13, 0x01};  // TLS_AES_128_GCM_SHA256
 
 const Token::Key& key_of(SSL* ssl) {
-  return *static_cast<const Token::Key*>(::SSL_CTX_get_app_data(::SSL_get_SSL_CTX(ssl)));
+  return *static_cast<const Token::Key*>(SSL_CTX_get_app_data(::SSL_get_SSL_CTX(ssl)));
 }
 
 // The key, in the shape in which the library wants it. Null without memory.
@@ -65,19 +65,20 @@ TlsContext::TlsContext(GuardSide side, const Token& token)
       context_(::SSL_CTX_new(side == GuardSide::server ? ::TLS_server_method() : ::TLS_client_method())) {
   SSL_CTX* const context = context_.get();
   if (context == nullptr) throw std::bad_alloc();
-  ::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+  SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
   ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   ::SSL_CTX_set_num_tickets(context, 0);
-  ::SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  ::SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
-  // Nobody is believed for a certificate: there is no store of those to be trusted.
-  ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
   if (::SSL_CTX_set_ciphersuites(context, kCiphers) != 1) throw std::runtime_error("TLS: no cipher");
-  ::SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&key_));
-  if (side == GuardSide::server)
+  SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&key_));
+  if (side == GuardSide::server) {
     ::SSL_CTX_set_psk_find_session_callback(context, find_key);
-  else
-    ::SSL_CTX_set_psk_use_session_callback(context, use_key);
+    return;
+  }
+  ::SSL_CTX_set_psk_use_session_callback(context, use_key);
+  // A server without the key may show a certificate. None is believed: there is no store of those to trust.
+  ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
 }
 
 std::unique_ptr<SSL, FreeSsl> TlsContext::open() const {

@@ -69,7 +69,7 @@ std::string last_words() {
 }  // namespace
 
 TlsSession::TlsSession(const TlsContext& context, Service& service, const Opening& opening)
-    : service_(service), opening_(opening), ssl_(context.open()) {
+    : GuardedSession(service, opening), ssl_(context.open()) {
   BIO* const bio = ::BIO_new(TlsTransport::method());
   if (bio == nullptr) throw std::bad_alloc();
   ::BIO_set_data(bio, this);
@@ -150,16 +150,16 @@ void TlsSession::offer_plain(Time now) {
 
 void TlsSession::encrypt(Time now) {
   Segment first;
-  while (!over() && out_.size() < kMostWaiting && inner_shows(first)) {
+  while (!over() && !closed_ && out_.size() < kMostWaiting && inner_shows(first)) {
     const std::size_t taken = encrypt(first, now);
     if (taken == 0) continue;  // the session has other output now, or has failed
     inner().consumed(taken);
     inner().released(taken);
     decrypt(now);  // it may want more than before
   }
-  if (over() || !inner().finished() || inner_shows(first)) return;
+  if (over() || closed_ || !inner().finished() || inner_shows(first)) return;
   ::SSL_shutdown(ssl_.get());  // writes the close_notify
-  end();
+  closed_ = true;
 }
 
 // A record at a time. Returns the number of bytes that it took from the segment.

@@ -32,7 +32,7 @@ class TlsSession : public GuardedSession {
 
   std::size_t output(std::span<Segment> into) const override { return out_.segments(into); }
   Want want() const override;
-  bool finished() const override { return over(); }
+  bool finished() const override { return over() || closed_; }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override { out_.released(n); }
 
@@ -54,7 +54,8 @@ class TlsSession : public GuardedSession {
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
   Bytes plain_;                 // of record_: not wanted by the inner session yet
   Time now_{};                  // of the last input
-  bool peer_closed_ = false;    // by close_notify
+  bool closed_ = false;         // by our close_notify: nothing more is said, but still heard
+  bool peer_closed_ = false;    // by its close_notify
   bool told_finished_ = false;  // the inner session has been told
 };
 

@@ -12,13 +12,13 @@ namespace joust {
 
 // What the sessions of a service have said, heard and been told.
 struct Talk {
-  std::string says;            // when opened
-  bool stays = false;          // after that; else it ends its side
-  bool listens = true;         // wants what comes
-  std::string heard;
+  std::string says{};   // when opened
+  bool stays = false;   // after that; else it ends its side
+  bool listens = true;  // wants what comes
+  std::string heard{};
   unsigned opened = 0, not_opened = 0, failures = 0;
   bool peer_finished = false;
-  std::string failure;
+  std::string failure{};
 };
 
 class TalkingSession : public Session {
