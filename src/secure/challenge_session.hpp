@@ -67,8 +67,8 @@ class ChallengeSession : public GuardedSession, private SessionFiles {
   Random own_{}, others_{};
   bool answered_ = false;  // a server's proof is in the output
   std::array<std::byte, 64> held_{};
-  std::size_t held_size_ = 0;  // of the message that is awaited
-  Outbox out_;                 // of the proof
+  std::size_t held_size_ = 0;   // of the message that is awaited
+  Outbox out_;                  // of the proof
   std::size_t unreleased_ = 0;  // bytes of out_
 };
 

@@ -44,7 +44,8 @@ struct TlsTransport {
   // Made once; never freed, because connections of other threads may outlive any static object.
   static const BIO_METHOD* method() {
     static const BIO_METHOD* const made = [] {
-      BIO_METHOD* const method = ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "joust session");
+      BIO_METHOD* const method =
+          ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "joust session");
       if (method == nullptr || ::BIO_meth_set_read_ex(method, read) != 1 ||
           ::BIO_meth_set_write_ex(method, write) != 1 || ::BIO_meth_set_ctrl(method, control) != 1)
         throw std::bad_alloc();
@@ -56,7 +57,7 @@ struct TlsTransport {
 
 namespace {
 
-constexpr std::size_t kMostWaiting = 256 << 10;   // ciphertext
+constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
 
 // What the library says of its last error on this thread. Its queue is empty afterwards.
 std::string last_words() {
@@ -88,7 +89,8 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
 
 void TlsSession::on_peer_finished(Time now) {
   if (!peer_closed_)
-    fail(is_open() ? "TLS: the stream was cut: it ended without a close" : "TLS: the peer left while shaking hands",
+    fail(is_open() ? "TLS: the stream was cut: it ended without a close"
+                   : "TLS: the peer left while shaking hands",
          now);
   proceed(now);
 }

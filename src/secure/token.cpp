@@ -32,8 +32,7 @@ bool is_base64_digit(char c) {
 
 // What the text can hold at most.
 std::size_t bits_of(std::string_view digits) {
-  const bool is_hex =
-      std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
+  const bool is_hex = std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
   return digits.size() * (is_hex ? 4 : 6);
 }
 

@@ -39,9 +39,8 @@ class GuardTest : public testing::TestWithParam<Kind> {
   std::unique_ptr<Service> client_ = guarded(GetParam(), client, GuardSide::client, token_);
 };
 
-INSTANTIATE_TEST_SUITE_P(Guards, GuardTest, testing::Values(Kind::tls, Kind::challenge), [](const auto& tested) {
-  return tested.param == Kind::tls ? "tls" : "challenge";
-});
+INSTANTIATE_TEST_SUITE_P(Guards, GuardTest, testing::Values(Kind::tls, Kind::challenge),
+                         [](const auto& tested) { return tested.param == Kind::tls ? "tls" : "challenge"; });
 
 std::string noise(std::size_t size) {
   std::mt19937 random(7);
@@ -115,7 +114,8 @@ TEST_P(GuardTest, GarbageReachesNoSession) {
     if (round % 3 == 0) garbage.insert(0, "\x16\x03\x01\x02");  // the beginning of a TLS record
     if (round % 3 == 1) garbage.insert(0, "joust token 1\n");
     for (Bytes rest = as_bytes(garbage); !rest.empty();)
-      rest = rest.subspan(session->on_bytes(rest.first(std::min<std::size_t>(rest.size(), 1 + random() % 99)), now));
+      rest = rest.subspan(
+          session->on_bytes(rest.first(std::min<std::size_t>(rest.size(), 1 + random() % 99)), now));
     session->on_peer_finished(now);
     EXPECT_TRUE(session->finished());
     EXPECT_NE(session->complaint(), "");

@@ -25,9 +25,9 @@ TEST(TokenTest, TakesHexadecimalAndBase64OfAtLeast128Bits) {
 }
 
 TEST(TokenTest, RefusesWhatIsNoSecretAndDoesNotRepeatIt) {
-  for (const std::string text : {"", "   ", "hunter2", "0123456789abcdef0123456789abcde",
-                                 "correct horse battery staple and more", "Zm9vYmFyYmF6cXV4MTIzN",
-                                 "abababababababababababababababababababab"}) {
+  for (const std::string text :
+       {"", "   ", "hunter2", "0123456789abcdef0123456789abcde", "correct horse battery staple and more",
+        "Zm9vYmFyYmF6cXV4MTIzN", "abababababababababababababababababababab"}) {
     const std::string words = objection(text);
     EXPECT_NE(words, "") << text;
     EXPECT_NE(words.find("--new-token"), std::string::npos) << words;
@@ -52,7 +52,8 @@ TEST(TokenTest, KeysDependOnTheTokenAndThePurpose) {
   EXPECT_NE(token.key_for("a"), other.key_for("a"));
 }
 
-// RFC 4231, test case 2 has a key of 4 bytes; with one of 32, zero padded as HMAC pads, the value is the same.
+// RFC 4231, test case 2 has a key of 4 bytes; with one of 32, zero padded as HMAC pads, the value is the
+// same.
 TEST(TokenTest, AuthenticatesAsTheStandardSays) {
   Token::Key key{};
   std::ranges::copy(as_bytes("Jefe"), key.begin());
