@@ -58,23 +58,22 @@ class GuardedSession : public Session {
   bool told_failure_ = false;  // the inner session, or the service
 };
 
-// Puts a guard around the sessions of another service, on either side.
+// Puts a guard around the sessions of another service, which is borrowed, on either side.
 template <typename Guard>
 class GuardedService : public Service {
  public:
-  GuardedService(std::unique_ptr<Service> inner, GuardSide side, const Token& token)
-      : inner_(std::move(inner)), guard_(side, token) {}
+  GuardedService(Service& inner, GuardSide side, const Token& token) : inner_(inner), guard_(side, token) {}
 
   std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<typename Guard::GuardSession>(guard_, *inner_, opening);
+    return std::make_unique<typename Guard::GuardSession>(guard_, inner_, opening);
   }
-  void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
-  std::optional<Redial> redial(Time now) override { return inner_->redial(now); }
-  Publications* publications() override { return inner_->publications(); }
-  std::vector<ResultGroup> results() const override { return inner_->results(); }
+  void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
+  std::optional<Redial> redial(Time now) override { return inner_.redial(now); }
+  Publications* publications() override { return inner_.publications(); }
+  std::vector<ResultGroup> results() const override { return inner_.results(); }
 
  private:
-  const std::unique_ptr<Service> inner_;
+  Service& inner_;
   const Guard guard_;
 };
 

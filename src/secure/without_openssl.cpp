@@ -20,11 +20,11 @@ Token Token::make() {
   throw std::runtime_error(no_guards());
 }
 
-std::unique_ptr<Service> inside_tls(std::unique_ptr<Service>, GuardSide, const Token&) {
+std::unique_ptr<Service> inside_tls(Service&, GuardSide, const Token&) {
   throw std::runtime_error(no_guards());
 }
 
-std::unique_ptr<Service> behind_challenge(std::unique_ptr<Service>, GuardSide, const Token&) {
+std::unique_ptr<Service> behind_challenge(Service&, GuardSide, const Token&) {
   throw std::runtime_error(no_guards());
 }
 

@@ -28,27 +28,26 @@ INSTANTIATE_TEST_SUITE_P(Engines, WrappedWithin, testing::ValuesIn(variants_in_p
 enum class Wrap : unsigned char { changed, tls, challenge };
 constexpr std::array<std::string_view, 3> kWraps{"changed", "in TLS", "behind a challenge"};
 
-std::unique_ptr<Service> wrapped(Wrap wrap, std::unique_ptr<Service> inner, GuardSide side) {
+std::unique_ptr<Service> wrapped(Wrap wrap, Service& inner, GuardSide side) {
+  if (wrap == Wrap::changed) return std::make_unique<test::WrappingService>(inner);
   static const Token token = Token::make();
-  if (wrap == Wrap::changed) return std::make_unique<test::WrappingService>(std::move(inner));
-  return wrap == Wrap::tls ? inside_tls(std::move(inner), side, token)
-                           : behind_challenge(std::move(inner), side, token);
+  return wrap == Wrap::tls ? inside_tls(inner, side, token) : behind_challenge(inner, side, token);
 }
 
 // A load of one protocol, with both sides wrapped.
 struct WrappedLoad {
   WrappedLoad(Wrap wrap, const Protocol& protocol)
-      : server(wrapped(wrap, protocol.make_server(standard_parameters(protocol, Role::serve)),
-                       GuardSide::server)),
-        client(wrapped(wrap, protocol.make_client(standard_parameters(protocol, Role::dial), run),
-                       GuardSide::client)) {}
+      : inner_server(protocol.make_server(standard_parameters(protocol, Role::serve))),
+        inner_client(protocol.make_client(standard_parameters(protocol, Role::dial), run)),
+        server(wrapped(wrap, *inner_server, GuardSide::server)),
+        client(wrapped(wrap, *inner_client, GuardSide::client)) {}
   void expect_complete() const {
     for (const std::string& complaint : run.complaints()) ADD_FAILURE() << complaint;
     EXPECT_EQ(run.recorder().counts().verified, run.plan().connections * *run.plan().messages);
   }
 
   LoadRun run{{.connections = 20, .messages = 30, .depth = 2, .request_timeout = kPatience}};
-  std::unique_ptr<Service> server, client;
+  std::unique_ptr<Service> inner_server, inner_client, server, client;
 };
 
 // Calls step() with each protocol in each wrap that this build has.

@@ -17,10 +17,8 @@ constexpr Duration kSecond = std::chrono::seconds(1);
 
 enum class Kind : unsigned char { tls, challenge };
 
-std::unique_ptr<Service> guarded(Kind kind, Talk& talk, GuardSide side, const Token& token) {
-  auto service = std::make_unique<TalkingService>(talk);
-  return kind == Kind::tls ? inside_tls(std::move(service), side, token)
-                           : behind_challenge(std::move(service), side, token);
+std::unique_ptr<Service> guarded(Kind kind, Service& service, GuardSide side, const Token& token) {
+  return kind == Kind::tls ? inside_tls(service, side, token) : behind_challenge(service, side, token);
 }
 
 class GuardTest : public testing::TestWithParam<Kind> {
@@ -35,8 +33,9 @@ class GuardTest : public testing::TestWithParam<Kind> {
 
   const Token token_ = Token::make();
   Talk server{}, client{};
-  std::unique_ptr<Service> server_ = guarded(GetParam(), server, GuardSide::server, token_);
-  std::unique_ptr<Service> client_ = guarded(GetParam(), client, GuardSide::client, token_);
+  TalkingService talking_server_{server}, talking_client_{client};
+  std::unique_ptr<Service> server_ = guarded(GetParam(), talking_server_, GuardSide::server, token_);
+  std::unique_ptr<Service> client_ = guarded(GetParam(), talking_client_, GuardSide::client, token_);
 };
 
 INSTANTIATE_TEST_SUITE_P(Guards, GuardTest, testing::Values(Kind::tls, Kind::challenge),
@@ -67,7 +66,7 @@ TEST_P(GuardTest, CarriesBytesBothWaysHoweverTheyAreCut) {
 }
 
 TEST_P(GuardTest, AnotherTokenLetsNobodyIn) {
-  client_ = guarded(GetParam(), client, GuardSide::client, Token::make());
+  client_ = guarded(GetParam(), talking_client_, GuardSide::client, Token::make());
   server.says = client.says = "secret";
   Pair both = pair();
   both.settle();

@@ -52,10 +52,9 @@ class TlsTest : public testing::Test {
 
   const Token token_ = Token::make();
   Talk server{.stays = true}, client{.stays = true};
-  std::unique_ptr<Service> server_ =
-      inside_tls(std::make_unique<TalkingService>(server), GuardSide::server, token_);
-  std::unique_ptr<Service> client_ =
-      inside_tls(std::make_unique<TalkingService>(client), GuardSide::client, token_);
+  TalkingService talking_server_{server}, talking_client_{client};
+  std::unique_ptr<Service> server_ = inside_tls(talking_server_, GuardSide::server, token_);
+  std::unique_ptr<Service> client_ = inside_tls(talking_client_, GuardSide::client, token_);
   std::unique_ptr<Session> server_session_, client_session_;
   std::string to_server_, to_client_;
 };

@@ -9,10 +9,9 @@
 
 namespace joust::test {
 
-// A session inside another, with as little between them as there can be: what goes over the wire is the inner
-// session's bytes, each one changed. The outer session cannot make its output in output(), which is const, so
-// it takes the inner one's after every input and acknowledgement. Sessions that deal with files cannot be
-// wrapped.
+// A session inside another, with as little between them as can be: what goes over the wire is the inner session's bytes,
+// each one changed. The outer session cannot make its output in output(), which is const, so it takes the
+// inner one's after every input and acknowledgement. Sessions that deal with files cannot be wrapped.
 class WrappingSession : public Session {
  public:
   explicit WrappingSession(std::unique_ptr<Session> inner) : inner_(std::move(inner)) {}
@@ -84,15 +83,15 @@ class WrappingSession : public Session {
 // The sessions of another service, wrapped.
 class WrappingService : public Service {
  public:
-  explicit WrappingService(std::unique_ptr<Service> inner) : inner_(std::move(inner)) {}
+  explicit WrappingService(Service& inner) : inner_(inner) {}
   std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<WrappingSession>(inner_->open(opening));
+    return std::make_unique<WrappingSession>(inner_.open(opening));
   }
-  void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
-  Publications* publications() override { return inner_->publications(); }
+  void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
+  Publications* publications() override { return inner_.publications(); }
 
  private:
-  const std::unique_ptr<Service> inner_;
+  Service& inner_;
 };
 
 }  // namespace joust::test

@@ -83,10 +83,9 @@ std::string GuardArguments::words() const {
   return encrypts() ? "TLS 1.3, token" : "token, NOT ENCRYPTED";
 }
 
-std::unique_ptr<Service> GuardArguments::guarded(std::unique_ptr<Service> service) const {
-  if (!has_token()) return service;
-  return encrypts() ? inside_tls(std::move(service), side_, *token_)
-                    : behind_challenge(std::move(service), side_, *token_);
+std::unique_ptr<Service> GuardArguments::guard(Service& service) const {
+  if (!has_token()) return nullptr;
+  return encrypts() ? inside_tls(service, side_, *token_) : behind_challenge(service, side_, *token_);
 }
 
 void write_new_token(const std::string& path) {

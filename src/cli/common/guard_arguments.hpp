@@ -26,8 +26,8 @@ class GuardArguments {
   // "TLS 1.3, token", "token, NOT ENCRYPTED" or "open to everybody who can connect".
   std::string words() const;
 
-  // The service behind what was chosen; itself without a token.
-  std::unique_ptr<Service> guarded(std::unique_ptr<Service> service) const;
+  // The service, which is borrowed, behind what was chosen; null without a token.
+  std::unique_ptr<Service> guard(Service& service) const;
 
  private:
   const GuardSide side_;
