@@ -118,11 +118,6 @@ class Transfer(TransferCase):
             self.tell("send", self.path("new"), receiver.address)
         self.same(file, self.path("out/file"))
 
-    def test_only_this_machine_is_served(self):
-        for more in (["--listen", "0.0.0.0:0"], ["--listen", "[::]:0"], ["--public"]):
-            done = run("receive", "--into", self.path("in"), *more)
-            self.refused(done, "--token-file")
-
     def test_a_wrong_wish_is_a_usage_error(self):
         file = self.make("file", 10)
         for words in (

@@ -79,8 +79,13 @@ void GuardArguments::complete() {
 }
 
 std::string GuardArguments::words() const {
-  if (!has_token()) return "open to everybody who can connect";
-  return encrypts() ? "TLS 1.3, token" : "token, NOT ENCRYPTED";
+  if (!has_token()) return "no token";
+  return encrypts() ? "TLS 1.3 and a token" : "a token, without encryption";
+}
+
+std::string GuardArguments::warning() const {
+  if (!has_token() || encrypts()) return {};
+  return "--tls off: NOTHING IS ENCRYPTED; whoever is on the way can read and change the files";
 }
 
 std::unique_ptr<Service> GuardArguments::guard(Service& service) const {

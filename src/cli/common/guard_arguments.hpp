@@ -23,8 +23,10 @@ class GuardArguments {
 
   bool has_token() const { return token_.has_value(); }
   bool encrypts() const { return has_token() && tls_ == "on"; }
-  // "TLS 1.3, token", "token, NOT ENCRYPTED" or "open to everybody who can connect".
+  // "TLS 1.3 and a token", "a token, without encryption" or "no token".
   std::string words() const;
+  // What the user should know of the choice; empty if nothing.
+  std::string warning() const;
 
   // The service, which is borrowed, behind what was chosen; null without a token.
   std::unique_ptr<Service> guard(Service& service) const;

@@ -85,13 +85,15 @@ void TransferArguments::add_to(Command command) {
       .one_of({"on", "off"})
       .show_default();
   add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);
+  guard.add_to(command);
   command.add_flag("--dry-run", dry_run, "say what would be done, and do nothing");
   command.add_option("--progress", progress, "bar, json (a line each second), none [on a terminal: bar]")
       .one_of({"bar", "json", "none"});
   command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
 }
 
-void TransferArguments::check() const {
+void TransferArguments::check() {
+  guard.complete();
   if (overwrite && skip_existing) throw UsageError("--overwrite and --skip-existing: one of them");
   if (json == "-" && progress == "json")
     throw UsageError("--json - and --progress json both write to standard output: say --json FILE");
@@ -122,6 +124,8 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   Tally tally;
   SocketOptions socket;
   settle_socket(socket, false, endpoints.front(), chosen.transport, tally);
+  if (const auto warning = guard.warning(); !warning.empty()) joust::complain(program, warning);
+  const std::unique_ptr<Service> guarded = guard.guard(transfer);
   const Target target(address, std::move(endpoints), socket, chosen.transport);
   const Limits limits = limits_of_transfer();
   const bool bar = progress == "bar" || (progress.empty() && ::isatty(STDERR_FILENO) == 1);
@@ -135,7 +139,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
                               : bar              ? Kind::bar
                                                  : Kind::none,
                               transfer.counts());
-    chosen.run({.service = transfer,
+    chosen.run({.service = guarded ? *guarded : transfer,
                 .options = options,
                 .limits = limits,
                 .tally = tally,

@@ -7,6 +7,7 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
+#include "cli/common/guard_arguments.hpp"
 #include "store/storage.hpp"
 #include "transfer/transfer.hpp"
 
@@ -42,9 +43,10 @@ struct TransferArguments {
   bool overwrite = false, skip_existing = false, dry_run = false;
   std::string progress;
   std::string json;
+  GuardArguments guard{GuardSide::client};
 
   void add_to(Command command);
-  void check() const;         // throws UsageError
+  void check();               // throws UsageError
   FileWishes wishes() const;  // of the user
   std::size_t dials() const;  // connections
 
