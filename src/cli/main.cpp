@@ -64,7 +64,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
-  const Program program{std::filesystem::path(argv[0]).filename().string(), std::move(protocols)};
+  const Program program{
+      std::filesystem::path(argv[0]).filename().string(), std::move(protocols), {argv, argv + argc}};
   CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
                    version(program));
   Command root = line.program();
@@ -75,6 +76,11 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
+  if (program.find_protocol("file") != nullptr) {
+    add_receive(root, program, exit_code);
+    add_send(root, program, exit_code);
+    add_get(root, program, exit_code);
+  }
   try {
     if (argc == 1) {
       print_to_stderr(line.help());

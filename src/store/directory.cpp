@@ -74,4 +74,20 @@ std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
   return Parent{std::move(*parent), std::string(name.substr(slash + 1))};
 }
 
+// Part by part, so that no link is followed in between.
+int Directory::make_parents(std::string_view name) const {
+  Fd here;
+  auto parts = components(name);
+  parts.pop_back();
+  for (const std::string_view part : parts) {
+    const int in = here.is_open() ? here.get() : root_.get();
+    const std::string text(part);
+    if (::mkdirat(in, text.c_str(), 0777) != 0 && errno != EEXIST) return errno;
+    Fd next(retry_interrupted([&] { return ::openat(in, text.c_str(), kHandle); }));
+    if (!next.is_open()) return errno;
+    here = std::move(next);
+  }
+  return 0;
+}
+
 }  // namespace joust

@@ -30,6 +30,9 @@ class Directory {
 
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
+  // Makes the directories on the way to the name that do not exist. Returns the errno, or 0.
+  int make_parents(std::string_view name) const;
+
   int descriptor() const { return root_.get(); }  // a handle: O_PATH
 
  private:

@@ -9,8 +9,8 @@
 
 namespace joust {
 
-// The files below one directory. A file that is being written is in its destination's directory, under a
-// random name.
+// The files below one directory. A file that is being written is in its destination's directory, under
+// another name (temporary_file.hpp, partial_file.hpp).
 class DirectoryTree : public FileTree {
  public:
   // Throws std::system_error if there is no such directory.
@@ -22,12 +22,13 @@ class DirectoryTree : public FileTree {
   bool is_immutable() const override { return false; }
   Available available() const override { return available_space(directory_.descriptor(), UINT64_MAX); }
 
-  // Directories are never created. publish() fails with ENOENT if the parent directory has been moved, so
-  // nothing is ever published outside.
-  std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
+  // Directories are made only if the rules say so. publish() fails with ENOENT if the parent directory has
+  // been moved, so nothing is ever published outside.
+  std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
+                                                      const NewFileRules& rules) override;
 
  private:
-  class TemporaryFile;
+  std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules) const;
 
   const Directory directory_;
   std::mutex publishing_;  // the file replaced must be the one whose size was counted

@@ -78,6 +78,8 @@ class TargetFile : public File {
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
   Filling filling() const override { return filling_by(how_); }
 
+  int number() const { return fd_.get(); }  // of the open file, borrowed
+
   // Reserves disk space for this part, if a mapping needs that; returns 0 or the errno.
   int make_room(std::uint64_t offset, std::uint64_t size);
   // Frees the disk space of whole pages. False where the file system cannot do that.

@@ -41,6 +41,18 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
   return true;
 }
 
+std::uint64_t end_of(const std::vector<Milestone>& milestones) {
+  return milestones.empty() ? 0 : milestones.back().end;
+}
+
+// That of an earlier attempt is taken over, because its bytes count in it.
+FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, std::uint64_t needed,
+                                                 const UploadRules& rules) {
+  if (rules.kept != nullptr && request.wishes && request.wishes->outlives)
+    if (auto share = rules.kept->take(request.name)) return share;
+  return QuotaShare::begin(*rules.quota, needed);
+}
+
 }  // namespace
 
 FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
@@ -52,11 +64,13 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
     if (!claimed) return std::unexpected(claimed.error());
     claim = std::move(*claimed);
   }
-  auto share = QuotaShare::begin(*rules.quota, request.size);
-  if (!share) return std::unexpected(share.error());
   const int fd = place->descriptor().get();
-  if (const Available room = available_space(fd, request.size); request.size > room.bytes)
-    return refuse(FileError::no_space, shortage(request.size, room));
+  // The bytes of an earlier attempt are on the disk already.
+  const std::uint64_t needed = request.size - std::min(request.size, end_of(place->milestones()));
+  auto share = share_of(request, needed, rules);
+  if (!share) return std::unexpected(share.error());
+  if (const Available room = available_space(fd, needed); needed > room.bytes)
+    return refuse(FileError::no_space, shortage(needed, room));
   UploadRules possible = rules;
   if (rules.how == FileWrite::mmap) {
     const auto mapped = may_be_mapped(fd, request.size);
@@ -70,19 +84,33 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
 DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
                        std::unique_ptr<QuotaShare> share, const UploadRequest& request,
                        const UploadRules& rules)
-    : size_(request.size),
+    : name_(request.name),
+      size_(request.size),
       expected_(request.digest),
       rehearsal_(request.rehearsal),
+      outlives_(request.wishes && request.wishes->outlives),
+      synced_(request.wishes && request.wishes->synced),
       peer_(request.peer),
       place_(std::move(place)),
       claim_(std::move(claim)),
       share_(std::move(share)),
+      kept_(rules.kept),
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),
-      worker_(rules.worker) {}
+      worker_(rules.worker),
+      found_(place_->milestones()) {}
+
+// The bytes of a file that stays count in the quota until its name is brought again.
+DiskUpload::~DiskUpload() {
+  if (kept_ == nullptr || !place_->stays()) return;
+  share_->resume({0, end_of(place_->milestones())});
+  kept_->keep(name_, std::move(share_));
+}
 
 bool DiskUpload::same(const UploadRequest& request) const {
-  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_;
+  if (request.begun) return request.size == size_ && outlives_;
+  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_ &&
+         !outlives_;
 }
 
 FileAnswer<void> DiskUpload::take(ByteRange range) {
@@ -151,7 +179,14 @@ bool DiskUpload::digest_up_to(std::uint64_t end) {
   const std::uint64_t before = digest_.done();
   // A read error recurs in check(), which reports it.
   static_cast<void>(digest_.advance(file_, end));
+  note_milestone();
   return digest_.done() > before;
+}
+
+void DiskUpload::note_milestone() {
+  if (!outlives_ || digest_.done() < noted_ + milestone_distance(size_)) return;
+  noted_ = digest_.done();
+  place_->note({noted_, digest_.value()});
 }
 
 bool DiskUpload::left_to_worker(std::uint64_t stored) {
@@ -175,25 +210,80 @@ void DiskUpload::catch_up() {
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
   there_ += range.size;
-  return there_ == size_ && !over_.exchange(true);
+  return !outlives_ && there_ == size_ && !over_.exchange(true);
+}
+
+// The digest passes from milestone to milestone. At the first that is wrong it starts again: the bytes up to
+// the one before are right, and are digested once more beside what comes.
+Upload::Recall DiskUpload::recall() {
+  const std::scoped_lock lock(digesting_, mutex_);
+  Recall recall{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
+  bool wrong = false;
+  if (right_ < found_.size()) {
+    const Milestone& next = found_[right_];
+    wrong = !digest_.advance(file_, next.end);
+    if (!wrong && digest_.done() < next.end) return recall;
+    wrong = wrong || digest_.value() != next.digest;
+    if (!wrong) recall.verified = found_[right_++].end;
+  }
+  if (!wrong && right_ < found_.size()) return recall;
+  if (wrong) digest_.forget();
+  place_->keep_milestones(right_);
+  noted_ = recall.verified;
+  there_ = recall.verified;
+  taken_.insert(0, recall.verified);
+  stored_.insert(0, recall.verified);
+  share_->resume({0, recall.verified});
+  recall.discarded = place_->discarded();
+  recall.complete = true;
+  return recall;
+}
+
+FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
+  const std::lock_guard lock(mutex_);
+  if (!outlives_) return refuse(FileError::malformed, "the upload was not offered");
+  if (there_ != size_) return refuse(FileError::malformed, "not all of the file has come");
+  if (over_.exchange(true)) return refuse(FileError::malformed, "the upload is sealed already");
+  expected_ = digest;
+  return {};
 }
 
 FileAnswer<Upload::Check> DiskUpload::check() {
   const std::scoped_lock lock(digesting_, mutex_);
   const auto through = digest_.advance(file_);
   if (!through) return refuse(error_of(through.error() == 0 ? EIO : through.error()));
-  return *through ? conclude() : Check{digest_.done()};
+  if (!*through) return Check{digest_.done()};
+  if (waits_for_disk()) return Check{.checked = size_, .waits = true};
+  return conclude();
+}
+
+// A disk may take a minute for what has come: the worker waits for it, and not all peers of the thread. An
+// error is told once only, so that it is kept.
+bool DiskUpload::waits_for_disk() {
+  if (!synced_ || size_ < kWorkersPart || worker_ == nullptr) return false;
+  if (sync_ == kNotBegun) {
+    sync_ = kRunning;
+    const bool taken = worker_->take([upload = shared_from_this()] {
+      const int fd = upload->file_.number();
+      upload->sync_ = retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
+    });
+    if (!taken) sync_ = 0;
+  }
+  return sync_ == kRunning;
 }
 
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = !expected_ || *expected_ == digest;
+  if (sync_ > 0) return refuse(error_of(sync_), "the disk did not take what has come");
   std::expected<ReplacedBytes, int> published;
   if (right && !rehearsal_) {
-    published = place_->publish();
+    published = place_->publish(file_.number());
     if (published) share_->keep(*published);
   }
-  place_->abandon();  // removes an unpublished file, even if others still refer to this upload
+  // Removes an unpublished file, even if others still refer to this upload. One that outlives this and has
+  // the right bytes may get its name at the next attempt.
+  if (!right || published || !outlives_) place_->abandon();
   if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
   if (!published) return refuse(error_of(published.error()));
   return Check{size_, digest};

@@ -25,6 +25,7 @@ struct UploadRules {
   PlainBytes* plain = nullptr;
   DigestWorker* worker = nullptr;  // for spliced data; without one the storing thread does its work
   UploadClaims* claims = nullptr;  // without them other processes are not looked at
+  KeptShares* kept = nullptr;      // of uploads that stay when they are interrupted
 };
 
 // An upload into a new file.
@@ -41,11 +42,17 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
+  Recall recall() override;
+  FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
   std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
+
+  ~DiskUpload() override;
+  DiskUpload(const DiskUpload&) = delete;
+  DiskUpload& operator=(const DiskUpload&) = delete;
 
   // True if the request may concern a range of this upload.
   bool same(const UploadRequest& request) const;
@@ -58,15 +65,21 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   void catch_up();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
+  bool waits_for_disk();
+  void note_milestone();
 
+  const std::string name_;
   const std::uint64_t size_;
-  const std::optional<Digest> expected_;
+  std::optional<Digest> expected_;
   const bool rehearsal_;
+  const bool outlives_;
+  const bool synced_;
   const PeerAddress peer_;
   std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<UploadClaim> claim_;  // may be null
-  const std::unique_ptr<QuotaShare> share_;
+  std::unique_ptr<QuotaShare> share_;
+  KeptShares* const kept_;
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                             // the part of taken_ that is stored
@@ -77,6 +90,13 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
   DigestWorker* const worker_;
   std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
+  // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
+  // the last one that was noted.
+  const std::vector<Milestone> found_;
+  std::size_t right_ = 0;
+  std::uint64_t noted_ = 0;
+  static constexpr int kNotBegun = -2, kRunning = -1;
+  std::atomic<int> sync_{kNotBegun};  // of the disk, by the worker; then its errno, or 0
 };
 
 }  // namespace joust

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "store/available.hpp"
+#include "store/journal.hpp"
 
 namespace joust {
 
@@ -17,17 +19,41 @@ enum class Existing : unsigned char { keep, replace };
 // The size of the file that was replaced; nothing if there was none.
 using ReplacedBytes = std::optional<std::uint64_t>;
 
-// A file that has no name yet. It is removed with this object unless it was published. One thread at a time.
+// How a new file is made, and what it has beside its bytes.
+struct NewFileRules {
+  Existing existing = Existing::keep;
+  bool makes_parents = false;                 // directories on the way that do not exist
+  bool synced = false;                        // the disk has the file before it has the name
+  std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
+  std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
+  // Of a file that outlives its process: an interrupted one stays, and is gone on with. Trees without such
+  // files leave it out.
+  std::optional<SourceIdentity> source{};
+};
+
+// A file that has no name yet. It is removed with this object unless it was published, or is to be gone on
+// with. One thread at a time.
 class NewFile {
  public:
   virtual ~NewFile() = default;
 
   Fd& descriptor() { return fd_; }  // for reading and writing; may be moved from
 
-  // Gives the file its name, atomically. Returns the errno on failure: EEXIST if an existing file must be
-  // kept.
-  virtual std::expected<ReplacedBytes, int> publish() = 0;
+  // Gives the file its name, atomically. `fd` is its descriptor, borrowed. Returns the errno on failure:
+  // EEXIST if an existing file must be kept.
+  virtual std::expected<ReplacedBytes, int> publish(int fd) = 0;
   virtual void abandon() = 0;  // removes it now
+
+  // Of a file with a journal: what an earlier process has noted. Not verified: the file may have changed.
+  virtual std::vector<Milestone> milestones() const { return {}; }
+  // The number of bytes of an earlier attempt that were of another source, and are gone.
+  virtual std::uint64_t discarded() const { return 0; }
+  // Only the first `count` milestones were right.
+  virtual void keep_milestones(std::size_t /*count*/) {}
+  // Notes the next one. A journal that cannot be written only costs time after an interruption.
+  virtual void note(const Milestone& /*milestone*/) {}
+  // True if this object leaves the file, with what was noted, when it is destroyed.
+  virtual bool stays() const { return false; }
 
  protected:
   Fd fd_;
@@ -46,8 +72,9 @@ class FileTree {
 
   virtual Available available() const = 0;  // for new files
 
-  // EEXIST if there is a file of that name that must be kept.
-  virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) = 0;
+  // EEXIST if there is a file of that name that must be kept, EBUSY if another process receives it.
+  virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
+                                                              const NewFileRules& rules) = 0;
 };
 
 }  // namespace joust

@@ -44,7 +44,8 @@ FileVersion version_of(int fd) {
           .inode = facts.st_ino,
           .size = static_cast<std::uint64_t>(facts.st_size),
           .modified_ns = nanoseconds(modified(facts)),
-          .changed_ns = nanoseconds(changed(facts))};
+          .changed_ns = nanoseconds(changed(facts)),
+          .mode = static_cast<std::uint32_t>(facts.st_mode & 0777)};
 }
 
 std::int64_t wall_clock_ns() {

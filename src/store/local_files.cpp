@@ -54,7 +54,7 @@ class KeepingSink : public Sink {
   bool keeps() const override { return true; }
   FileAnswer<void> accept() override { return {}; }
 
- private:
+ protected:
   TargetFile file_;
 };
 
@@ -64,7 +64,7 @@ class OutputSink : public KeepingSink {
   OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
       : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
   FileAnswer<void> accept() override {
-    if (const auto published = place_->publish(); !published)
+    if (const auto published = place_->publish(file_.number()); !published)
       return refuse("naming the output", published.error());
     return {};
   }
@@ -129,7 +129,7 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
     const FileWrite how = possible(fd.get());
     return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
   }
-  auto place = into_->create(output_, Existing::replace);
+  auto place = into_->create(output_, {.existing = Existing::replace});
   if (!place) return refuse("creating the output", place.error());
   const FileWrite how = possible((*place)->descriptor().get());
   return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);

@@ -36,7 +36,9 @@ class MemoryTree::MemoryFile : public NewFile {
       : tree_(tree), name_(name), existing_(existing), kept_(std::move(kept)) {
     fd_ = std::move(fd);
   }
-  std::expected<ReplacedBytes, int> publish() override { return tree_.publish(name_, existing_, kept_); }
+  std::expected<ReplacedBytes, int> publish(int /*fd*/) override {
+    return tree_.publish(name_, existing_, kept_);
+  }
   void abandon() override { kept_.close(); }
 
  private:
@@ -53,7 +55,9 @@ std::expected<Fd, int> MemoryTree::open(std::string_view name) const {
   return duplicate(found->second);
 }
 
-std::expected<std::unique_ptr<NewFile>, int> MemoryTree::create(std::string_view name, Existing existing) {
+std::expected<std::unique_ptr<NewFile>, int> MemoryTree::create(std::string_view name,
+                                                                const NewFileRules& rules) {
+  const Existing existing = rules.existing;
   if (name.contains('/')) return std::unexpected(ENOENT);
   {
     const std::lock_guard lock(mutex_);

@@ -24,7 +24,9 @@ class MemoryTree : public FileTree {
   bool is_immutable() const override { return true; }
   Available available() const override { return available_memory(); }
   // ENOENT for a name of several parts, EMFILE if there are too many files.
-  std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name, Existing existing) override;
+  // Of the rules only `existing` has a meaning: files in memory have neither mode nor time of their own.
+  std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
+                                                      const NewFileRules& rules) override;
 
  private:
   class MemoryFile;

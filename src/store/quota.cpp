@@ -58,6 +58,15 @@ FileAnswer<void> QuotaShare::take(ByteRange part) {
   return {};
 }
 
+void QuotaShare::resume(ByteRange part) {
+  const std::uint64_t more =
+      taken_ - std::min(taken_, kEntryBytes + ranges_.covered(part.offset, part.end()));
+  taken_ -= more;
+  quota_.give_back(more);
+  ranges_ = {};
+  ranges_.cover(part.offset, part.end());
+}
+
 void QuotaShare::give_back(ByteRange part) {
   const std::uint64_t bytes = ranges_.covered(part.offset, part.end());
   ranges_.uncover(part.offset, part.end());
@@ -68,6 +77,20 @@ void QuotaShare::give_back(ByteRange part) {
 void QuotaShare::keep(ReplacedBytes replaced) {
   taken_ = 0;
   if (replaced) quota_.give_back(*replaced + kEntryBytes);
+}
+
+void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share) {
+  const std::lock_guard lock(mutex_);
+  shares_.insert_or_assign(std::string(name), std::move(share));
+}
+
+std::unique_ptr<QuotaShare> KeptShares::take(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  const auto found = shares_.find(name);
+  if (found == shares_.end()) return nullptr;
+  auto share = std::move(found->second);
+  shares_.erase(found);
+  return share;
 }
 
 }  // namespace joust

@@ -3,7 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
 
 #include "base/shared_memory.hpp"
 #include "store/file_tree.hpp"
@@ -45,6 +49,9 @@ class QuotaShare {
   // Takes quota for these bytes of the file. A range that was given back and is sent again takes none,
   // because its bytes may still be on the disk.
   FileAnswer<void> take(ByteRange part);
+  // These bytes were on the disk before: none is taken for them again. A share that was kept has them
+  // already, and gives back what it has beyond them.
+  void resume(ByteRange part);
   // These bytes of the file are no longer on the disk.
   void give_back(ByteRange part);
   // The file stays. The size of the replaced file is given back.
@@ -56,6 +63,17 @@ class QuotaShare {
   Quota& quota_;
   RangeSet ranges_;
   std::uint64_t taken_;  // bytes
+};
+
+// The shares of uploads that were interrupted, and whose files stay, by the names they will have. Any thread.
+class KeptShares {
+ public:
+  void keep(std::string_view name, std::unique_ptr<QuotaShare> share);
+  std::unique_ptr<QuotaShare> take(std::string_view name);  // null if there is none
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<QuotaShare>, std::less<>> shares_;
 };
 
 }  // namespace joust

@@ -63,6 +63,7 @@ FileError error_of(int error) {
     case ENFILE:
     case ENOMEM:
     case EAGAIN:
+    case EBUSY:  // another process receives that file
       return FileError::busy;
     default:
       return FileError::input_output;

@@ -56,6 +56,7 @@ struct FileVersion {
   std::uint64_t device = 0, inode = 0;
   std::uint64_t size = 0;                        // bytes
   std::int64_t modified_ns = 0, changed_ns = 0;  // since 1970
+  std::uint32_t mode = 0;                        // permission bits
   auto operator<=>(const FileVersion&) const = default;
 };
 
@@ -66,6 +67,19 @@ struct OpenFile {
   bool settled = false;            // every later change will change the version
 };
 
+// What the sender of a whole file wants of it, beside its bytes.
+struct FileWishes {
+  std::int64_t modified_ns = 0;  // since 1970
+  std::uint32_t mode = 0;        // permission bits
+  bool overwrites = false;       // an existing file, if the storage allows that
+  bool skips_existing = false;   // an existing file is no error: nothing is to be done
+  bool makes_parents = false;    // directories on the way
+  bool outlives = false;         // an interruption leaves what is there, to go on with
+  bool synced = false;           // the disk has it before it counts as stored
+  std::uint64_t source = 0;      // tells sources of one name, size and time apart
+  bool operator==(const FileWishes&) const = default;
+};
+
 struct UploadRequest {
   std::string_view name;
   std::uint64_t size = 0;          // of the whole file, in bytes
@@ -73,6 +87,8 @@ struct UploadRequest {
   std::optional<Digest> digest{};  // expected of the whole file
   bool rehearsal = false;          // discard the file when complete
   PeerAddress peer = PeerAddress::unknown;
+  std::optional<FileWishes> wishes{};
+  bool begun = false;  // an upload that was begun before, or none
 };
 
 struct ByteRange {
@@ -96,12 +112,25 @@ class Upload {
   // the engine had them in memory, and otherwise empty.
   virtual void stored(ByteRange part, Bytes seen) = 0;
   // A taken range is completely stored. True if it was the last one missing: the caller must then call
-  // check() until it is complete.
+  // check() until it is complete. Never true of an upload that outlives an interruption: seal() ends it.
   virtual bool finish(ByteRange range) = 0;
+
+  // What an earlier attempt has left of an upload that outlives an interruption.
+  struct Recall {
+    std::uint64_t verified = 0;   // bytes so far, from the start of the file; they are taken and finished
+    std::uint64_t discarded = 0;  // bytes that were of another source, or damaged
+    bool complete = false;        // nothing more is looked at
+  };
+  // Verifies one slice of it. The caller calls it until it is complete, before any range is taken.
+  virtual Recall recall() = 0;
+  // No range follows. Fails if one is missing; otherwise the caller must call check() until it is complete.
+  // The digest, if any, is the one expected of the whole file.
+  virtual FileAnswer<void> seal(const std::optional<Digest>& digest) = 0;
 
   struct Check {
     std::uint64_t checked = 0;       // bytes
     std::optional<Digest> digest{};  // once complete: the file has its name now
+    bool waits = false;              // for the disk: a later call tells more
   };
   // Digests one slice, so that other work gets its turn, and publishes the file at the end.
   virtual FileAnswer<Check> check() = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/different_processes.hpp"
 #include "store/file_version.hpp"
 #include "store/name.hpp"
 
@@ -71,7 +72,9 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
       return upload;
     }
   }
-  return begin(request);
+  if (!request.begun) return begin(request);
+  if (claims_.is_shared()) return refuse(FileError::other_connection, kDifferentProcesses);
+  return refuse(FileError::not_found, "no such upload was offered, or it was interrupted");
 }
 
 // The limit for one address leaves slots for others.
@@ -92,17 +95,29 @@ FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
   return {};
 }
 
+// A rehearsal is discarded, so an existing file does not matter. A sender that says what it wants replaces a
+// file only if it wants that too.
+NewFileRules TreeStorage::rules_for(const UploadRequest& request) const {
+  if (!request.wishes) return {.existing = request.rehearsal ? Existing::replace : rules_.existing};
+  const FileWishes& wishes = *request.wishes;
+  NewFileRules rules{.existing = wishes.overwrites ? rules_.existing : Existing::keep,
+                     .makes_parents = wishes.makes_parents,
+                     .synced = wishes.synced,
+                     .modified_ns = wishes.modified_ns,
+                     .mode = wishes.mode};
+  if (wishes.outlives) rules.source = {request.size, wishes.modified_ns, wishes.source};
+  return rules;
+}
+
 FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
   if (const auto slot = find_slot(request.peer); !slot) return std::unexpected(slot.error());
-  // A rehearsal is discarded, so an existing file does not matter.
-  const Existing existing = request.rehearsal ? Existing::replace : rules_.existing;
-  auto place = files_->create(request.name, existing);
+  auto place = files_->create(request.name, rules_for(request));
   if (!place) {
     const FileError error = error_of(place.error());
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
-  auto upload =
-      DiskUpload::begin(std::move(*place), request, {rules_.write, &quota_, &*plain_, &worker_, &claims_});
+  auto upload = DiskUpload::begin(std::move(*place), request,
+                                  {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_});
   if (!upload) return std::unexpected(upload.error());
   uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
   return std::shared_ptr<Upload>(*upload);

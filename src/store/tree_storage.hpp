@@ -53,12 +53,14 @@ class TreeStorage : public Storage {
   FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
   FileAnswer<void> find_slot(PeerAddress peer);
+  NewFileRules rules_for(const UploadRequest& request) const;
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
   SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
   Quota quota_;                       // likewise
   UploadClaims claims_;               // likewise
+  KeptShares kept_;                   // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Sessions inside other sessions, as TLS will need them, on every engine: publications (a load's start, a
-// room's messages) reach the inner session through the outer one.
+// Sessions inside other sessions on every engine: publications (a load's start, a room's messages) and files
+// reach the inner session through the outer one, in TLS, behind a challenge, and with their bytes changed.
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "conformance/running.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "secure/guard.hpp"
 #include "session/wrapping.hpp"
 
 namespace joust::conformance {
@@ -22,37 +25,54 @@ class WrappedWithin : public EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, WrappedWithin, testing::ValuesIn(variants_in_process()),
                          [](const auto& tested) { return tested.param.name; });
 
+enum class Wrap : unsigned char { changed, tls, challenge };
+constexpr std::array<std::string_view, 3> kWraps{"changed", "in TLS", "behind a challenge"};
+
+std::unique_ptr<Service> wrapped(Wrap wrap, Service& inner, GuardSide side) {
+  if (wrap == Wrap::changed) return std::make_unique<test::WrappingService>(inner);
+  static const Token token = Token::make();
+  return wrap == Wrap::tls ? inside_tls(inner, side, token) : behind_challenge(inner, side, token);
+}
+
 // A load of one protocol, with both sides wrapped.
 struct WrappedLoad {
+  WrappedLoad(Wrap wrap, const Protocol& protocol)
+      : inner_server(protocol.make_server(standard_parameters(protocol, Role::serve))),
+        inner_client(protocol.make_client(standard_parameters(protocol, Role::dial), run)),
+        server(wrapped(wrap, *inner_server, GuardSide::server)),
+        client(wrapped(wrap, *inner_client, GuardSide::client)) {}
   void expect_complete() const {
-    for (const std::string& complaint : run.complaints()) ADD_FAILURE() << protocol.name << ": " << complaint;
-    EXPECT_EQ(run.recorder().counts().verified, run.plan().connections * *run.plan().messages)
-        << protocol.name;
+    for (const std::string& complaint : run.complaints()) ADD_FAILURE() << complaint;
+    EXPECT_EQ(run.recorder().counts().verified, run.plan().connections * *run.plan().messages);
   }
 
-  Protocol protocol;
   LoadRun run{{.connections = 20, .messages = 30, .depth = 2, .request_timeout = kPatience}};
-  std::unique_ptr<Service> inner_server = protocol.make_server(standard_parameters(protocol, Role::serve));
-  std::unique_ptr<Service> inner_client =
-      protocol.make_client(standard_parameters(protocol, Role::dial), run);
-  test::WrappingService server{*inner_server}, client{*inner_client};
+  std::unique_ptr<Service> inner_server, inner_client, server, client;
 };
 
-std::vector<Protocol> wrappable() {
-  std::vector<Protocol> all = builtin_protocols();
-  std::erase_if(all, [](const Protocol& protocol) { return protocol.name == "file"; });
-  return all;
+// Calls step() with each protocol in each wrap that this build has.
+template <typename Step>
+void each_wrapped_load(Step&& step) {
+  for (const Wrap wrap : {Wrap::changed, Wrap::tls, Wrap::challenge}) {
+    if (wrap != Wrap::changed && !no_guards().empty()) continue;
+    for (const Protocol& protocol : builtin_protocols()) {
+      if (wrap == Wrap::changed && protocol.name == "file") continue;  // it does not wrap files
+      if (!protocol.unavailable.empty()) continue;
+      SCOPED_TRACE(protocol.name + " " + std::string(kWraps[static_cast<std::size_t>(wrap)]));
+      WrappedLoad load(wrap, protocol);
+      step(load);
+      load.expect_complete();
+    }
+  }
 }
 
 void load(const Variant& serving, const Variant& dialling) {
-  for (const Protocol& protocol : wrappable()) {
-    WrappedLoad wrapped{protocol};
-    Server server(serving, wrapped.server);
-    Dialling clients(dialling, wrapped.client, {server.endpoint()}, wrapped.run.plan().connections);
+  each_wrapped_load([&](WrappedLoad& load) {
+    Server server(serving, *load.server);
+    Dialling clients(dialling, *load.client, {server.endpoint()}, load.run.plan().connections);
     clients.run().wait();
     server.stop();
-    wrapped.expect_complete();
-  }
+  });
 }
 
 TEST_P(Wrapped, SessionsHearOfPublications) {
@@ -64,14 +84,12 @@ TEST_P(WrappedDialling, SessionsHearOfPublications) {
 }
 
 TEST_P(WrappedWithin, SessionsHearOfPublications) {
-  for (const Protocol& protocol : wrappable()) {
-    WrappedLoad wrapped{protocol};
+  each_wrapped_load([](WrappedLoad& load) {
     conformance::Run run(
         GetParam(), brisk(),
-        {.service = wrapped.client, .dials = wrapped.run.plan().connections, .answering = &wrapped.server});
+        {.service = *load.client, .dials = load.run.plan().connections, .answering = load.server.get()});
     run.wait();
-    wrapped.expect_complete();
-  }
+  });
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ std::vector<std::string> file_corpus() {
       upload + data(3, "abcd") + data(3, "efgh") + wire({3, End{8, std::nullopt}}),
       upload + data(3, "abcd") + wire({3, Error{{FileError::shrunk, "x"}}}) + part + data(4, "efgh") +
           wire({4, End{4, std::nullopt}}),
+      wire({3, Whole{4, std::nullopt, {.mode = 0644}, "w"}}) + data(3, "abcd") + wire({3, End{4, {}}}) +
+          wire({4, Offered{.there = 3}}),
+      wire({3, Offer{8, 5, {.makes_parents = true}, "a/b"}}) +
+          wire({4, UploadRange{8, {0, 8}, 5, std::nullopt, false, "a/b", true}}) + data(4, "abcdefgh") +
+          wire({4, End{8, {}}}) + wire({5, Seal{8, 5, Digest{}, "a/b"}}),
       wire({1, Facts{5, 6, Digest{}}}) + wire({1, Stored{{1, 2}, true, Digest{}}}) + wire({1, Working{7}}),
   };
   for (std::size_t i = 0; i < corpus.size(); ++i) corpus[i].insert(corpus[i].begin(), static_cast<char>(i));

@@ -55,6 +55,12 @@ class MemoryUpload : public Upload {
   bool finish(ByteRange range) override {
     return (there_ += range.size) == size_ && !std::exchange(over_, true);
   }
+  Recall recall() override { return {.complete = true}; }
+  FileAnswer<void> seal(const std::optional<Digest>&) override {
+    if (there_ != size_ || std::exchange(over_, true))
+      return std::unexpected(FileRefusal{FileError::malformed});
+    return {};
+  }
   FileAnswer<Check> check() override {
     const bool through = *digest_.advance(file_);
     return Check{digest_.done(), through ? std::optional(digest_.value()) : std::nullopt};

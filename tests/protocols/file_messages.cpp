@@ -12,6 +12,11 @@ std::string digest(const std::optional<Digest>& digest) {
   return digest ? to_hex(*digest) : "-";
 }
 
+std::string words_of(const FileWishes& w) {
+  return fmt::format("time {} mode {:o} overwrite {} skip {} parents {} synced {}", w.modified_ns, w.mode,
+                     w.overwrites, w.skips_existing, w.makes_parents, w.synced);
+}
+
 struct Words {
   std::string operator()(const Query& q) const {
     return fmt::format("query '{}' {}", q.name, q.wants_digest);
@@ -20,11 +25,26 @@ struct Words {
     return fmt::format("fragment '{}' {}+{}", f.name, f.range.offset, f.range.size);
   }
   std::string operator()(const UploadRange& u) const {
-    return fmt::format("upload '{}' {}+{} of {} id {} rehearsal {} {}", u.name, u.range.offset, u.range.size,
-                       u.file_size, u.id, u.rehearsal, digest(u.digest));
+    return fmt::format("upload '{}' {}+{} of {} id {} rehearsal {} {}{}", u.name, u.range.offset,
+                       u.range.size, u.file_size, u.id, u.rehearsal, digest(u.digest),
+                       u.offered ? " offered" : "");
+  }
+  std::string operator()(const Offer& o) const {
+    return fmt::format("offer '{}' {} id {} {} source {}", o.name, o.size, o.id, words_of(o.wishes),
+                       o.wishes.source);
+  }
+  std::string operator()(const Whole& w) const {
+    return fmt::format("whole '{}' {} {} {}", w.name, w.size, digest(w.digest), words_of(w.wishes));
+  }
+  std::string operator()(const Seal& s) const {
+    return fmt::format("seal '{}' {} id {} {}", s.name, s.size, s.id, digest(s.digest));
+  }
+  std::string operator()(const Offered& o) const {
+    return o.skipped ? "offered: skipped" : fmt::format("offered {} discarded {}", o.there, o.discarded);
   }
   std::string operator()(const Facts& f) const {
-    return fmt::format("facts {} {} {}", f.size, f.modified_ns, digest(f.digest));
+    return fmt::format("facts {} {} {}{}", f.size, f.modified_ns, digest(f.digest),
+                       f.mode ? fmt::format(" mode {:o}", *f.mode) : "");
   }
   std::string operator()(const Stored& s) const {
     return fmt::format("stored {}+{} {} {}", s.range.offset, s.range.size, s.complete, digest(s.digest));

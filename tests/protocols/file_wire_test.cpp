@@ -15,6 +15,16 @@ Digest some_digest() {
   return digest;
 }
 
+FileWishes some_wishes() {
+  return {.modified_ns = -3,
+          .mode = 0640,
+          .overwrites = true,
+          .skips_existing = true,
+          .makes_parents = true,
+          .synced = true,
+          .source = 77};
+}
+
 // One of every kind.
 std::vector<Message> all_messages() {
   return {
@@ -25,6 +35,15 @@ std::vector<Message> all_messages() {
       {5, UploadRange{100, {10, 20}, 9, std::nullopt, false, "name"}},
       {6, Facts{1'000'000'000'000, -5, some_digest()}},
       {7, Facts{}},
+      {7, Facts{1, 2, std::nullopt, 0755}},
+      {13, UploadRange{100, {10, 20}, 9, std::nullopt, false, "name", true}},
+      {14, Offer{100, 9, some_wishes(), "name"}},
+      {15, Offer{100, 9, {}, "a/b"}},
+      {16, Whole{100, some_digest(), some_wishes(), "name"}},
+      {17, Whole{}},
+      {18, Seal{100, 9, some_digest(), "name"}},
+      {19, Offered{false, 5, 7}},
+      {20, Offered{.skipped = true}},
       {8, Stored{{1, 2}, true, some_digest()}},
       {9, Stored{{1, 2}, false, std::nullopt}},
       {10, Working{77}},

@@ -9,9 +9,10 @@
 
 namespace joust::test {
 
-// A session inside another, as encryption will need it: what goes over the wire is the inner session's bytes,
-// each one changed. The outer session cannot make its output in output(), which is const, so it takes the
-// inner one's after every input and acknowledgement. Sessions that deal with files cannot be wrapped.
+// A session inside another, with as little between them as can be: what goes over the wire is the inner
+// session's bytes, each one changed. The outer session cannot make its output in output(), which is const, so
+// it takes the inner one's after every input and acknowledgement. Sessions that deal with files cannot be
+// wrapped.
 class WrappingSession : public Session {
  public:
   explicit WrappingSession(std::unique_ptr<Session> inner) : inner_(std::move(inner)) {}

@@ -75,7 +75,7 @@ class UploadQuota : public test::StorageTest, public testing::WithParamInterface
   std::uint64_t allocated() const {
     for (const auto& entry : std::filesystem::directory_iterator(path(".")))
       if (entry.path().filename().string().starts_with(".joust-")) {
-        struct stat facts{};
+        struct stat facts {};
         EXPECT_EQ(::stat(entry.path().c_str(), &facts), 0);
         return static_cast<std::uint64_t>(facts.st_blocks) * 512;
       }
@@ -178,11 +178,11 @@ TEST_F(QuotaOfOneName, CountsOffEachFileOnceWhereUploadsFinishTogether) {
   std::barrier together(kThreads);
   const auto publish = [&](std::uint64_t thread) {
     for (std::uint64_t round = 0; round < kRounds; ++round) {
-      const auto file = tree.create("old", Existing::replace).value();
+      const auto file = tree.create("old", {.existing = Existing::replace}).value();
       const auto own_size = static_cast<off_t>(100 + round * kThreads + thread);
       EXPECT_EQ(::ftruncate(file->descriptor().get(), own_size), 0);
       together.arrive_and_wait();
-      const auto size = file->publish();
+      const auto size = file->publish(file->descriptor().get());
       const std::lock_guard lock(mutex);
       replaced.insert(size.value().value());
     }

@@ -8,11 +8,12 @@ from tree import Finding
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "store", "connection", "session",
              "net", "base"}
 LAYERS = {
-    "cli": {"race", "report", "transfer", "hosting"} | _MEASURED,
+    "cli": {"race", "report", "transfer", "hosting", "secure"} | _MEASURED,
     "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "race": _MEASURED,
-    "transfer": _MEASURED,
+    "transfer": {"secure"} | _MEASURED,
+    "secure": {"connection", "session", "base"},
     "engines": {"connection", "session", "net", "base"},
     "protocols": {"load", "store", "session", "base"},
     "load": {"measure", "connection", "session", "base"},
@@ -35,7 +36,7 @@ SIBLINGS = {
     "cli": {"cli/common/"},
 }
 
-PURE = ("src/session/", "src/connection/", "src/protocols/", "src/stats/")
+PURE = ("src/session/", "src/connection/", "src/protocols/", "src/stats/", "src/secure/")
 IO_HEADERS = {"unistd.h", "fcntl.h", "poll.h", "netdb.h", "stdio.h", "cstdio", "fstream", "iostream",
               "filesystem", "thread", "liburing.h"}
 IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")

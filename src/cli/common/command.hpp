@@ -14,6 +14,7 @@ namespace joust {
 struct Program {
   std::string name;
   std::vector<Protocol> protocols;
+  std::vector<std::string> words{};  // as it was called
 
   const Protocol* find_protocol(std::string_view wanted) const;
 };
@@ -36,5 +37,9 @@ void add_protocols(Command root, const Program& program, int& exit_code);
 void add_serve(Command root, const Program& program, int& exit_code);
 void add_load(Command root, const Program& program, int& exit_code);
 void add_race(Command root, const Program& program, int& exit_code);
+// The file tool, for programs that have the protocol `file`.
+void add_receive(Command root, const Program& program, int& exit_code);
+void add_send(Command root, const Program& program, int& exit_code);
+void add_get(Command root, const Program& program, int& exit_code);
 
 }  // namespace joust

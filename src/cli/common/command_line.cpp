@@ -74,6 +74,11 @@ Option Option::value_optional() {
   return *this;
 }
 
+Option Option::required() {
+  option_->required();
+  return *this;
+}
+
 bool Option::given() const {
   return option_->count() > 0;
 }
@@ -96,6 +101,10 @@ Option Command::add_option(const std::string& names, const Take& take, const std
     if (const std::string wrong = take(value); !wrong.empty()) throw CLI::ValidationError(names, wrong);
   };
   return Option(app_->add_option_function(names, read, help));
+}
+
+void Command::add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help) {
+  app_->add_option("words", into, help)->option_text(shown);
 }
 
 Option Command::add_flag(const std::string& names, bool& into, const std::string& help) {

@@ -26,6 +26,7 @@ class Option {
   Option excludes(Option other);                         // both together are a usage error
   Option show_default();                                 // --help shows what the variable holds now
   Option value_optional();                               // "--switch" alone gives ""
+  Option required();
 
   bool given() const;  // on the command line; asked for after parsing
 
@@ -46,6 +47,8 @@ class Command {
   // One value each time it is given.
   Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
   Option add_option(const std::string& names, const Take& take, const std::string& help);
+  // Arguments without a dash, as many as there are.
+  void add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);
   void footer(const std::string& text);                 // at the end of its --help
   void callback(const std::function<void()>& command);  // what it does

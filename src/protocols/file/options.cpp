@@ -31,6 +31,11 @@ std::vector<ProtocolOption> for_the_server() {
        .standard = "no",
        .choices = {"no", "yes"},
        .loads = false},
+      {.name = "access",
+       .summary = "what clients may do: read files, write them, or both",
+       .standard = "both",
+       .choices = {"both", "read", "write"},
+       .loads = false},
       {.name = "min-rate",
        .summary = "bytes per second: whoever sends an upload or reads a download slower is disconnected; 0: "
                   "nobody is",

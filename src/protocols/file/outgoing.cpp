@@ -29,6 +29,11 @@ void Outgoing::message(const Message& message) {
   add(piece_of(message));
 }
 
+void Outgoing::bytes(std::uint32_t request, std::vector<std::byte> bytes) {
+  const std::size_t size = bytes.size();
+  add({.bytes = std::move(bytes), .size = size, .request = request});
+}
+
 void Outgoing::data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
   assert(range.size > 0 && range.size <= kLargestData);
   message({request, Data{static_cast<std::uint32_t>(range.size)}});

@@ -17,6 +17,8 @@ namespace joust::file {
 class Outgoing {
  public:
   void message(const Message& message);
+  // Encoded messages with the data between them.
+  void bytes(std::uint32_t request, std::vector<std::byte> bytes);
   // The next messages answer another request.
   void next_answer() { ++answer_; }
   // A data frame: its head, and the range of the file, at most kLargestData bytes.

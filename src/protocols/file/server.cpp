@@ -62,7 +62,8 @@ class FileServer : public Service {
         sample_(sample_of(parameters)),
         storage_(files_of(parameters), rules),
         server_(storage_, digests_, count_of(parameters, "requests-per-connection"),
-                RateRules::of(bytes_of(parameters, "min-rate"))) {
+                RateRules::of(bytes_of(parameters, "min-rate")), parameters.option("access") != "write",
+                parameters.option("access") != "read") {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 

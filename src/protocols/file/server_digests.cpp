@@ -11,6 +11,7 @@ namespace {
 constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
 constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading fewer takes less time than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
+constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
 }  // namespace
@@ -53,7 +54,7 @@ void ServerSession::digest_slice(Time now) {
   if (!*through) return still_working(digest_->done(), now);
   const Digest digest = digest_->value();
   server_.storage.remember(source_, digest);
-  outgoing_.message({request_, Facts{source_.version.size, source_.version.modified_ns, digest}});
+  outgoing_.message({request_, facts_of(source_, digest)});
   answered();
 }
 
@@ -65,6 +66,7 @@ void ServerSession::check_slice(Time now) {
     refuse(check.error());
     return answered();
   }
+  if (check->waits) due_ = now + kLookForDisk;
   if (!check->digest) return still_working(check->checked, now);
   outgoing_.message({request_, Stored{range_, true, check->digest}});
   answered();

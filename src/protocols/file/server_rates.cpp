@@ -45,8 +45,7 @@ void ServerSession::end_slow_peer(const std::string& what) {
 std::optional<Time> ServerSession::deadline() const {
   auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
   for (const BegunUpload& begun : begun_) due = earlier(due, begun.growth.deadline());
-  const bool works = state_ == State::digesting || state_ == State::checking;
-  return works ? earlier(due, due_) : due;
+  return works() ? earlier(due, due_) : due;
 }
 
 }  // namespace joust::file

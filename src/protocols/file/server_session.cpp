@@ -13,7 +13,8 @@ constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file o
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
-         std::holds_alternative<UploadRange>(body);
+         std::holds_alternative<UploadRange>(body) || std::holds_alternative<Offer>(body) ||
+         std::holds_alternative<Whole>(body) || std::holds_alternative<Seal>(body);
 }
 
 }  // namespace
@@ -31,8 +32,7 @@ ServerSession::~ServerSession() {
 }
 
 Want ServerSession::want() const {
-  if (over_ || state_ == State::sending || state_ == State::digesting || state_ == State::checking)
-    return Want::nothing;
+  if (over_ || state_ == State::sending || works()) return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
   const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
@@ -71,6 +71,9 @@ void ServerSession::take(const Message& message, Time now) {
   if (const auto* query = std::get_if<Query>(&message.body)) return begin(*query, now);
   if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
   if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
+  if (const auto* offer = std::get_if<Offer>(&message.body)) return begin(*offer, now);
+  if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole);
+  if (const auto* seal = std::get_if<Seal>(&message.body)) return begin(*seal, now);
   if (const auto* data = std::get_if<Data>(&message.body)) {
     begin(*data);
   } else if (const auto* end = std::get_if<End>(&message.body)) {
@@ -83,13 +86,32 @@ void ServerSession::take(const Message& message, Time now) {
   }
 }
 
+Facts facts_of(const OpenFile& file, const std::optional<Digest>& digest) {
+  return {file.version.size, file.version.modified_ns, digest, file.version.mode};
+}
+
+bool ServerSession::works() const {
+  return state_ == State::digesting || state_ == State::recalling || state_ == State::checking;
+}
+
+bool ServerSession::may_fetch() {
+  if (!server_.gives) refuse({FileError::not_permitted, "this server only receives files"});
+  return server_.gives;
+}
+
+bool ServerSession::may_bring() {
+  if (!server_.takes) refuse({FileError::not_permitted, "this server only sends files"});
+  return server_.takes;
+}
+
 void ServerSession::begin(const Query& query, Time now) {
   ++server_.queries;
+  if (!may_fetch()) return;
   auto file = server_.storage.open(query.name);
   if (!file) return refuse(file.error());
   const FileVersion& version = file->version;
   if (!query.wants_digest || file->digest) {
-    outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
+    outgoing_.message({request_, facts_of(*file, file->digest)});
     return;
   }
   digest_.emplace(version.size);
@@ -101,12 +123,13 @@ void ServerSession::begin(const Query& query, Time now) {
 void ServerSession::begin(const Fragment& fragment) {
   ++server_.fragments;
   ++requests_;
+  if (!may_fetch()) return;
   auto file = server_.storage.open(fragment.name);
   if (!file) return refuse(file.error());
   const FileVersion& version = file->version;
   if (fragment.range.end() > version.size)
     return refuse({FileError::beyond_end, "the file has " + std::to_string(version.size) + " bytes"});
-  outgoing_.message({request_, Facts{version.size, version.modified_ns, file->digest}});
+  outgoing_.message({request_, facts_of(*file, file->digest)});
   source_ = std::move(*file);
   left_ = range_ = fragment.range;
   state_ = State::sending;
@@ -190,6 +213,7 @@ void ServerSession::on_drain(Time now) {
 
 void ServerSession::on_deadline(Time now) {
   if (state_ == State::digesting) digest_slice(now);
+  if (state_ == State::recalling) recall_slice(now);
   if (state_ == State::checking) check_slice(now);
   check_rates(now);
   conclude();

@@ -24,6 +24,8 @@ struct ServerState {
   std::atomic<unsigned>& digests;
   std::uint64_t requests_per_connection = 0;  // fragments and uploads; 0: no limit
   RateRules rates{};
+  bool gives = true;  // answers queries and sends files
+  bool takes = true;  // receives files
 
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
@@ -31,6 +33,8 @@ struct ServerState {
   std::atomic<std::uint64_t> too_slow{0};   // connections ended for a rate below the least
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_stored{0}, bytes_digested{0};  // of files
 };
+
+Facts facts_of(const OpenFile& file, const std::optional<Digest>& digest);
 
 // The refusal for a failed read; 0: the file has shrunk.
 FileRefusal lost_source(int error);
@@ -71,6 +75,7 @@ class ServerSession : public Session, private SessionFiles {
     receiving,   // an upload's range
     discarding,  // the rest of a refused upload
     digesting,   // a file, for a query
+    recalling,   // what an earlier attempt has left of an upload
     checking,    // a complete upload
   };
 
@@ -78,9 +83,17 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Query& query, Time now);
   void begin(const Fragment& fragment);
   void begin(const UploadRange& upload);
+  void begin(const Offer& offer, Time now);
+  void begin(const Whole& whole);
+  void begin(const Seal& seal, Time now);
+  bool may_fetch();  // refuses the request if not
+  bool may_bring();  // likewise
+  bool skips(const FileWishes& wishes, const FileRefusal& refusal);
+  void recall_slice(Time now);
   void begin(const Data& data);
   void end_upload(const End& end, Time now);
   bool has_turn();
+  bool works() const;  // on something long, in slices
   bool takes_turn(Time now);
   void end_turn();
   void digest_slice(Time now);
@@ -90,7 +103,7 @@ class ServerSession : public Session, private SessionFiles {
   void refuse(const FileRefusal& refusal);
   void violated(std::uint32_t request, const FileRefusal& refusal);
   void abandon_upload();
-  FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRange& upload);
+  FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRequest& request);
   void forget_complete_uploads();
   void answered();  // the current request
   void conclude();

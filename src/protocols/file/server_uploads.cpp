@@ -22,7 +22,14 @@ void ServerSession::begin(const UploadRange& upload) {
   ++requests_;
   data_left_ = 0;
   state_ = State::discarding;
-  auto found = find_upload(upload);
+  if (!may_bring()) return;
+  auto found = find_upload({.name = upload.name,
+                            .size = upload.file_size,
+                            .id = upload.id,
+                            .digest = upload.digest,
+                            .rehearsal = upload.rehearsal,
+                            .peer = peer_,
+                            .begun = upload.offered});
   if (!found) return refuse(found.error());
   if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
   upload_ = std::move(*found);
@@ -45,14 +52,9 @@ void ServerSession::forget_complete_uploads() {
 }
 
 // An upload begun by this peer is kept until it is complete, or the connection ends.
-FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRange& upload) {
+FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRequest& request) {
   forget_complete_uploads();
-  auto found = server_.storage.upload({.name = upload.name,
-                                       .size = upload.file_size,
-                                       .id = upload.id,
-                                       .digest = upload.digest,
-                                       .rehearsal = upload.rehearsal,
-                                       .peer = peer_});
+  auto found = server_.storage.upload(request);
   if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
   if (begun_.size() >= kMostBegun)
     return std::unexpected(

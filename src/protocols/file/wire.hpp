@@ -24,9 +24,13 @@ enum class Kind : std::uint8_t {
   query = 1,
   fragment = 2,
   upload = 3,
+  offer = 4,
+  whole = 5,
+  seal = 6,
   facts = 16,
   stored = 17,
   working = 18,
+  offered = 19,
   data = 32,
   end = 33,
   error = 34,
@@ -56,11 +60,39 @@ struct UploadRange {
   std::optional<Digest> digest{};
   bool rehearsal = false;
   std::string name{};
+  bool offered = false;  // belongs to an offer
+};
+// A file that is brought in ranges, and gone on with after an interruption.
+struct Offer {
+  std::uint64_t size = 0;
+  std::uint64_t id = 0;  // of the upload, as UploadRange::id
+  FileWishes wishes{};
+  std::string name{};
+};
+// A file whose data follows at once.
+struct Whole {
+  std::uint64_t size = 0;
+  std::optional<Digest> digest{};
+  FileWishes wishes{};
+  std::string name{};
+};
+// No range of an offered file follows.
+struct Seal {
+  std::uint64_t size = 0;  // of the file
+  std::uint64_t id = 0;
+  std::optional<Digest> digest{};  // of the file
+  std::string name{};
 };
 struct Facts {
   std::uint64_t size = 0;        // bytes
   std::int64_t modified_ns = 0;  // since 1970
   std::optional<Digest> digest{};
+  std::optional<std::uint32_t> mode{};  // permission bits
+};
+struct Offered {
+  bool skipped = false;         // there is such a file, and nothing is to be done
+  std::uint64_t there = 0;      // bytes, from the start of the file
+  std::uint64_t discarded = 0;  // bytes of an earlier attempt, of another source or damaged
 };
 struct Stored {
   ByteRange range{};
@@ -80,7 +112,8 @@ struct End {
 struct Error {
   FileRefusal refusal{};
 };
-using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, Data, End, Error>;
+using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, Data, End, Error, Offer,
+                          Whole, Seal, Offered>;
 
 struct Message {
   std::uint32_t request = 0;

@@ -57,7 +57,41 @@ UploadRange upload_of(Fields& fields) {
   upload.digest = fields.digest();
   upload.rehearsal = fields.has(kRehearsal);
   upload.name = fields.text();
+  upload.offered = fields.has(kOfOffer);
   return upload;
+}
+
+// But those that differ between frames.
+FileWishes wishes_of(Fields& fields) {
+  FileWishes wishes;
+  wishes.modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  wishes.mode = fields.number<std::uint32_t>();
+  wishes.overwrites = fields.has(kOverwrites);
+  wishes.skips_existing = fields.has(kSkipsExisting);
+  wishes.makes_parents = fields.has(kMakesParents);
+  wishes.synced = fields.has(kSynced);
+  return wishes;
+}
+
+Offer offer_of(Fields& fields) {
+  Offer offer;
+  offer.size = fields.number<std::uint64_t>();
+  offer.id = fields.number<std::uint64_t>();
+  offer.wishes = wishes_of(fields);
+  offer.wishes.outlives = true;
+  offer.wishes.source = fields.number<std::uint64_t>();
+  offer.name = fields.text();
+  return offer;
+}
+
+// A server of an earlier time says nothing of modes.
+Facts facts_of(Fields& fields) {
+  Facts facts;
+  facts.size = fields.number<std::uint64_t>();
+  facts.modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  facts.digest = fields.digest();
+  if (fields.has(kModeKnown)) facts.mode = fields.number<std::uint32_t>();
+  return facts;
 }
 
 Error error_from(Fields& fields) {
@@ -76,10 +110,24 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
       return Fragment{.range = fields.range(), .name = fields.text()};
     case Kind::upload:
       return upload_of(fields);
+    case Kind::offer:
+      return offer_of(fields);
+    case Kind::whole:
+      return Whole{.size = fields.number<std::uint64_t>(),
+                   .digest = fields.digest(),
+                   .wishes = wishes_of(fields),
+                   .name = fields.text()};
+    case Kind::seal:
+      return Seal{.size = fields.number<std::uint64_t>(),
+                  .id = fields.number<std::uint64_t>(),
+                  .digest = fields.digest(),
+                  .name = fields.text()};
+    case Kind::offered:
+      return Offered{.skipped = fields.has(kSkipped),
+                     .there = fields.number<std::uint64_t>(),
+                     .discarded = fields.number<std::uint64_t>()};
     case Kind::facts:
-      return Facts{.size = fields.number<std::uint64_t>(),
-                   .modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>()),
-                   .digest = fields.digest()};
+      return facts_of(fields);
     case Kind::stored:
       return Stored{.range = fields.range(), .complete = fields.has(kComplete), .digest = fields.digest()};
     case Kind::working:

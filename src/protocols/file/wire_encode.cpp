@@ -36,6 +36,13 @@ class Frame {
     bytes_.insert(bytes_.end(), value.begin(), value.end());
     return *this;
   }
+  Frame& wishes(const FileWishes& wishes) {
+    flag(kOverwrites, wishes.overwrites);
+    flag(kSkipsExisting, wishes.skips_existing);
+    flag(kMakesParents, wishes.makes_parents);
+    flag(kSynced, wishes.synced);
+    return number(static_cast<std::uint64_t>(wishes.modified_ns)).number(wishes.mode);
+  }
   Frame& flag(std::uint16_t bit, bool set) {
     if (set) flags_ |= bit;
     return *this;
@@ -67,6 +74,7 @@ struct Encoder {
   std::vector<std::byte> operator()(const UploadRange& upload) const {
     return Frame(Kind::upload, request)
         .flag(kRehearsal, upload.rehearsal)
+        .flag(kOfOffer, upload.offered)
         .number(upload.file_size)
         .range(upload.range)
         .number(upload.id)
@@ -74,11 +82,45 @@ struct Encoder {
         .text(upload.name)
         .done();
   }
+  std::vector<std::byte> operator()(const Offer& offer) const {
+    return Frame(Kind::offer, request)
+        .number(offer.size)
+        .number(offer.id)
+        .wishes(offer.wishes)
+        .number(offer.wishes.source)
+        .text(offer.name)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Whole& whole) const {
+    return Frame(Kind::whole, request)
+        .number(whole.size)
+        .digest(whole.digest)
+        .wishes(whole.wishes)
+        .text(whole.name)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Seal& seal) const {
+    return Frame(Kind::seal, request)
+        .number(seal.size)
+        .number(seal.id)
+        .digest(seal.digest)
+        .text(seal.name)
+        .done();
+  }
+  std::vector<std::byte> operator()(const Offered& offered) const {
+    return Frame(Kind::offered, request)
+        .flag(kSkipped, offered.skipped)
+        .number(offered.there)
+        .number(offered.discarded)
+        .done();
+  }
   std::vector<std::byte> operator()(const Facts& facts) const {
     return Frame(Kind::facts, request)
         .number(facts.size)
         .number(static_cast<std::uint64_t>(facts.modified_ns))
         .digest(facts.digest)
+        .flag(kModeKnown, facts.mode.has_value())
+        .number(facts.mode.value_or(0))
         .done();
   }
   std::vector<std::byte> operator()(const Stored& stored) const {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/guard_arguments.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/fd.hpp"
+#include "cli/common/command.hpp"
+
+namespace joust {
+namespace {
+
+constexpr auto kVariable = "JOUST_TOKEN";
+constexpr std::size_t kLargestFile = 4096;  // bytes
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  throw UsageError(fmt::format("--token-file {}: {}", path, why));
+}
+
+// O_NONBLOCK: opening a FIFO without a writer must not block.
+std::string text_of_file(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat facts {};
+  if (!file.is_open() || ::fstat(file.get(), &facts) != 0) refuse_file(path, std::strerror(errno));
+  if (!S_ISREG(facts.st_mode)) refuse_file(path, "is no regular file");
+  if ((facts.st_mode & 077) != 0)
+    refuse_file(path, fmt::format("others may read or write it (mode {:04o}): chmod 600 {}",
+                                  facts.st_mode & 07777, path));
+  std::array<char, kLargestFile + 1> text;
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  if (size < 0) refuse_file(path, std::strerror(errno));
+  if (static_cast<std::size_t>(size) > kLargestFile) refuse_file(path, "is no token: it is too large");
+  return {text.data(), static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+void GuardArguments::add_to(Command command) {
+  command
+      .add_option("--token-file", file_,
+                  "a file with the secret that both sides know, for its owner only; or the variable "
+                  "JOUST_TOKEN has it")
+      .type_name("FILE");
+  command
+      .add_option("--tls", tls_,
+                  "with a token: on encrypts everything by TLS 1.3 [on]; off only proves that both sides "
+                  "know the token, and everybody on the way can read and change what follows")
+      .type_name("on|off")
+      .one_of({"on", "off"});
+}
+
+void GuardArguments::complete() {
+  const char* const variable = std::getenv(kVariable);
+  const std::string from_variable = variable == nullptr ? "" : variable;
+  ::unsetenv(kVariable);
+  if (!file_.empty() && !from_variable.empty())
+    throw UsageError(
+        fmt::format("--token-file and the variable {} both give a token: leave one out", kVariable));
+  const bool wanted = !file_.empty() || !from_variable.empty();
+  if (!wanted && !tls_.empty())
+    throw UsageError(fmt::format("--tls needs a token: --token-file FILE, or the variable {}", kVariable));
+  if (tls_.empty()) tls_ = "on";
+  if (!wanted) return;
+  if (const std::string reason = no_guards(); !reason.empty()) throw UsageError("a token: " + reason);
+  try {
+    token_.emplace(file_.empty() ? from_variable : text_of_file(file_));
+  } catch (const WeakToken& weak) {
+    throw UsageError(fmt::format("{}: {}", file_.empty() ? kVariable : "--token-file " + file_, weak.what()));
+  }
+}
+
+std::string GuardArguments::words() const {
+  if (!has_token()) return "no token";
+  return encrypts() ? "TLS 1.3 and a token" : "a token, without encryption";
+}
+
+std::string GuardArguments::warning() const {
+  if (!has_token() || encrypts()) return {};
+  return "--tls off: NOTHING IS ENCRYPTED; whoever is on the way can read and change the files";
+}
+
+std::unique_ptr<Service> GuardArguments::guard(Service& service) const {
+  if (!has_token()) return nullptr;
+  return encrypts() ? inside_tls(service, side_, *token_) : behind_challenge(service, side_, *token_);
+}
+
+void write_new_token(const std::string& path) {
+  const Token token = Token::make();
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) {
+    if (errno == EEXIST)
+      throw UsageError(fmt::format("--new-token {}: is there already, and is kept; name a new file", path));
+    throw UsageError(fmt::format("--new-token {}: {}", path, std::strerror(errno)));
+  }
+  const std::string line = token.text() + '\n';
+  const auto fail = [&](const char* call) {
+    const int error = errno;
+    ::unlink(path.c_str());
+    throw std::system_error(error, std::generic_category(), fmt::format("{}({})", call, path));
+  };
+  if (::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) fail("write");
+  if (::fsync(file.get()) != 0) fail("fsync");
+}
+
+}  // namespace joust

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/transfer_arguments.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/text.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/progress_meter.hpp"
+#include "cli/common/result_file.hpp"
+#include "cli/common/signals.hpp"
+#include "connection/tally.hpp"
+#include "hosting/mismatch.hpp"
+#include "hosting/options.hpp"
+#include "measure/usage.hpp"
+#include "net/target.hpp"
+#include "report/facts_json.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kUsualConnections = 4;
+constexpr std::uint64_t kMostConnections = 256;
+constexpr std::size_t kReadBytes = 512 << 10;  // a file's data comes in large pieces
+
+// A word as a shell reads it back.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain = "@%+=:,./-_";
+  const bool plain = !word.empty() && std::ranges::all_of(word, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.contains(c);
+  });
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string command_line_of(const Program& program) {
+  std::vector<std::string> words;
+  for (const std::string& word : program.words) words.push_back(quoted(word));
+  return join(words, " ");
+}
+
+Limits limits_of_transfer() {
+  Limits limits;
+  limits.read_bytes = kReadBytes;
+  limits.read_bytes_per_turn = 4 * kReadBytes;
+  limits.idle = std::chrono::hours(24);  // sessions have limits of their own
+  return limits;
+}
+
+}  // namespace
+
+RemotePath split_remote(const std::string& text) {
+  const bool is_path = text.starts_with("unix:");
+  const std::size_t end = text.find(is_path ? "//" : "/");
+  if (end == std::string::npos) return {text, ""};
+  std::string path = text.substr(end + (is_path ? 2 : 1));
+  while (path.ends_with('/')) path.pop_back();
+  return {text.substr(0, end), path};
+}
+
+std::string fastest_engine(Role role, const Protocol& protocol) {
+  static constexpr std::array<std::string_view, 5> kByRate{"epoll", "kqueue", "poll", "select", "threads"};
+  for (const std::string_view name : kByRate) {
+    const Engine* const engine = find_engine(name);
+    if (engine == nullptr || !mismatch(*engine, protocol, role).empty()) continue;
+    if (engine->unavailable == nullptr || engine->unavailable().empty()) return std::string(name);
+  }
+  return std::string(kByRate.front());
+}
+
+void TransferArguments::add_to(Command command) {
+  command.add_option("-e,--engine", engine, "how to drive the sockets [the fastest one here]")
+      .type_name("NAME");
+  command.add_option("-c,--connections", connections, "how many carry the files at a time [auto]")
+      .type_name("N|auto");
+  command.add_flag("--overwrite", overwrite, "replace files that exist");
+  command.add_flag("--skip-existing", skip_existing, "leave files that exist as they are");
+  command
+      .add_option("--fsync", fsync,
+                  "on: a file counts as there when the disk has it; off: when the system has it")
+      .one_of({"on", "off"})
+      .show_default();
+  add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);
+  guard.add_to(command);
+  command.add_flag("--dry-run", dry_run, "say what would be done, and do nothing");
+  command.add_option("--progress", progress, "bar, json (a line each second), none [on a terminal: bar]")
+      .one_of({"bar", "json", "none"});
+  command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
+}
+
+void TransferArguments::check() {
+  guard.complete();
+  if (overwrite && skip_existing) throw UsageError("--overwrite and --skip-existing: one of them");
+  if (json == "-" && progress == "json")
+    throw UsageError("--json - and --progress json both write to standard output: say --json FILE");
+  if (!json.empty() && json != "-") ensure_writable(json, {});
+  static_cast<void>(dials());
+}
+
+FileWishes TransferArguments::wishes() const {
+  return {.overwrites = overwrite, .skips_existing = skip_existing, .synced = fsync == "on"};
+}
+
+std::size_t TransferArguments::dials() const {
+  if (connections == "auto") return kUsualConnections;
+  const auto number = parse_count(connections);
+  if (!number || *number == 0 || *number > kMostConnections)
+    throw UsageError(fmt::format("-c {}: auto, or 1 to {}", connections, kMostConnections));
+  return *number;
+}
+
+int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, std::size_t dialled,
+                           const std::function<TransferStory()>& story) const {
+  const Protocol& protocol = *program.find_protocol("file");
+  const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::dial, protocol) : engine, {},
+                                        Role::dial, protocol);
+  if (chosen.in_process) throw UsageError(fmt::format("-e {}: has no sockets", chosen.name));
+  const EngineOptions options = engine_options(chosen, 1, Wait::block, {});
+  std::vector<Endpoint> endpoints = resolved_target(address, Limits{}.resolve);
+  Tally tally;
+  SocketOptions socket;
+  settle_socket(socket, false, endpoints.front(), chosen.transport, tally);
+  if (const auto warning = guard.warning(); !warning.empty()) joust::complain(program, warning);
+  const std::unique_ptr<Service> guarded = guard.guard(transfer);
+  const Target target(address, std::move(endpoints), socket, chosen.transport);
+  const Limits limits = limits_of_transfer();
+  const bool bar = progress == "bar" || (progress.empty() && ::isatty(STDERR_FILENO) == 1);
+  using Kind = ProgressMeter::Kind;
+
+  const Time begun = Clock::now();
+  Stop stop;
+  const Signals signals(stop);
+  if (!transfer.over()) {
+    const ProgressMeter meter(progress == "json" ? Kind::json
+                              : bar              ? Kind::bar
+                                                 : Kind::none,
+                              transfer.counts());
+    chosen.run({.service = guarded ? *guarded : transfer,
+                .options = options,
+                .limits = limits,
+                .tally = tally,
+                .target = &target,
+                .dials = dialled},
+               stop);
+  }
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  return tell(transfer, story(), address, seconds, stop.requested() && !transfer.over());
+}
+
+int TransferArguments::tell(const transfer::Transfer& transfer, const TransferStory& story,
+                            const std::string& address, double seconds, bool interrupted) const {
+  using Json = nlohmann::ordered_json;
+  const transfer::Counts& counts = transfer.counts();
+  const Usage used = own_usage();
+  const std::vector<std::string> complaints = transfer.complaints();
+  const bool complete = transfer.over() && complaints.empty() && counts.failed == 0;
+  const double rate = seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
+  if (!json.empty()) {
+    Json document{{"schema", "joust-transfer/1"},
+                  {"command", story.command},
+                  {"address", address},
+                  {"complete", complete},
+                  {"interrupted", interrupted},
+                  {"files",
+                   {{"stored", counts.files.load()},
+                    {"skipped", counts.skipped.load()},
+                    {"failed", counts.failed.load()}}},
+                  {"bytes",
+                   {{"total", counts.total.load()},
+                    {"moved", counts.moved.load()},
+                    {"there_before", counts.there.load()},
+                    {"discarded", counts.discarded.load()}}},
+                  {"seconds", seconds},
+                  {"mb_per_s", rate},
+                  {"connections", counts.connections.load()},
+                  {"retries", counts.retries.load()},
+                  {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
+                  {"usage", to_json(used)},
+                  {"complaints", complaints},
+                  {"notes", transfer.notes()}};
+    const std::string text = text_of(document, 2);
+    if (json == "-")
+      print_out(text);
+    else
+      write_result(json, text);
+  }
+  for (const std::string& note : transfer.notes()) joust::complain(program, note);
+  for (const std::string& complaint : complaints) joust::complain(program, complaint);
+  if (!complete) {
+    joust::complain(program,
+                    fmt::format("{}; what is there is kept: the same command goes on from there:\n  {}",
+                                interrupted ? "interrupted" : "not complete", command_line_of(program)));
+    return kRunError;
+  }
+  if (json == "-" || progress == "json") return kOk;
+  std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
+                                 format_bytes(static_cast<double>(counts.moved)), seconds, rate);
+  if (counts.there > 0)
+    line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
+  if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
+  line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,
+                      format_bytes(static_cast<double>(used.peak_memory_bytes)),
+                      counted(counts.connections, "connection"),
+                      fmt::format("{} retries", counts.retries.load()));
+  if (story.digest) line += fmt::format("XXH3-128 {}, the same on both sides\n", to_hex(*story.digest));
+  print_out(line);
+  return kOk;
+}
+
+}  // namespace joust

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/arguments.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/guard_arguments.hpp"
+#include "store/storage.hpp"
+#include "transfer/transfer.hpp"
+
+// What `send` and `get` have in common: their options, the run, and what is told of it.
+namespace joust {
+
+// "HOST:PORT/PATH" taken apart. A socket's path ends with "//": "unix:/run/files.sock//PATH".
+struct RemotePath {
+  std::string address;
+  std::string path;
+};
+RemotePath split_remote(const std::string& text);
+
+// The first of the engines that this machine can run and that have the role, the fastest one first.
+std::string fastest_engine(Role role, const Protocol& protocol);
+
+// What a transfer was, for the summary.
+struct TransferStory {
+  std::string command;  // "send"
+  std::string verb;     // "sent"
+  std::string what;     // "a.iso", or "12 files"
+  std::optional<Digest> digest{};
+};
+
+struct TransferArguments {
+  explicit TransferArguments(const Program& owner) : program(owner) {}
+
+  const Program& program;
+  std::string engine;
+  std::string connections = "auto";
+  std::uint64_t retries = 8;
+  std::string fsync = "on";
+  bool overwrite = false, skip_existing = false, dry_run = false;
+  std::string progress;
+  std::string json;
+  GuardArguments guard{GuardSide::client};
+
+  void add_to(Command command);
+  void check();               // throws UsageError
+  FileWishes wishes() const;  // of the user
+  std::size_t dials() const;  // connections
+
+  // Runs the transfer over so many connections, and tells of it. Returns the exit code.
+  int run(transfer::Transfer& transfer, const std::string& address, std::size_t connections,
+          const std::function<TransferStory()>& story) const;
+
+ private:
+  int tell(const transfer::Transfer& transfer, const TransferStory& story, const std::string& address,
+           double seconds, bool interrupted) const;
+};
+
+}  // namespace joust

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "base/digest.hpp"
+#include "base/text.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/transfer_arguments.hpp"
+#include "store/name.hpp"
+#include "transfer/fetch.hpp"
+
+namespace joust {
+namespace {
+
+std::string get_examples(const Program& program) {
+  return fmt::format(R"(Examples:
+  {0} get 127.0.0.1:9000/images/disk.img
+  {0} get 127.0.0.1:9000/images/disk.img -o copy.img -c 8 --overwrite
+
+The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
+same command goes on where it was. Besides -c connections there is one for the digest.
+Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wrong usage.)",
+                     program.name);
+}
+
+struct Get {
+  explicit Get(const Program& owner) : program(owner), common(owner) {}
+
+  const Program& program;
+  TransferArguments common;
+  std::string from, output;
+
+  int run();
+  transfer::FetchPlan plan(const RemotePath& remote) const;
+};
+
+// Of the server's path only the last part, so that no name from there leads anywhere else.
+transfer::FetchPlan Get::plan(const RemotePath& remote) const {
+  namespace fs = std::filesystem;
+  const std::string last = remote.path.substr(remote.path.rfind('/') + 1);
+  const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
+  std::error_code none;
+  if (!output.empty() && fs::is_directory(here, none))
+    throw UsageError(fmt::format("-o {}: is a directory; name the file: -o {}/{}", output, output, last));
+  transfer::FetchPlan plan{.name = remote.path,
+                           .folder = here.has_parent_path() ? here.parent_path().string() : ".",
+                           .file = here.filename().string(),
+                           .server = checksum(as_bytes(remote.address)),
+                           .wishes = common.wishes(),
+                           .most_retries = static_cast<unsigned>(common.retries),
+                           .only_asks = common.dry_run};
+  if (const auto objection = objection_to(plan.file); !objection.empty())
+    throw UsageError(fmt::format("-o {}: {}", printable(here.string()), objection));
+  return plan;
+}
+
+int Get::run() {
+  common.check();
+  const RemotePath remote = split_remote(from);
+  if (remote.path.empty())
+    throw UsageError(fmt::format("'{}': which file? Say HOST:PORT/PATH", printable(from)));
+  if (const auto objection = objection_to(remote.path); !objection.empty())
+    throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
+  const transfer::FetchPlan fetched = plan(remote);
+  std::unique_ptr<transfer::Fetch> fetch;
+  try {
+    fetch = std::make_unique<transfer::Fetch>(fetched);
+  } catch (const std::system_error& error) {
+    throw UsageError(std::string("-o: ") + error.what());
+  }
+  return common.run(*fetch, remote.address, common.dials() + 1, [&] {
+    const std::string verb = common.dry_run ? "would fetch" : "fetched";
+    return TransferStory{"get", verb, printable(fetched.file), fetch->fetched()};
+  });
+}
+
+}  // namespace
+
+void add_get(Command root, const Program& program, int& exit_code) {
+  auto get = std::make_shared<Get>(program);
+  Command command =
+      root.add_command("get", "Fetch a file over several connections, verified, and go on if interrupted");
+  command.add_option("from", get->from, "HOST:PORT/PATH").type_name("").required();
+  command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
+      .type_name("FILE");
+  get->common.add_to(command);
+  command.footer(get_examples(program));
+  command.callback([get, &exit_code] { exit_code = get->run(); });
+}
+
+}  // namespace joust

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.hpp"
+#include "cli/common/guard_arguments.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/signals.hpp"
+#include "cli/common/transfer_arguments.hpp"
+#include "connection/tally.hpp"
+#include "hosting/mismatch.hpp"
+#include "hosting/options.hpp"
+#include "net/listeners.hpp"
+#include "report/facts_json.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
+
+std::string receive_examples(const Program& program) {
+  return fmt::format(R"(Examples:
+  {0} receive --into incoming
+  {0} receive --into photos --listen 127.0.0.1:9000 --read-only
+  {0} receive --new-token token
+  {0} receive --into incoming --listen 0.0.0.0:9000 --public --token-file token
+
+Clients of this machine may then say '{0} send FILE ADDRESS' and '{0} get ADDRESS/FILE'. Names lead nowhere
+outside of the directory. Files that were interrupted stay hidden (.joust-partial-..., .joust-journal-...)
+until their name is sent again.
+SIGTERM and Ctrl-C drain: what was begun is finished, for at most 2 s. A second one ends at once.)",
+                     program.name);
+}
+
+struct Receive {
+  const Program& program;
+  std::string into = ".", listen = "127.0.0.1:0", engine{};
+  std::uint64_t threads = 1;
+  std::string new_token{};
+  bool read_only = false, write_only = false, is_public = false, events = false;
+  GuardArguments guard{GuardSide::server};
+
+  int run();
+  std::vector<Endpoint> where() const;
+  Settings settings() const;
+  std::string greeting(const Engine& chosen, const Listeners& listeners) const;
+};
+
+// A server of files for other machines needs a secret that only its users know.
+std::vector<Endpoint> Receive::where() const {
+  constexpr std::string_view kWhy =
+      "whoever reaches it could read and write below the directory. --public allows that, with a token that "
+      "only those have who may: {0} receive --new-token FILE makes one; then --token-file FILE here, and "
+      "the same for {0} send and {0} get";
+  const std::string why = fmt::format(fmt::runtime(kWhy), program.name);
+  if (is_public && !guard.has_token()) throw UsageError(fmt::format("--public without a token: {}", why));
+  try {
+    return checked_listen(listen, is_public);
+  } catch (const std::invalid_argument& refusal) {
+    if (std::string_view(refusal.what()).contains("--public"))
+      throw UsageError(
+          fmt::format("--listen {}: other machines can reach this address, and {}", listen, why));
+    throw;
+  }
+}
+
+Settings Receive::settings() const {
+  if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
+  return {{"root", into},
+          {"overwrite", "yes"},
+          {"access", read_only    ? "read"
+                     : write_only ? "write"
+                                  : "both"}};
+}
+
+std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
+  const std::string address = listeners.addresses().front();
+  if (events)
+    return text_of(Json{{"event", "listening"},
+                        {"address", address},
+                        {"addresses", listeners.addresses()},
+                        {"engine", chosen.name},
+                        {"guard", guard.words()},
+                        {"pid", ::getpid()}});
+  std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n", address, chosen.name,
+                                 guard.words(), into);
+  if (!read_only) text += fmt::format("  {} send FILE {}\n", program.name, address);
+  if (!write_only) text += fmt::format("  {} get {}/FILE\n", program.name, address);
+  return text;
+}
+
+int Receive::run() {
+  if (!new_token.empty()) {
+    write_new_token(new_token);
+    print_out(fmt::format("{} has a new token: copy it to those who may send and get\n", new_token));
+    return kOk;
+  }
+  guard.complete();
+  const Protocol& protocol = *program.find_protocol("file");
+  const Parameters parameters = parameters_of(protocol, settings(), Role::serve);
+  const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::serve, protocol) : engine, {},
+                                        Role::serve, protocol);
+  if (const auto reason = server_mismatch(chosen, {.common_sessions = true}); !reason.empty())
+    throw UsageError(fmt::format("-e {}: {}", chosen.name, reason));
+  check_threads(chosen, threads);
+  const std::vector<Endpoint> endpoints = where();
+  const EngineOptions options = engine_options(chosen, static_cast<unsigned>(threads), Wait::block, {});
+  raise_descriptor_limit();
+  const auto service = protocol.make_server(parameters);
+  const auto guarded = guard.guard(*service);
+  Limits limits;
+  limits.read_bytes = kReceiveBytes;
+  limits.read_bytes_per_turn = 4 * kReceiveBytes;
+  Stop stop;
+  const Signals signals(stop);
+  Tally tally;
+  SocketOptions socket;
+  for (const Endpoint& endpoint : endpoints) settle_socket(socket, false, endpoint, chosen.transport, tally);
+  const Listeners listeners(endpoints, socket, chosen.transport);
+  for (const std::string& address : listeners.left_out()) complain(program, "not listening on " + address);
+  if (const auto warning = guard.warning(); !warning.empty()) complain(program, warning);
+  chosen.run({.service = guarded ? *guarded : *service,
+              .options = options,
+              .limits = limits,
+              .tally = tally,
+              .listeners = listeners.all(),
+              .on_ready = [&] { print_out(greeting(chosen, listeners)); }},
+             stop);
+  Json event{{"event", "stopped"}};
+  add_groups(event, service->results());
+  if (events) print_out(text_of(event));
+  return kOk;
+}
+
+}  // namespace
+
+void add_receive(Command root, const Program& program, int& exit_code) {
+  auto receive = std::make_shared<Receive>(program);
+  Command command =
+      root.add_command("receive", "Take files from 'send' and give them to 'get', until told to stop");
+  command.add_option("--into", receive->into, "the directory of the files").type_name("DIR").show_default();
+  command
+      .add_option("--listen", receive->listen,
+                  "where: 127.0.0.1:9000, [::1]:9000, :0 (any free port), unix:PATH")
+      .type_name("ADDRESS")
+      .show_default();
+  command.add_option("-e,--engine", receive->engine, "how to drive the sockets [the fastest one here]")
+      .type_name("NAME");
+  add_count(command, "-t,--threads", receive->threads,
+            "event loops or workers, for engines that have several [1]", 0, 1024);
+  command.add_flag("--read-only", receive->read_only, "files can be fetched, and none sent");
+  command.add_flag("--write-only", receive->write_only, "files can be sent, and none fetched");
+  command.add_flag("--public", receive->is_public,
+                   "allow an address that other machines can reach; needs a token");
+  receive->guard.add_to(command);
+  command.add_option("--new-token", receive->new_token, "make a token in a new file, and do nothing else")
+      .type_name("FILE");
+  command.add_flag("--events", receive->events, "print JSON lines, as 'serve' does");
+  command.footer(receive_examples(program));
+  command.callback([receive, &exit_code] { exit_code = receive->run(); });
+}
+
+}  // namespace joust

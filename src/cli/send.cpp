@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/text.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/transfer_arguments.hpp"
+#include "store/name.hpp"
+#include "transfer/bring.hpp"
+
+namespace joust {
+namespace {
+
+std::string send_examples(const Program& program) {
+  return fmt::format(R"(Examples:
+  {0} send disk.img 127.0.0.1:9000
+  {0} send -r photos 127.0.0.1:9000/backup --skip-existing
+  {0} send disk.img 127.0.0.1:9000 -c 8 --limit 100MB
+
+Files keep their time and their permissions. Each gets its name there when all of it has arrived and its
+digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r follows no
+links, and leaves FIFOs, sockets and devices out.
+Exit code 0: all files are there. 1: some are not, and what has arrived is kept. 2: wrong usage.)",
+                     program.name);
+}
+
+struct Send {
+  explicit Send(const Program& owner) : program(owner), common(owner) {}
+
+  const Program& program;
+  TransferArguments common;
+  std::vector<std::string> words;  // files, and the address
+  bool recursive = false;
+  std::uint64_t limit = 0;
+
+  int run();
+};
+
+std::string described(const transfer::SourceList& list) {
+  if (list.items.size() == 1) return printable(list.items.front().path);
+  return counted(list.items.size(), "file");
+}
+
+int Send::run() {
+  common.check();
+  if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/DIR]: at least one file, and where to");
+  const RemotePath remote = split_remote(words.back());
+  words.pop_back();
+  if (!remote.path.empty())
+    if (const auto objection = objection_to(remote.path); !objection.empty())
+      throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
+  auto list = transfer::list_sources(words, recursive, remote.path);
+  if (!list) throw UsageError(list.error());
+  for (const std::string& note : list->notes) complain(program, note);
+  if (common.dry_run) {
+    for (const transfer::SourceItem& item : list->items)
+      print_out(fmt::format("{}  {} -> {}\n", grouped(item.version.size), printable(item.path),
+                            printable(item.name)));
+    print_out(fmt::format("{}, {}: nothing was sent\n", counted(list->items.size(), "file"),
+                          format_bytes(static_cast<double>(list->bytes))));
+    return kOk;
+  }
+  const std::string what = described(*list);
+  const bool single = list->items.size() == 1;
+  transfer::BringPlan plan{.items = std::move(list->items),
+                           .wishes = common.wishes(),
+                           .bytes_per_s = limit,
+                           .most_retries = static_cast<unsigned>(common.retries)};
+  plan.wishes.makes_parents = recursive || !remote.path.empty();
+  transfer::Bring bring(std::move(plan));
+  return common.run(bring, remote.address, common.dials(), [&] {
+    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt};
+  });
+}
+
+}  // namespace
+
+void add_send(Command root, const Program& program, int& exit_code) {
+  auto send = std::make_shared<Send>(program);
+  Command command =
+      root.add_command("send", "Send files over several connections, verified, and go on if interrupted");
+  command.add_words("FILE... HOST:PORT[/DIR]", send->words, "the files, and where to");
+  command.add_flag("-r,--recursive", send->recursive, "send what is below directories");
+  add_bytes(command, "--limit", send->limit, "bytes a second, of all connections together [no limit]", 1,
+            std::uint64_t{1} << 40);
+  send->common.add_to(command);
+  command.footer(send_examples(program));
+  command.callback([send, &exit_code] { exit_code = send->run(); });
+}
+
+}  // namespace joust

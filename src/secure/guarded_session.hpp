@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "joust/service.hpp"
+#include "secure/guard.hpp"
+
+namespace joust {
+
+// A session that lets nobody in who does not know the token. The session inside is made when that is proven:
+// a peer that does not know it has reached no decoder, and costs no more than the handshake, which has an
+// absolute deadline. What the handshake is, and what becomes of bytes later, is the derived class's matter.
+class GuardedSession : public Session {
+ public:
+  static constexpr Duration kLongestHandshake = std::chrono::seconds(5);
+
+  void on_open(Time now) override;
+  void on_published(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+  void on_failure(const Failure& failure, Time now) override;
+
+  std::optional<Time> deadline() const override;
+  std::string_view complaint() const override;
+  bool gives_up() const override { return too_late_ || (inner_ && inner_->gives_up()); }
+
+ protected:
+  // The service is borrowed.
+  GuardedSession(Service& service, const Opening& opening) : service_(service), opening_(opening) {}
+
+  // Whatever can be done now is done: the last step of each input.
+  virtual void proceed(Time now) = 0;
+
+  bool is_open() const { return inner_ != nullptr; }
+  Session& inner() const { return *inner_; }
+  void let_in(Time now);  // the handshake is over
+  // Nothing more is taken or begun; what is in the output already is still sent.
+  void end() { over_ = true; }
+  bool over() const { return over_; }
+  void fail(std::string complaint, Time now);
+
+ private:
+  void tell(const Failure& failure, Time now);
+
+  Service& service_;
+  const Opening opening_;
+  std::unique_ptr<Session> inner_;  // null until the handshake is over
+  std::string complaint_;
+  std::optional<Time> due_;  // of the handshake
+  bool over_ = false;
+  bool too_late_ = false;
+  bool told_failure_ = false;  // the inner session, or the service
+};
+
+// Puts a guard around the sessions of another service, which is borrowed, on either side.
+template <typename Guard>
+class GuardedService : public Service {
+ public:
+  GuardedService(Service& inner, GuardSide side, const Token& token) : inner_(inner), guard_(side, token) {}
+
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    return std::make_unique<typename Guard::GuardSession>(guard_, inner_, opening);
+  }
+  void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
+  std::optional<Redial> redial(Time now) override { return inner_.redial(now); }
+  Publications* publications() override { return inner_.publications(); }
+  std::vector<ResultGroup> results() const override { return inner_.results(); }
+
+ private:
+  Service& inner_;
+  const Guard guard_;
+};
+
+}  // namespace joust

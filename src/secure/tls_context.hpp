@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <memory>
+
+#include "secure/guard.hpp"
+
+namespace joust {
+
+class TlsSession;
+
+struct FreeSsl {
+  void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
+  void operator()(SSL* ssl) const { ::SSL_free(ssl); }
+};
+
+// What all TLS connections of one side share. TLS 1.3 only. The token is an external pre-shared key (RFC
+// 8446, 4.2.11) together with ephemeral Diffie-Hellman: both sides prove that they know it, and who learns it
+// later cannot read what was sent before. There are no certificates, tickets, early data or renegotiation.
+// Any thread.
+class TlsContext {
+ public:
+  using GuardSession = TlsSession;
+
+  TlsContext(GuardSide side, const Token& token);
+  TlsContext(const TlsContext&) = delete;
+  TlsContext& operator=(const TlsContext&) = delete;
+
+  // A connection without a transport. Throws std::bad_alloc.
+  std::unique_ptr<SSL, FreeSsl> open() const;
+
+ private:
+  const GuardSide side_;
+  const Token::Key key_;
+  std::unique_ptr<SSL_CTX, FreeSsl> context_;
+};
+
+}  // namespace joust

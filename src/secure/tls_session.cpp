@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#include "secure/tls_session.hpp"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "connection/delivery.hpp"
+
+namespace joust {
+
+// The transport of the library: reads what the engine has brought, and writes into the outbox.
+struct TlsTransport {
+  static TlsSession& session(BIO* bio) { return *static_cast<TlsSession*>(::BIO_get_data(bio)); }
+
+  static int read(BIO* bio, char* into, std::size_t size, std::size_t* taken) {
+    Bytes& in = session(bio).in_;
+    ::BIO_clear_retry_flags(bio);
+    *taken = std::min(size, in.size());
+    if (*taken == 0) {
+      ::BIO_set_retry_read(bio);
+      return 0;
+    }
+    std::memcpy(into, in.data(), *taken);
+    in = in.subspan(*taken);
+    return 1;
+  }
+  static int write(BIO* bio, const char* bytes, std::size_t size, std::size_t* taken) {
+    try {
+      session(bio).out_.append(Bytes(reinterpret_cast<const std::byte*>(bytes), size));
+    } catch (const std::bad_alloc&) {
+      return 0;  // the library is C: nothing may be thrown through it
+    }
+    *taken = size;
+    return 1;
+  }
+  static long control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
+
+  // Made once; never freed, because connections of other threads may outlive any static object.
+  static const BIO_METHOD* method() {
+    static const BIO_METHOD* const made = [] {
+      BIO_METHOD* const method =
+          ::BIO_meth_new(::BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "joust session");
+      if (method == nullptr || ::BIO_meth_set_read_ex(method, read) != 1 ||
+          ::BIO_meth_set_write_ex(method, write) != 1 || ::BIO_meth_set_ctrl(method, control) != 1)
+        throw std::bad_alloc();
+      return method;
+    }();
+    return made;
+  }
+};
+
+namespace {
+
+constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
+
+// What the library says of its last error on this thread. Its queue is empty afterwards.
+std::string last_words() {
+  std::string words = "closed by the peer";
+  while (const unsigned long error = ::ERR_get_error())
+    if (const char* const reason = ::ERR_reason_error_string(error)) words = reason;
+  return words;
+}
+
+}  // namespace
+
+TlsSession::TlsSession(const TlsContext& context, Service& service, const Opening& opening)
+    : GuardedSession(service, opening), ssl_(context.open()) {
+  BIO* const bio = ::BIO_new(TlsTransport::method());
+  if (bio == nullptr) throw std::bad_alloc();
+  ::BIO_set_data(bio, this);
+  ::BIO_set_init(bio, 1);
+  ::SSL_set_bio(ssl_.get(), bio, bio);  // owns it
+}
+
+TlsSession::~TlsSession() = default;
+
+std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
+  in_ = chunk;
+  proceed(now);
+  const Bytes left = std::exchange(in_, {});
+  return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
+}
+
+void TlsSession::on_peer_finished(Time now) {
+  if (!peer_closed_)
+    fail(is_open() ? "TLS: the stream was cut: it ended without a close"
+                   : "TLS: the peer left while shaking hands",
+         now);
+  proceed(now);
+}
+
+Want TlsSession::want() const {
+  if (over() || !is_open()) return Want::bytes;
+  const bool full = out_.size() >= kMostWaiting || !plain_.empty();
+  return full || inner().want() == Want::nothing ? Want::nothing : Want::bytes;
+}
+
+void TlsSession::consumed(std::size_t n) {
+  out_.consumed(n);
+  proceed(now_);
+}
+
+void TlsSession::proceed(Time now) {
+  now_ = now;
+  ::ERR_clear_error();  // the queue is the thread's: another connection may have left something
+  if (!over() && !is_open()) shake_hands(now);
+  if (over() || !is_open()) return;
+  offer_plain(now);
+  decrypt(now);
+  encrypt(now);
+}
+
+void TlsSession::shake_hands(Time now) {
+  const int result = ::SSL_do_handshake(ssl_.get());
+  if (result != 1) {
+    if (::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ)
+      fail("TLS: the handshake failed, as it does where the tokens differ: " + last_words(), now);
+    return;
+  }
+  if (::SSL_session_reused(ssl_.get()) != 1) return fail("TLS: the peer did not use the token", now);
+  record_ = std::make_unique_for_overwrite<std::array<std::byte, kLargestRecord>>();
+  let_in(now);
+}
+
+// Stops where the inner session wants no more: up to a record stays here, and the rest with the engine.
+void TlsSession::decrypt(Time now) {
+  while (!over() && !peer_closed_ && plain_.empty() && inner().want() != Want::nothing) {
+    std::size_t size = 0;
+    const int result = ::SSL_read_ex(ssl_.get(), record_->data(), record_->size(), &size);
+    if (result != 1) {
+      const int error = ::SSL_get_error(ssl_.get(), result);
+      if (error == SSL_ERROR_WANT_READ) return;
+      if (error != SSL_ERROR_ZERO_RETURN) return fail("TLS: " + last_words(), now);
+      peer_closed_ = true;
+    }
+    plain_ = Bytes(*record_).first(size);
+    offer_plain(now);
+  }
+}
+
+void TlsSession::offer_plain(Time now) {
+  plain_ = plain_.subspan(deliver(plain_, inner(), now));
+  if (!plain_.empty() || !peer_closed_ || std::exchange(told_finished_, true)) return;
+  inner().on_peer_finished(now);
+}
+
+void TlsSession::encrypt(Time now) {
+  Segment first;
+  while (!over() && !closed_ && out_.size() < kMostWaiting && inner_shows(first)) {
+    const std::size_t taken = encrypt(first, now);
+    if (taken == 0) continue;  // the session has other output now, or has failed
+    inner().consumed(taken);
+    inner().released(taken);
+    decrypt(now);  // it may want more than before
+  }
+  if (over() || closed_ || !inner().finished() || inner_shows(first)) return;
+  ::SSL_shutdown(ssl_.get());  // writes the close_notify
+  closed_ = true;
+}
+
+// A record at a time. Returns the number of bytes that it took from the segment.
+std::size_t TlsSession::encrypt(const Segment& segment, Time now) {
+  std::array<std::byte, kLargestRecord> read;
+  Bytes plain = segment.bytes.first(std::min(segment.bytes.size(), kLargestRecord));
+  if (segment.in_file()) {
+    const auto room = std::span(read).first(std::min<std::uint64_t>(segment.file.size, read.size()));
+    const auto size = segment.file.file->read_at(segment.file.offset, room);
+    if (size.value_or(0) == 0) {
+      inner().files()->on_source_failed(size ? 0 : size.error(), now);
+      return 0;
+    }
+    plain = room.first(*size);
+  }
+  std::size_t taken = 0;
+  if (::SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &taken) == 1) return taken;
+  fail("TLS: " + last_words(), now);
+  return 0;
+}
+
+}  // namespace joust

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "store/partial_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "base/check.hpp"
+#include "base/digest.hpp"
+#include "store/name.hpp"
+
+namespace joust {
+namespace {
+
+constexpr int kReopened = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+constexpr std::size_t kLongestJournal = kJournalHeadBytes + kMostMilestones * kMilestoneBytes;
+
+// A name may be as long as a name can be: its digest takes its place.
+std::string name_for(std::string_view what, const std::string& last_part) {
+  Digester digester;
+  digester.add(as_bytes(last_part));
+  return std::string(kTemporaryPrefix) + std::string(what) + to_hex(digester.value());
+}
+
+// A file that others have put there might be read, or be a link to something else.
+bool is_own(const struct stat& facts) {
+  return S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid() && facts.st_nlink == 1;
+}
+
+std::vector<std::byte> content_of(int fd) {
+  std::vector<std::byte> bytes(kLongestJournal);
+  std::size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t n = retry_interrupted(
+        [&] { return ::pread(fd, &bytes[size], bytes.size() - size, static_cast<off_t>(size)); });
+    if (n <= 0) break;
+    size += static_cast<std::size_t>(n);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+bool write_all(int fd, std::uint64_t offset, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = retry_interrupted(
+        [&] { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (n <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+  return true;
+}
+
+bool truncate_to(int fd, std::uint64_t size) {
+  return retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) == 0;
+}
+
+std::uint64_t end_of(const std::vector<Milestone>& milestones) {
+  return milestones.empty() ? 0 : milestones.back().end;
+}
+
+}  // namespace
+
+// What is beyond the last milestone would have to come again in any case.
+PartialFile::~PartialFile() {
+  if (PartialFile::stays()) {
+    truncate_to(lock_.get(), end_of(milestones_));
+    leave();
+  } else {
+    PartialFile::abandon();
+  }
+}
+
+int PartialFile::create() {
+  if (const int error = may_be_made(); error != 0) return error;
+  if (const int error = open_locked(); error != 0) return error;
+  const int error = open_journal();
+  struct stat file {};
+  if (error != 0 && ::fstat(lock_.get(), &file) == 0 && file.st_size == 0) TemporaryFile::abandon();
+  if (error != 0) leave();  // with what is in it
+  return error;
+}
+
+// Between the opening and the lock the former owner may have given the file its name: then it is another one.
+int PartialFile::open_locked() {
+  const std::string name = name_for("partial-", last_part());
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    if (const int error = open_as(name, kReopened | O_CREAT); error != 0) return error;
+    leave();  // until it is known to be ours
+    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? EBUSY : errno;
+    struct stat held {
+    }, named{};
+    if (::fstat(fd_.get(), &held) != 0) return errno;
+    if (held.st_nlink == 0) continue;
+    if (!is_own(held)) return EACCES;
+    if (::fstatat(folder(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_ino != held.st_ino)
+      continue;
+    lock_ = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    return lock_.is_open() ? take(name) : errno;
+  }
+  return EBUSY;
+}
+
+int PartialFile::open_journal() {
+  journal_name_ = name_for("journal-", last_part());
+  journal_ = Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kReopened); }));
+  if (!journal_.is_open() && errno != ENOENT) return errno;
+  struct stat journal {
+  }, file{};
+  if (::fstat(lock_.get(), &file) != 0) return errno;
+  const auto size = static_cast<std::uint64_t>(file.st_size);
+  if (journal_.is_open()) {
+    if (::fstat(journal_.get(), &journal) != 0) return errno;
+    if (!is_own(journal)) return EACCES;
+    const auto known = parse_journal(content_of(journal_.get()));
+    if (known && known->source == *rules().source) milestones_ = known->milestones;
+  }
+  std::erase_if(milestones_, [size](const Milestone& milestone) { return milestone.end > size; });
+  discarded_ = milestones_.empty() ? size : 0;
+  if (!milestones_.empty()) return truncate_journal();
+  drop_journal();
+  return truncate_to(lock_.get(), 0) ? 0 : errno;
+}
+
+void PartialFile::drop_journal() {
+  if (journal_.is_open()) remove_journal();
+  journal_.close();
+}
+
+int PartialFile::truncate_journal() {
+  journal_end_ = kJournalHeadBytes + milestones_.size() * kMilestoneBytes;
+  return truncate_to(journal_.get(), journal_end_) ? 0 : errno;
+}
+
+// With its first milestone: most files are complete before there is one.
+bool PartialFile::begin_journal() {
+  constexpr int kFresh = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  journal_ = Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kFresh, 0666); }));
+  journal_end_ = kJournalHeadBytes;
+  return journal_.is_open() && write_all(journal_.get(), 0, encode(*rules().source));
+}
+
+void PartialFile::keep_milestones(std::size_t count) {
+  if (count >= milestones_.size()) return;
+  discarded_ += end_of(milestones_) - (count == 0 ? 0 : milestones_[count - 1].end);
+  milestones_.resize(count);
+  if (count == 0 || truncate_journal() != 0) drop_journal();
+}
+
+// A record that is written in part has a wrong checksum, and the next one takes its place.
+void PartialFile::note(const Milestone& milestone) {
+  if (milestone.end <= end_of(milestones_) || milestones_.size() >= kMostMilestones) return;
+  if (!journal_.is_open() && !begin_journal()) return;
+  if (!write_all(journal_.get(), journal_end_, encode(milestone))) return;
+  journal_end_ += kMilestoneBytes;
+  milestones_.push_back(milestone);
+}
+
+// The journal goes last. Where the process ends before that, the next one finds it without its file.
+std::expected<ReplacedBytes, int> PartialFile::publish(int fd) {
+  const auto replaced = TemporaryFile::publish(fd);
+  if (!is_open()) remove_journal();
+  return replaced;
+}
+
+void PartialFile::abandon() {
+  if (is_open()) remove_journal();
+  TemporaryFile::abandon();
+}
+
+void PartialFile::remove_journal() {
+  ::unlinkat(folder(), journal_name_.c_str(), 0);
+}
+
+}  // namespace joust

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "store/temporary_file.hpp"
+
+namespace joust {
+
+// A new file that outlives its process. Its temporary name and that of its journal follow from the final
+// name, so that the next attempt finds both. Both are locked for as long as this object exists, so that two
+// processes do not write one file.
+class PartialFile : public TemporaryFile {
+ public:
+  using TemporaryFile::TemporaryFile;
+  ~PartialFile() override;
+  PartialFile(const PartialFile&) = delete;
+  PartialFile& operator=(const PartialFile&) = delete;
+
+  int create() override;
+  std::expected<ReplacedBytes, int> publish(int fd) override;
+  void abandon() override;
+
+  std::vector<Milestone> milestones() const override { return milestones_; }
+  std::uint64_t discarded() const override { return discarded_; }
+  void keep_milestones(std::size_t count) override;
+  void note(const Milestone& milestone) override;
+  bool stays() const override { return is_open() && !milestones_.empty(); }
+
+ private:
+  int open_locked();
+  int open_journal();
+  void drop_journal();
+  int truncate_journal();
+  bool begin_journal();
+  void remove_journal();
+
+  Fd lock_;     // a duplicate of the file's descriptor, which may be moved away
+  Fd journal_;  // closed: there is none
+  std::string journal_name_;
+  std::vector<Milestone> milestones_;
+  std::uint64_t journal_end_ = 0;  // bytes
+  std::uint64_t discarded_ = 0;
+};
+
+}  // namespace joust

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "store/temporary_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+#include "base/check.hpp"
+#include "store/name.hpp"
+#include "store/rename.hpp"
+
+namespace joust {
+namespace {
+
+constexpr mode_t kPermissions = 0777;  // never setuid, setgid or sticky: a stranger's file gives no rights
+
+std::string unguessable_name() {
+  std::array<std::uint64_t, 2> random{};
+  checked(::getentropy(random.data(), sizeof random), "getentropy()");
+  return fmt::format("{}partial-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
+}
+
+timespec time_of(std::int64_t since_1970_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t part = (since_1970_ns % kSecond + kSecond) % kSecond;
+  timespec time{};
+  time.tv_sec = static_cast<time_t>((since_1970_ns - part) / kSecond);
+  time.tv_nsec = static_cast<long>(part);
+  return time;
+}
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
+                             const NewFileRules& rules, Parent parent)
+    : directory_(directory),
+      publishing_(publishing),
+      name_(name),
+      rules_(rules),
+      parent_(std::move(parent)) {}
+
+TemporaryFile::~TemporaryFile() {
+  TemporaryFile::abandon();
+}
+
+int TemporaryFile::create() {
+  if (const int error = may_be_made(); error != 0) return error;
+  return open_as(unguessable_name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int TemporaryFile::may_be_made() const {
+  const auto now = in_its_place();
+  return now ? 0 : now.error();
+}
+
+int TemporaryFile::open_as(std::string temporary, int flags) {
+  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, 0666); }));
+  return fd_.is_open() ? take(std::move(temporary)) : errno;
+}
+
+int TemporaryFile::take(std::string temporary) {
+  temporary_ = std::move(temporary);
+  return 0;
+}
+
+void TemporaryFile::abandon() {
+  if (!temporary_.empty()) ::unlinkat(folder(), temporary_.c_str(), 0);
+  temporary_.clear();
+}
+
+// The size of the existing file of that name, if it may be replaced; otherwise the errno.
+std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
+  struct stat facts {};
+  if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return std::unexpected(errno);
+  }
+  if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd) {
+  const auto parent = directory_.open_parent(name_);
+  if (!parent) return std::unexpected(parent.error());
+  struct stat held {
+  }, found{};
+  if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
+  if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
+  if (const int error = finish(fd); error != 0) return std::unexpected(error);
+  ReplacedBytes replaced;
+  {
+    const std::lock_guard lock(publishing_);
+    const auto before = in_its_place();
+    if (!before) return before;
+    if (const int error = rename_into_place(); error != 0) return std::unexpected(error);
+    replaced = *before;
+  }
+  temporary_.clear();
+  if (rules_.synced)
+    if (const int error = sync_directory(); error != 0) return std::unexpected(error);
+  return replaced;
+}
+
+// All that the file has beside its bytes, before it has its name.
+int TemporaryFile::finish(int fd) const {
+  if (rules_.mode && ::fchmod(fd, *rules_.mode & kPermissions) != 0) return errno;
+  if (rules_.modified_ns) {
+    timespec now{};
+    now.tv_nsec = UTIME_NOW;
+    const std::array times{now, time_of(*rules_.modified_ns)};
+    if (::futimens(fd, times.data()) != 0) return errno;
+  }
+  if (rules_.synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) return errno;
+  return 0;
+}
+
+int TemporaryFile::rename_into_place() const {
+  const int in = folder();
+  const char* const from = temporary_.c_str();
+  const char* const to = parent_.last.c_str();
+  const bool replaces = rules_.existing == Existing::replace;
+  if (rename_in(in, from, to, replaces) == 0) return 0;
+  if (replaces || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
+  // The file system or the kernel has no rename that never replaces; linkat() never replaces.
+  if (::linkat(in, from, in, to, 0) != 0) return errno;
+  ::unlinkat(in, from, 0);
+  return 0;
+}
+
+// The handle of the directory can do nothing. A directory that may be written to but not read cannot be
+// synced: its names then are as durable as the file system makes them by itself.
+int TemporaryFile::sync_directory() const {
+  const Fd readable(
+      retry_interrupted([&] { return ::openat(folder(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!readable.is_open()) return errno == EACCES ? 0 : errno;
+  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
+}
+
+}  // namespace joust

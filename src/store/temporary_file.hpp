@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "store/directory.hpp"
+#include "store/file_tree.hpp"
+
+namespace joust {
+
+// A new file of a directory, under a random name beside its final one.
+class TemporaryFile : public NewFile {
+ public:
+  // `directory` and `publishing`, the tree's lock, are borrowed.
+  TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
+                const NewFileRules& rules, Parent parent);
+  ~TemporaryFile() override;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  virtual int create();  // returns the errno, or 0
+
+  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
+  std::expected<ReplacedBytes, int> publish(int fd) override;
+  void abandon() override;
+
+ protected:
+  int folder() const { return parent_.fd.get(); }
+  const NewFileRules& rules() const { return rules_; }
+  const std::string& last_part() const { return parent_.last; }
+  bool is_open() const { return !temporary_.empty(); }
+  int open_as(std::string temporary, int flags);  // returns the errno, or 0
+  int take(std::string temporary);                // the open file has this name; returns 0
+  int may_be_made() const;                        // likewise
+  void leave() { temporary_.clear(); }            // the file stays under its temporary name
+
+ private:
+  std::expected<ReplacedBytes, int> in_its_place() const;
+  int finish(int fd) const;
+  int rename_into_place() const;
+  int sync_directory() const;
+
+  const Directory& directory_;
+  std::mutex& publishing_;
+  const std::string name_;
+  const NewFileRules rules_;
+  const Parent parent_;
+  std::string temporary_;  // empty: no such file
+};
+
+}  // namespace joust

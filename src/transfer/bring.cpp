@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/bring.hpp"
+
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "transfer/bring_session.hpp"
+
+namespace joust::transfer {
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+}  // namespace
+
+Bring::Bring(BringPlan plan)
+    : Transfer(plan.most_retries),
+      plan_(std::move(plan)),
+      limit_(plan_.bytes_per_s),
+      left_(plan_.items.size()) {
+  for (const SourceItem& item : plan_.items) count().total += item.version.size;
+  if (left_ == 0) end();
+}
+
+Bring::~Bring() {
+  if (large_) large_->stop_digest();
+}
+
+std::unique_ptr<Session> Bring::open(const Opening& /*opening*/) {
+  return std::make_unique<BringSession>(*this);
+}
+
+std::optional<Digest> Bring::digest() const {
+  const std::lock_guard lock(mutex_);
+  return digest_;
+}
+
+Bring::Work Bring::next(bool only_whole) {
+  const std::lock_guard lock(mutex_);
+  if (large_ && !only_whole)
+    if (Work work = next_of_large(); work.task != Task::none) return work;
+  return next_item(only_whole);
+}
+
+Bring::Work Bring::next_of_large() {
+  using Step = LargeSource::Step;
+  Work work{.item = large_->item(), .large = large_};
+  if (large_->step == Step::to_offer) {
+    large_->step = Step::offering;
+    large_->id = random_number();
+    work.task = Task::offer;
+  } else if (large_->step == Step::sending) {
+    if (const auto range = large_->ranges.take()) {
+      work.task = Task::range;
+      work.range = *range;
+    } else if (large_->ranges.complete() && large_->is_digested()) {
+      large_->step = Step::sealing;
+      work.task = Task::seal;
+    }
+  }
+  work.id = large_->id;
+  return work;
+}
+
+// A file that goes whole goes at once, so under a limit only what may go at once does.
+std::uint64_t Bring::largest_whole() const {
+  return limit_.applies() ? limit_.portion() : kRangeBytes;
+}
+
+Bring::Work Bring::next_item(bool only_whole) {
+  if (!returned_.empty()) {
+    Work work = returned_.front();
+    returned_.pop_front();
+    return work;
+  }
+  while (next_ < plan_.items.size()) {
+    if (plan_.items[next_].version.size <= largest_whole()) return {.task = Task::whole, .item = next_++};
+    if (only_whole || large_) return {};
+    if (begin_large(next_++)) return next_of_large();
+  }
+  return {};
+}
+
+bool Bring::begin_large(std::size_t item) {
+  std::string why;
+  try {
+    auto source = open_source(plan_.items[item].path);
+    if (source) large_ = std::make_shared<LargeSource>(item, std::move(*source));
+    if (!source) why = source.error();
+  } catch (const std::system_error& error) {
+    why = printable(plan_.items[item].path) + ": " + error.what();
+  }
+  if (!why.empty()) {
+    ++count().failed;
+    complain(why);
+    item_done();
+    return false;
+  }
+  const auto digest = [this, large = large_] { large->make_digest([this] { announce(); }); };
+  if (!worker_.take(digest)) digest();
+  return true;
+}
+
+void Bring::give_back(const Work& work) {
+  const std::lock_guard lock(mutex_);
+  if (work.task == Task::whole) {
+    returned_.push_back(work);
+    returned_.back().again = true;
+    return;
+  }
+  if (!large_ || !is_current(work)) return;
+  if (work.task == Task::offer) large_->step = LargeSource::Step::to_offer;
+  if (work.task == Task::range) large_->ranges.give_back(work.range);
+  // Whether it was sealed is not known: the next offer tells.
+  if (work.task == Task::seal) large_->step = LargeSource::Step::to_offer;
+}
+
+// The last one ends the transfer.
+void Bring::item_done() {
+  if (--left_ == 0) end();
+}
+
+void Bring::drop_large(const Work& work) {
+  if (large_ != work.large || !large_) return;
+  large_->stop_digest();
+  large_.reset();
+}
+
+void Bring::stored(const Work& work, const Digest& digest) {
+  if (work.task == Task::whole) moved(plan_.items[work.item].version.size);
+  {
+    const std::lock_guard lock(mutex_);
+    digest_ = digest;
+    if (work.large) drop_large(work);
+    item_done();
+  }
+  ++count().files;
+  if (work.large) announce();
+}
+
+void Bring::skipped(const Work& work) {
+  ++count().skipped;
+  count().total -= plan_.items[work.item].version.size;
+  const std::lock_guard lock(mutex_);
+  if (work.large) drop_large(work);
+  item_done();
+}
+
+// Several connections may find out the same of one large file.
+void Bring::failed(const Work& work, const std::string& why) {
+  complain(why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (work.large && work.large != large_) return;
+    ++count().failed;
+    if (work.large) drop_large(work);
+    item_done();
+  }
+  if (work.large) announce();
+}
+
+void Bring::offered(const Work& work, const file::Offered& offered) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!large_ || !is_current(work)) return;
+    large_->ranges = RangesLeft(large_->version().size, offered.there);
+    large_->step = LargeSource::Step::sending;
+    count().there += offered.there;
+    count().discarded += offered.discarded;
+  }
+  announce();
+}
+
+void Bring::offer_again(const Work& work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!large_ || !is_current(work)) return;
+    large_->step = LargeSource::Step::to_offer;
+    large_->id = 0;
+  }
+  announce();
+}
+
+void Bring::finished(const Work& work) {
+  moved(work.range.size);
+  bool complete = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!large_ || !is_current(work)) return;
+    large_->ranges.finish(work.range);
+    complete = large_->ranges.complete();
+  }
+  if (complete) announce();
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocols/file/wire.hpp"
+#include "store/digest_worker.hpp"
+#include "transfer/large_source.hpp"
+#include "transfer/rate_limit.hpp"
+#include "transfer/source_files.hpp"
+#include "transfer/transfer.hpp"
+
+namespace joust::transfer {
+
+struct BringPlan {
+  std::vector<SourceItem> items{};
+  FileWishes wishes{};            // of the user: existing files, syncing
+  std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
+  unsigned most_retries = 8;
+};
+
+// The steps of sending files, and who takes which. Files of at most one range go whole, many of them without
+// waiting for answers. Larger ones are offered, one at a time, and all connections carry their ranges.
+class Bring : public Transfer {
+ public:
+  explicit Bring(BringPlan plan);
+  ~Bring() override;
+
+  std::unique_ptr<Session> open(const Opening& opening) override;
+
+  const FileWishes& wishes() const { return plan_.wishes; }
+  RateLimit& limit() { return limit_; }
+  // Of the last file that was stored.
+  std::optional<Digest> digest() const;
+
+  // For sessions. Any thread.
+  enum class Task : std::uint8_t { none, whole, offer, range, seal };
+  struct Work {
+    Task task = Task::none;
+    std::size_t item = 0;
+    bool again = false;  // whole: an earlier attempt may have succeeded
+    ByteRange range{};
+    std::shared_ptr<LargeSource> large{};  // offer, range, seal
+    std::uint64_t id = 0;                  // likewise, of the offer
+  };
+  // `only_whole`: the connection has answers to wait for, and takes nothing else beside.
+  Work next(bool only_whole);
+  void give_back(const Work& work);
+  const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
+  void stored(const Work& work, const Digest& digest);
+  void skipped(const Work& work);
+  void failed(const Work& work, const std::string& why);  // the other files go on
+  void offered(const Work& work, const file::Offered& offered);
+  void offer_again(const Work& work);  // the server does not know of it any more
+  void finished(const Work& work);     // a range
+
+ private:
+  Work next_item(bool only_whole);
+  Work next_of_large();
+  std::uint64_t largest_whole() const;  // bytes
+  bool begin_large(std::size_t item);
+  void item_done();
+  bool is_current(const Work& work) const { return work.large == large_ && work.id == large_->id; }
+  void drop_large(const Work& work);
+
+  const BringPlan plan_;
+  RateLimit limit_;
+  mutable std::mutex mutex_;
+  std::deque<Work> returned_;  // whole files
+  std::size_t next_ = 0;       // the first item that was never handed out
+  std::size_t left_ = 0;       // items that are not done
+  std::shared_ptr<LargeSource> large_;
+  std::optional<Digest> digest_;
+  DigestWorker worker_;  // destroyed first
+};
+
+}  // namespace joust::transfer

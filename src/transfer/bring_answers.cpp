@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// What the server says of the files that a connection brings.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/text.hpp"
+#include "transfer/bring_session.hpp"
+
+namespace joust::transfer {
+namespace {
+
+// A server may still hold what a lost connection has begun.
+constexpr Duration kAskAgain = std::chrono::milliseconds(250);
+constexpr unsigned kMostAttempts = 40;
+
+std::string with_remedy(std::string words, FileError error) {
+  if (error == FileError::exists) words += "; --overwrite replaces files, --skip-existing leaves them";
+  return words;
+}
+
+}  // namespace
+
+void BringSession::take(const file::Message& message, Time now) {
+  now_ = now;
+  if (std::holds_alternative<file::Working>(message.body)) return;
+  // An error that belongs to no request: the server ends the connection.
+  const auto* error = std::get_if<file::Error>(&message.body);
+  if (error != nullptr && message.request == 0) return lose(words_of("connection", error->refusal), now);
+  if (!pending_.empty()) return take_of_whole(message, now);
+  if (work_.task != Task::none && !waiting_ && message.request == request_)
+    return take_of_large(message, now);
+  lose("an answer nobody asked for", now);
+}
+
+void BringSession::take_of_whole(const file::Message& message, Time now) {
+  if (message.request != pending_.front().request) return lose("an answer nobody asked for", now);
+  const Pending pending = std::move(pending_.front());
+  pending_.pop_front();
+  if (const auto* error = std::get_if<file::Error>(&message.body))
+    return refused_whole(pending, error->refusal);
+  if (const auto* stored = std::get_if<file::Stored>(&message.body);
+      stored != nullptr && stored->complete && stored->digest == pending.digest)
+    return bring_.stored(pending.work, pending.digest);
+  if (const auto* offered = std::get_if<file::Offered>(&message.body); offered != nullptr && offered->skipped)
+    return bring_.skipped(pending.work);
+  const auto* facts = std::get_if<file::Facts>(&message.body);
+  const std::string& name = bring_.item(pending.work.item).name;
+  if (pending.asked && facts != nullptr)
+    return facts->digest == pending.digest ? bring_.stored(pending.work, pending.digest)
+                                           : refused_whole({.work = pending.work}, {FileError::exists, ""});
+  bring_.give_back(pending.work);
+  lose(printable(name) + ": a frame that is no answer", now);
+}
+
+// A file that was brought again after a lost connection may be the one that is there.
+void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
+  const std::string& name = bring_.item(pending.work.item).name;
+  if (refusal.error == FileError::exists && pending.work.again && !pending.asked) {
+    Pending asked = pending;
+    asked.work.again = false;
+    asked.asked = true;
+    asked.request = ++request_;
+    outgoing().message({request_, file::Query{name, true}});
+    pending_.push_back(std::move(asked));
+    return;
+  }
+  bring_.failed(pending.work, with_remedy(words_of(name, refusal), refusal.error));
+}
+
+void BringSession::take_of_large(const file::Message& message, Time now) {
+  if (const auto* error = std::get_if<file::Error>(&message.body)) return refused_large(error->refusal, now);
+  const auto* stored = std::get_if<file::Stored>(&message.body);
+  if (const auto* offered = std::get_if<file::Offered>(&message.body);
+      offered != nullptr && work_.task == Task::offer && offered->there <= work_.large->version().size) {
+    const Bring::Work work = std::exchange(work_, {});
+    return offered->skipped ? bring_.skipped(work) : bring_.offered(work, *offered);
+  }
+  if (stored != nullptr && work_.task == Task::range && !sending_ &&
+      stored->range.offset == work_.range.offset && stored->range.size == work_.range.size)
+    return bring_.finished(std::exchange(work_, {}));
+  if (stored != nullptr && work_.task == Task::seal && stored->complete &&
+      stored->digest == work_.large->digest()) {
+    const Bring::Work work = std::exchange(work_, {});
+    return bring_.stored(work, *stored->digest);
+  }
+  lose("a frame that is no answer", now);
+}
+
+void BringSession::refused_large(const FileRefusal& refusal, Time now) {
+  if (std::exchange(sending_, false))  // the rest of the range is not wanted
+    outgoing().message({request_, file::Error{{FileError::given_up, ""}}});
+  left_ = {};
+  const bool held = refusal.error == FileError::busy || refusal.error == FileError::overlap;
+  if (held && ++attempts_ < kMostAttempts) {
+    waiting_ = true;
+    again_at_ = now + kAskAgain;
+    return;
+  }
+  const Bring::Work work = std::exchange(work_, {});
+  if (refusal.error == FileError::not_found && work.task != Task::offer) return bring_.offer_again(work);
+  const std::string& name = bring_.item(work.item).name;
+  bring_.failed(work, with_remedy(words_of(name, refusal), refusal.error));
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/bring_session.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "session/least_rate.hpp"
+
+namespace joust::transfer {
+namespace {
+
+constexpr std::size_t kMostPending = 256;          // whole files on their way
+constexpr std::uint64_t kMostWaiting = 512 << 10;  // bytes of them that are not sent
+
+}  // namespace
+
+BringSession::~BringSession() {
+  give_back_work();
+}
+
+bool BringSession::busy() const {
+  return !pending_.empty() || (work_.task != Task::none && !waiting_);
+}
+
+void BringSession::give_back_work() {
+  for (const Pending& pending : std::exchange(pending_, {})) bring_.give_back(pending.work);
+  if (work_.task != Task::none) bring_.give_back(std::exchange(work_, {}));
+}
+
+std::optional<Time> BringSession::due() const {
+  const auto again = waiting_ ? std::optional(again_at_) : std::nullopt;
+  const bool limited = go_on_at_ > now_ && outgoing().waiting() == 0;
+  return limited ? earlier(again, go_on_at_) : again;
+}
+
+bool BringSession::may_begin() const {
+  return work_.task == Task::none && pending_.size() < kMostPending && outgoing().waiting() < kMostWaiting &&
+         go_on_at_ <= now_;
+}
+
+void BringSession::proceed(Time now) {
+  now_ = now;
+  if (waiting_ && now >= again_at_) {
+    waiting_ = false;
+    begin_large(now);
+  }
+  send_range();
+  while (may_begin() && !bring_.over()) {
+    Bring::Work work = bring_.next(!pending_.empty());
+    if (work.task == Task::none) return;
+    begin(std::move(work), now);
+  }
+}
+
+void BringSession::begin(Bring::Work work, Time now) {
+  if (!busy()) alive(now);
+  if (work.task == Task::whole) return begin_whole(work, now);
+  work_ = std::move(work);
+  attempts_ = 0;
+  begin_large(now);
+}
+
+FileWishes BringSession::wishes_of(const FileVersion& version) const {
+  FileWishes wishes = bring_.wishes();
+  wishes.modified_ns = version.modified_ns;
+  wishes.mode = version.mode;
+  return wishes;
+}
+
+// Read twice at most: a file that changes while it is read is read once more.
+void BringSession::begin_whole(const Bring::Work& work, Time now) {
+  const std::string& path = bring_.item(work.item).path;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto source = open_source(path);
+    if (!source) return bring_.failed(work, source.error());
+    if (source->version.size > kRangeBytes) break;
+    const auto content = read_whole(*source);
+    if (!content)
+      return bring_.failed(work, fmt::format("{}: {}", printable(path), std::strerror(content.error())));
+    if (*content) return send_whole(work, source->version, **content, now);
+  }
+  bring_.failed(work, printable(path) + ": changes while it is read");
+}
+
+// One piece of output: the head, the data between its frames, and the end.
+void BringSession::send_whole(const Bring::Work& work, const FileVersion& version, Bytes content, Time now) {
+  Digester digester;
+  digester.add(content);
+  Pending pending{.request = ++request_, .work = work, .digest = digester.value()};
+  std::vector<std::byte> bytes;
+  bytes.reserve(content.size() + 256 + bring_.item(work.item).name.size());
+  const auto add = [&](Bytes more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
+  add(file::encode({request_, file::Whole{version.size, pending.digest, wishes_of(version),
+                                          bring_.item(work.item).name}}));
+  for (Bytes rest = content; !rest.empty();) {
+    const Bytes part = rest.first(std::min<std::size_t>(rest.size(), file::kLargestData));
+    add(file::encode({request_, file::Data{static_cast<std::uint32_t>(part.size())}}));
+    add(part);
+    rest = rest.subspan(part.size());
+  }
+  add(file::encode({request_, file::End{content.size(), std::nullopt}}));
+  outgoing().bytes(request_, std::move(bytes));
+  pending_.push_back(std::move(pending));
+  if (bring_.limit().applies()) go_on_at_ = bring_.limit().reserve(content.size(), now);
+}
+
+void BringSession::begin_large(Time now) {
+  alive(now);
+  const FileVersion& version = work_.large->version();
+  const std::string& name = bring_.item(work_.item).name;
+  if (work_.task == Task::offer) {
+    FileWishes wishes = wishes_of(version);
+    wishes.source = version.device * 31 + version.inode;
+    outgoing().message({++request_, file::Offer{version.size, work_.id, wishes, name}});
+  } else if (work_.task == Task::range) {
+    left_ = work_.range;
+    sending_ = true;
+    outgoing().message({++request_, file::UploadRange{version.size, work_.range, work_.id, std::nullopt,
+                                                      false, name, true}});
+    send_range();
+  } else {
+    seal();
+  }
+}
+
+void BringSession::seal() {
+  const std::string& path = bring_.item(work_.item).path;
+  const auto digest = work_.large->digest();
+  std::string why;
+  if (!digest) why = printable(path) + ": cannot be read to its end";
+  if (work_.large->has_changed()) why = printable(path) + ": has changed while it was sent; send it again";
+  if (!why.empty()) return bring_.failed(std::exchange(work_, {}), why);
+  outgoing().message(
+      {++request_, file::Seal{work_.large->version().size, work_.id, digest, bring_.item(work_.item).name}});
+}
+
+void BringSession::send_range() {
+  if (!sending_) return;
+  const auto& file = work_.large->file();
+  RateLimit& limit = bring_.limit();
+  if (!limit.applies()) {
+    left_ = outgoing().data_ahead(request_, file, left_);
+  } else if (left_.size > 0 && outgoing().waiting() < limit.portion() && now_ >= go_on_at_) {
+    const ByteRange part{left_.offset, std::min(left_.size, limit.portion())};
+    go_on_at_ = limit.reserve(part.size, now_);
+    outgoing().data(request_, file, part);
+    left_ = {part.end(), left_.size - part.size};
+  }
+  if (left_.size > 0 || !outgoing().has_room()) return;
+  outgoing().message({request_, file::End{work_.range.size, std::nullopt}});
+  sending_ = false;
+}
+
+void BringSession::more_room(std::size_t sent) {
+  bring_.count().sent.fetch_add(sent, std::memory_order_relaxed);
+  send_range();
+}
+
+// The frame that was announced cannot be completed, so the connection ends here.
+void BringSession::on_source_failed(int error, Time now) {
+  const std::string& path = bring_.item(work_.item).path;
+  const std::string why = error == 0 ? "has become shorter while it was sent" : std::strerror(error);
+  if (work_.task == Task::range) bring_.failed(std::exchange(work_, {}), printable(path) + ": " + why);
+  lose({Stage::send, error, printable(path)}, now);
+}
+
+}  // namespace joust::transfer

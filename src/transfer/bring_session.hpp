@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+
+#include "transfer/bring.hpp"
+#include "transfer/transfer_session.hpp"
+
+namespace joust::transfer {
+
+// One connection that brings files.
+class BringSession : public TransferSession {
+ public:
+  explicit BringSession(Bring& bring) : TransferSession(bring), bring_(bring) {}
+  ~BringSession() override;
+
+ private:
+  using Task = Bring::Task;
+
+  void proceed(Time now) override;
+  void take(const file::Message& message, Time now) override;
+  void give_back_work() override;
+  bool busy() const override;
+  void more_room(std::size_t sent) override;
+  std::optional<Time> due() const override;
+  void on_source_failed(int error, Time now) override;
+
+  // A whole file whose answer is awaited.
+  struct Pending {
+    std::uint32_t request = 0;
+    Bring::Work work{};
+    Digest digest{};
+    bool asked = false;  // what the server has under that name
+  };
+
+  bool may_begin() const;
+  void begin(Bring::Work work, Time now);
+  void begin_whole(const Bring::Work& work, Time now);
+  void send_whole(const Bring::Work& work, const FileVersion& version, Bytes content, Time now);
+  void begin_large(Time now);
+  void seal();
+  void send_range();
+  FileWishes wishes_of(const FileVersion& version) const;
+
+  void take_of_whole(const file::Message& message, Time now);
+  void refused_whole(const Pending& pending, const FileRefusal& refusal);
+  void take_of_large(const file::Message& message, Time now);
+  void refused_large(const FileRefusal& refusal, Time now);
+
+  Bring& bring_;
+  std::deque<Pending> pending_;
+  Bring::Work work_{};  // of a large file
+  std::uint32_t request_ = 0;
+  ByteRange left_{};      // of the range, not sent yet
+  bool sending_ = false;  // the end of the range has not been written
+  bool waiting_ = false;  // for again_at_, to ask once more
+  unsigned attempts_ = 0;
+  Time again_at_{};
+  Time go_on_at_{};  // by the limit of the rate
+  Time now_{};
+};
+
+}  // namespace joust::transfer

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/fetch.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "store/directory_tree.hpp"
+#include "transfer/fetch_session.hpp"
+
+namespace joust::transfer {
+namespace {
+
+// The file system's own limits count here, and no other.
+StorageRules rules_of(const FetchPlan& plan) {
+  return {.existing = Existing::replace,
+          .largest_file = UINT64_MAX,
+          .most_stored = UINT64_MAX,
+          .write = plan.write};
+}
+
+// Tells the files of one size and time apart: of other names, and of other servers.
+std::uint64_t source_number(const FetchPlan& plan) {
+  Digester digester;
+  digester.add(as_bytes(plan.name));
+  const Digest digest = digester.value();
+  std::uint64_t number = 0;
+  std::memcpy(&number, digest.data(), sizeof number);
+  return number ^ mixed(plan.server);
+}
+
+}  // namespace
+
+Fetch::Fetch(const FetchPlan& plan)
+    : Transfer(plan.most_retries),
+      plan_(plan),
+      storage_(std::make_unique<DirectoryTree>(plan.folder), rules_of(plan)) {}
+
+std::unique_ptr<Session> Fetch::open(const Opening& /*opening*/) {
+  return std::make_unique<FetchSession>(*this);
+}
+
+std::optional<Digest> Fetch::fetched() const {
+  const std::lock_guard lock(mutex_);
+  return fetched_;
+}
+
+std::optional<file::Facts> Fetch::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+std::optional<Digest> Fetch::expected() const {
+  const std::lock_guard lock(mutex_);
+  return digest_;
+}
+
+Fetch::Work Fetch::next() {
+  const std::lock_guard lock(mutex_);
+  if (!facts_) return {std::exchange(asked_, true) ? Task::none : Task::ask};
+  if (!upload_) return {};
+  if (!recalled_ && !std::exchange(recalling_, true)) return {Task::recall, {}, upload_};
+  // On a connection of its own, so that the server makes it while the ranges come.
+  if (!digest_ && !std::exchange(asked_digest_, true)) return {Task::digest};
+  if (!recalled_) return {};
+  if (const auto range = ranges_.take()) return {Task::range, *range, upload_};
+  if (ranges_.complete() && digest_ && !std::exchange(checking_, true)) return {Task::check, {}, upload_};
+  return {};
+}
+
+void Fetch::give_back(const Work& work) {
+  if (work.task == Task::range) work.into->give_back(work.range);
+  const std::lock_guard lock(mutex_);
+  if (work.task == Task::ask) asked_ = false;
+  if (work.task == Task::recall) recalling_ = false;
+  if (work.task == Task::digest) asked_digest_ = false;
+  if (work.task == Task::range) ranges_.give_back(work.range);
+  if (work.task == Task::check) checking_ = false;
+}
+
+void Fetch::learned(const file::Facts& facts) {
+  {
+    const std::lock_guard lock(mutex_);
+    facts_ = facts;
+    digest_ = facts.digest;
+    count().total = facts.size;
+  }
+  if (plan_.only_asks) return end();
+  make_file(facts);
+  announce();
+}
+
+void Fetch::make_file(const file::Facts& facts) {
+  FileWishes wishes = plan_.wishes;
+  wishes.modified_ns = facts.modified_ns;
+  wishes.mode = facts.mode.value_or(0644);
+  wishes.outlives = true;
+  wishes.source = source_number(plan_);
+  auto upload = storage_.upload({.name = plan_.file, .size = facts.size, .id = 1, .wishes = wishes});
+  if (!upload) {
+    if (upload.error().error == FileError::exists && plan_.wishes.skips_existing) {
+      ++count().skipped;
+      return end();
+    }
+    std::string why =
+        fmt::format("{}/{}: {}", plan_.folder, printable(plan_.file), error_name(upload.error().error));
+    if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
+    if (upload.error().error == FileError::exists) why += "; --overwrite replaces it";
+    return give_up(why);
+  }
+  const std::lock_guard lock(mutex_);
+  upload_ = std::move(*upload);
+}
+
+void Fetch::recalled(const Upload::Recall& recall) {
+  {
+    const std::lock_guard lock(mutex_);
+    recalled_ = true;
+    ranges_ = RangesLeft(facts_->size, recall.verified);
+    count().there = recall.verified;
+    count().discarded = recall.discarded;
+  }
+  announce();
+}
+
+void Fetch::learned_digest(const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  digest_ = digest;
+}
+
+void Fetch::finished(ByteRange range) {
+  bool complete = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ranges_.finish(range);
+    complete = ranges_.complete();
+  }
+  if (complete) announce();
+}
+
+void Fetch::checked(const FileAnswer<Upload::Check>& check) {
+  if (!check)
+    return give_up(fmt::format("{}: {} ({}); nothing was kept", printable(plan_.file),
+                               error_name(check.error().error), check.error().text));
+  {
+    const std::lock_guard lock(mutex_);
+    fetched_ = check->digest;
+  }
+  ++count().files;
+  end();
+}
+
+void Fetch::give_up(const std::string& why) {
+  ++count().failed;
+  complain(why);
+  end();
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "protocols/file/wire.hpp"
+#include "store/tree_storage.hpp"
+#include "transfer/ranges.hpp"
+#include "transfer/transfer.hpp"
+
+namespace joust::transfer {
+
+// A file to be fetched, and where it goes.
+struct FetchPlan {
+  std::string name;          // on the server
+  std::string folder = ".";  // here
+  std::string file;          // in that folder
+  std::uint64_t server = 0;  // tells servers apart
+  FileWishes wishes{};       // of the user: existing files, syncing
+  FileWrite write = FileWrite::write;
+  unsigned most_retries = 8;
+  bool only_asks = false;  // a rehearsal: nothing is made here
+};
+
+// The steps of fetching one file, and who takes which.
+class Fetch : public Transfer {
+ public:
+  // Throws std::system_error if there is no such folder.
+  explicit Fetch(const FetchPlan& plan);
+
+  std::unique_ptr<Session> open(const Opening& opening) override;
+
+  const FetchPlan& plan() const { return plan_; }
+  // The digest of a file that was fetched, and of no other.
+  std::optional<Digest> fetched() const;
+  std::optional<file::Facts> facts() const;
+  std::optional<Digest> expected() const;  // the server's
+
+  // For sessions. Any thread.
+  enum class Task : std::uint8_t {
+    none,    // wait for an announcement
+    ask,     // for the facts
+    recall,  // what an earlier attempt has left, here
+    digest,  // ask for the digest of the whole
+    range,   // fetch one
+    check,   // the whole, here
+  };
+  struct Work {
+    Task task = Task::none;
+    ByteRange range{};
+    std::shared_ptr<Upload> into{};
+  };
+  Work next();
+  void give_back(const Work& work);
+  void learned(const file::Facts& facts);
+  void recalled(const Upload::Recall& recall);
+  void learned_digest(const Digest& digest);
+  void finished(ByteRange range);
+  void checked(const FileAnswer<Upload::Check>& check);
+  void give_up(const std::string& why);
+
+ private:
+  void make_file(const file::Facts& facts);
+
+  const FetchPlan plan_;
+  TreeStorage storage_;
+  mutable std::mutex mutex_;
+  std::optional<file::Facts> facts_;
+  std::optional<Digest> digest_, fetched_;
+  std::shared_ptr<Upload> upload_;
+  RangesLeft ranges_;
+  bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;
+};
+
+}  // namespace joust::transfer

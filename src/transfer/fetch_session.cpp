@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/fetch_session.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace joust::transfer {
+namespace {
+
+constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
+
+}  // namespace
+
+FetchSession::~FetchSession() {
+  give_back_work();
+}
+
+bool FetchSession::busy() const {
+  return work_.task == Task::ask || work_.task == Task::digest || work_.task == Task::range;
+}
+
+std::optional<Time> FetchSession::due() const {
+  const bool here = work_.task == Task::recall || work_.task == Task::check;
+  return here ? std::optional(next_slice_) : std::nullopt;
+}
+
+void FetchSession::give_back_work() {
+  if (work_.task != Task::none) fetch_.give_back(work_);
+  done();
+}
+
+void FetchSession::proceed(Time now) {
+  while (work_.task == Task::none && !fetch_.over()) {
+    work_ = fetch_.next();
+    if (work_.task == Task::none) return;
+    begin(now);
+  }
+  next_slice_ = now;
+  if (work_.task == Task::recall) recall();
+  if (work_.task == Task::check) check();
+}
+
+void FetchSession::begin(Time now) {
+  alive(now);
+  found_ = false;
+  const std::string& name = fetch_.plan().name;
+  if (work_.task == Task::ask || work_.task == Task::digest)
+    outgoing().message({++request_, file::Query{name, work_.task == Task::digest}});
+  if (work_.task == Task::check && !work_.into->over())
+    if (const auto sealed = work_.into->seal(fetch_.expected()); !sealed) fetch_.give_up(sealed.error().text);
+  if (work_.task == Task::range) begin_range();
+}
+
+void FetchSession::begin_range() {
+  const Fetch::Work work = work_;
+  left_ = work.range;
+  auto taken = work.into->take(work.range);
+  if (!taken) done();
+  if (taken) taken = work.into->make_room(work.range);
+  if (taken) {
+    outgoing().message({++request_, file::Fragment{work.range, fetch_.plan().name}});
+    return;
+  }
+  fetch_.give_up(fmt::format("{}: {} ({})", printable(fetch_.plan().file), error_name(taken.error().error),
+                             taken.error().text));
+}
+
+void FetchSession::recall() {
+  const Upload::Recall recall = work_.into->recall();
+  if (!recall.complete) return;
+  done();
+  fetch_.recalled(recall);
+}
+
+void FetchSession::check() {
+  const auto check = work_.into->check();
+  if (check && check->waits) next_slice_ += kLookForDisk;
+  if (check && !check->digest) return;
+  done();
+  fetch_.checked(check);
+}
+
+void FetchSession::take(const file::Message& message, Time now) {
+  if (!busy() || message.request != request_) return lose("an answer nobody asked for", now);
+  if (const auto* error = std::get_if<file::Error>(&message.body))
+    return fetch_.give_up(words_of(fetch_.plan().name, error->refusal));
+  if (std::holds_alternative<file::Working>(message.body)) return;
+  if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);
+  if (const auto* data = std::get_if<file::Data>(&message.body)) return take_data(*data, now);
+  if (const auto* end = std::get_if<file::End>(&message.body)) return take_end(*end, now);
+  lose("a frame that is no answer", now);
+}
+
+void FetchSession::take_facts(const file::Facts& facts, Time now) {
+  if (found_) return lose("a frame that is no answer", now);
+  if (work_.task == Task::ask) {
+    done();
+    return fetch_.learned(facts);
+  }
+  const auto known = fetch_.facts();
+  if (facts.size != known->size || facts.modified_ns != known->modified_ns)
+    return fetch_.give_up(fmt::format("{}: the file has changed on the server meanwhile; fetch it again",
+                                      printable(fetch_.plan().name)));
+  found_ = true;
+  if (work_.task != Task::digest) return;
+  if (!facts.digest) return lose("the server gives no digest", now);
+  done();
+  fetch_.learned_digest(*facts.digest);
+}
+
+void FetchSession::take_data(const file::Data& data, Time now) {
+  if (work_.task != Task::range || !found_ || data.size == 0 || data.size > left_.size)
+    return lose("bytes nobody asked for", now);
+  receive_data(data.size);
+}
+
+void FetchSession::take_end(const file::End& end, Time now) {
+  if (work_.task != Task::range || !found_ || left_.size > 0 || end.size != work_.range.size)
+    return lose("the answer ends too early", now);
+  const ByteRange range = work_.range;
+  work_.into->finish(range);
+  done();
+  fetch_.finished(range);
+}
+
+FileRange FetchSession::store() const {
+  return {&work_.into->file(), left_.offset, data_left()};
+}
+
+void FetchSession::on_stored(std::size_t n, Bytes seen, Time now) {
+  work_.into->stored({left_.offset, n}, seen);
+  left_ = {left_.offset + n, left_.size - n};
+  data_stored(n);
+  fetch_.moved(n);
+  alive(now);
+}
+
+void FetchSession::on_store_failed(int error, Time /*now*/) {
+  receive_data(0);
+  fetch_.give_up(
+      fmt::format("{}: cannot be written: {}", printable(fetch_.plan().file), std::strerror(error)));
+}
+
+}  // namespace joust::transfer

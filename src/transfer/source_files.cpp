@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/source_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "base/check.hpp"
+#include "base/text.hpp"
+#include "store/file_version.hpp"
+#include "store/name.hpp"
+
+namespace joust::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string joined(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : folder + "/" + name;
+}
+
+// "a/b", "a/b/" and "a/b/." all end in b; ".." and "/" have no name of their own.
+std::string last_part(const std::string& path) {
+  fs::path normal = fs::path(path).lexically_normal();
+  if (!normal.has_filename()) normal = normal.parent_path();
+  const std::string last = normal.filename().string();
+  return last == "." || last == ".." || last == "/" ? "" : last;
+}
+
+// "a FIFO", for a note.
+std::string_view kind_of(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::symlink:
+      return "a symbolic link";
+    case fs::file_type::fifo:
+      return "a FIFO";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block:
+      return "a device";
+    default:
+      return "no regular file";
+  }
+}
+
+class Collector {
+ public:
+  explicit Collector(SourceList& list) : list_(list) {}
+
+  std::string add_file(const std::string& path, const std::string& name) {
+    if (const auto objection = objection_to(name); !objection.empty())
+      return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(name), objection);
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0)
+      return fmt::format("{}: {}", printable(path), std::strerror(errno));
+    if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
+    SourceItem item{.path = path, .name = name};
+    item.version.size = static_cast<std::uint64_t>(facts.st_size);
+    list_.bytes += item.version.size;
+    list_.items.push_back(std::move(item));
+    return {};
+  }
+
+  // In the order of their names, so that two runs send in the same order.
+  void add_directory(const std::string& path, const std::string& name) {
+    std::error_code error;
+    std::vector<fs::directory_entry> entries;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+      entries.push_back(*at);
+    if (error) return leave_out(path, error.message());
+    std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
+    for (const fs::directory_entry& entry : entries) add_entry(entry, name);
+  }
+
+ private:
+  void add_entry(const fs::directory_entry& entry, const std::string& folder) {
+    const std::string path = entry.path().string(), name = joined(folder, entry.path().filename().string());
+    std::error_code error;
+    const fs::file_type type = entry.symlink_status(error).type();
+    if (error) return leave_out(path, error.message());
+    if (type == fs::file_type::directory) return add_directory(path, name);
+    if (type != fs::file_type::regular) return leave_out(path, std::string(kind_of(type)));
+    if (const std::string objection = add_file(path, name); !objection.empty())
+      list_.notes.push_back("left out: " + objection);
+  }
+  void leave_out(const std::string& path, const std::string& why) {
+    list_.notes.push_back(fmt::format("left out: {}: {}", printable(path), why));
+  }
+
+  SourceList& list_;
+};
+
+}  // namespace
+
+std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
+                                                    const std::string& folder) {
+  SourceList list;
+  Collector collector(list);
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const std::string last = last_part(path);
+    if (fs::is_directory(path, error)) {
+      if (!recursive) return std::unexpected(printable(path) + ": is a directory: -r sends what is below it");
+      collector.add_directory(path, last.empty() ? folder : joined(folder, last));
+    } else if (const auto objection = collector.add_file(path, joined(folder, last)); !objection.empty()) {
+      return std::unexpected(objection);
+    }
+  }
+  return list;
+}
+
+std::expected<OpenSource, std::string> open_source(const std::string& path) {
+  // O_NONBLOCK: a FIFO may have taken the file's place, and opening it must not wait for a writer.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat facts {};
+  if (!fd.is_open() || ::fstat(fd.get(), &facts) != 0)
+    return std::unexpected(fmt::format("{}: {}", printable(path), std::strerror(errno)));
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(printable(path) + ": is no regular file");
+  const FileVersion version = version_of(fd.get());
+  return OpenSource{std::move(fd), version};
+}
+
+// One byte more is asked for, to notice that the file has grown.
+std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source) {
+  thread_local std::vector<std::byte> buffer;
+  const std::size_t size = source.version.size;
+  buffer.resize(std::max(buffer.size(), size + 1));
+  std::size_t done = 0;
+  while (done <= size) {
+    const ssize_t n = retry_interrupted(
+        [&] { return ::pread(source.fd.get(), &buffer[done], size + 1 - done, static_cast<off_t>(done)); });
+    if (n < 0) return std::unexpected(errno);
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  const FileVersion now = version_of(source.fd.get());
+  if (done != size || now.modified_ns != source.version.modified_ns) return std::nullopt;
+  return Bytes(buffer).first(size);
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "store/storage.hpp"
+
+namespace joust::transfer {
+
+// A local file to be sent, and its name on the server.
+struct SourceItem {
+  std::string path;
+  std::string name;
+  FileVersion version{};  // when it was found
+};
+
+struct SourceList {
+  std::vector<SourceItem> items{};
+  std::vector<std::string> notes{};  // what was left out, and why
+  std::uint64_t bytes = 0;
+};
+
+// The files that these paths name; with `recursive` those below directories too. Links below a directory are
+// not followed, and neither FIFOs nor devices are opened: a note says so. `folder` is put before each name.
+// The error says what cannot be sent.
+std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
+                                                    const std::string& folder);
+
+// Opens a regular file for reading. The error is for people.
+struct OpenSource {
+  Fd fd;
+  FileVersion version{};
+};
+std::expected<OpenSource, std::string> open_source(const std::string& path);
+
+// All of a small file, in memory that lives until the next call of the thread. Nothing if it has changed
+// since it was opened; the error is an errno.
+std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source);
+
+}  // namespace joust::transfer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/transfer.hpp"
+
+#include <algorithm>
+
+#include "connection/tally.hpp"
+
+namespace joust::transfer {
+namespace {
+
+constexpr Duration kFirstPause = std::chrono::milliseconds(50);
+constexpr unsigned kMostDoublings = 5;
+constexpr Duration kIdlePause = std::chrono::seconds(1);
+
+}  // namespace
+
+void Transfer::connected() {
+  ++counts_.connections;
+  const std::lock_guard lock(mutex_);
+  was_connected_ = true;
+}
+
+void Transfer::moved(std::uint64_t bytes) {
+  counts_.moved.fetch_add(bytes, std::memory_order_relaxed);
+  if (in_a_row_.load(std::memory_order_relaxed) > 0) in_a_row_ = 0;
+}
+
+// A server that was never reached is no lost one: the address is wrong, or nobody is there.
+void Transfer::not_opened(const Failure& failure, Time now) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    first = !was_connected_;
+  }
+  if (!first) return lost(failure, false, now);
+  complain(describe(failure));
+  end();
+}
+
+// Connections that are lost together count once: those of a server that ends, and those that it refuses until
+// it is there again.
+void Transfer::lost(const Failure& failure, bool idle, Time now) {
+  if (over()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    const bool again = !idle && now >= next_dial_;
+    if (!again || in_a_row_ < most_retries_) {
+      if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);
+      if (again) next_dial_ = now + kFirstPause * (1U << std::min<unsigned>(in_a_row_++, kMostDoublings));
+      ++waiting_;
+      ++counts_.retries;
+      return;
+    }
+  }
+  complain(describe(failure));
+  end();
+}
+
+std::optional<Redial> Transfer::redial(Time now) {
+  if (over()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (waiting_ == 0) return std::nullopt;
+  if (now >= next_dial_) {
+    --waiting_;
+    return Redial{.at = now};
+  }
+  return Redial{.at = next_dial_};
+}
+
+void Transfer::complain(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (complaints_.size() < kMostComplaints && std::ranges::find(complaints_, text) == complaints_.end())
+    complaints_.push_back(text);
+}
+
+void Transfer::note(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (notes_.size() < kMostComplaints) notes_.push_back(text);
+}
+
+std::vector<std::string> Transfer::complaints() const {
+  const std::lock_guard lock(mutex_);
+  return complaints_;
+}
+
+std::vector<std::string> Transfer::notes() const {
+  const std::lock_guard lock(mutex_);
+  return notes_;
+}
+
+void Transfer::end() {
+  over_.store(true, std::memory_order_release);
+  announce();
+}
+
+}  // namespace joust::transfer

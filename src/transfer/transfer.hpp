@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joust/service.hpp"
+
+// The file tool's client side: services and sessions that speak the file protocol over any stream engine.
+namespace joust::transfer {
+
+inline constexpr std::uint64_t kRangeBytes =
+    8 << 20;  // of a large file: the most that one connection takes at a time
+
+// How far a transfer is. Written by its sessions, read by whoever shows it.
+struct Counts {
+  std::atomic<std::uint64_t> total{0};      // bytes of all files, as far as they are known
+  std::atomic<std::uint64_t> there{0};      // of them, left by an earlier attempt
+  std::atomic<std::uint64_t> moved{0};      // of them, by this one
+  std::atomic<std::uint64_t> sent{0};       // by this one, with all that is said beside
+  std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt: of another source, or damaged
+  std::atomic<std::uint64_t> files{0}, skipped{0}, failed{0};  // done
+  std::atomic<std::uint64_t> connections{0}, retries{0};
+};
+
+// What the connections of one transfer share: whether it goes on, and which lost connections are dialled
+// again. Any thread.
+class Transfer : public Service {
+ public:
+  // After so many losses in a row, without a byte of a file between them, the transfer is given up.
+  explicit Transfer(unsigned most_retries) : most_retries_(most_retries) {}
+
+  Publications* publications() override { return &publications_; }
+  void not_opened(const Failure& failure, Time now) override;
+  std::optional<Redial> redial(Time now) override;
+
+  const Counts& counts() const { return counts_; }
+  // Nothing is left to be done, or the transfer was given up.
+  bool over() const { return over_.load(std::memory_order_acquire); }
+  // What went wrong, for people; empty if nothing did.
+  std::vector<std::string> complaints() const;
+  std::vector<std::string> notes() const;
+
+  // For sessions.
+  Counts& count() { return counts_; }
+  void connected();
+  void moved(std::uint64_t bytes);
+  // `idle`: it had nothing to do, so that a server may well have closed it.
+  void lost(const Failure& failure, bool idle, Time now);
+  void complain(const std::string& text);  // of one file: the others go on
+  void note(const std::string& text);
+  void end();  // the sessions end
+  void announce() { publications_.announce(); }
+
+ private:
+  static constexpr std::size_t kMostComplaints = 20;
+
+  const unsigned most_retries_;
+  Publications publications_;
+  Counts counts_;
+  std::atomic<bool> over_{false};
+  mutable std::mutex mutex_;
+  std::vector<std::string> complaints_, notes_;
+  unsigned waiting_ = 0;  // lost connections that are to be dialled again
+  std::atomic<unsigned> in_a_row_{0};
+  bool was_connected_ = false;
+  Time next_dial_{};
+};
+
+}  // namespace joust::transfer

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "joust/session.hpp"
+#include "protocols/file/outgoing.hpp"
+#include "protocols/file/wire.hpp"
+#include "transfer/transfer.hpp"
+
+namespace joust::transfer {
+
+// One connection of a transfer: what fetching and bringing have in common. It asks for work when it is idle,
+// and gives the work back when the connection is lost.
+class TransferSession : public Session, protected SessionFiles {
+ public:
+  explicit TransferSession(Transfer& transfer) : transfer_(transfer) {}
+
+  void on_open(Time now) override;
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_published(Time now) override;
+  void on_peer_finished(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+  void on_failure(const Failure& failure, Time now) override;
+
+  std::size_t output(std::span<Segment> into) const override {
+    return finished_ ? 0 : outgoing_.segments(into);
+  }
+  Want want() const override;
+  SessionFiles* files() override { return this; }
+  std::optional<Time> deadline() const override;
+  bool finished() const override { return finished_; }
+  bool gives_up() const override { return gives_up_; }
+  void consumed(std::size_t n) override;
+  void released(std::size_t n) override { outgoing_.released(n); }
+
+ protected:
+  // Begins what there is to do, if the connection is free for it. Called after every input.
+  virtual void proceed(Time now) = 0;
+  virtual void take(const file::Message& message, Time now) = 0;
+  // The work in hand is somebody else's now.
+  virtual void give_back_work() = 0;
+  virtual bool busy() const = 0;  // an answer is awaited
+  virtual void more_room(std::size_t /*sent*/) {}
+  virtual std::optional<Time> due() const { return std::nullopt; }  // of proceed(), beside inputs
+
+  FileRange store() const override { return {}; }
+  void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) override {}
+  void on_store_failed(int /*error*/, Time /*now*/) override {}
+  void on_source_failed(int /*error*/, Time /*now*/) override {}
+
+  Transfer& transfer() { return transfer_; }
+  file::Outgoing& outgoing() { return outgoing_; }
+  const file::Outgoing& outgoing() const { return outgoing_; }
+  void alive(Time now) { last_sign_ = now; }
+  void receive_data(std::uint64_t size) { data_left_ = size; }
+  std::uint64_t data_left() const { return data_left_; }
+  void data_stored(std::size_t n) { data_left_ -= n; }
+  // The connection is of no use any more; another one may take its place.
+  void lose(const Failure& failure, Time now);
+  void lose(std::string why, Time now) { lose({Stage::verify, 0, std::move(why)}, now); }
+
+ private:
+  void conclude(Time now);
+
+  Transfer& transfer_;
+  file::Decoder decoder_;
+  file::Outgoing outgoing_;
+  std::uint64_t data_left_ = 0;  // not received yet of the current data frame
+  bool finished_ = false;
+  bool gives_up_ = false;
+  bool sent_ = false;  // bytes have been sent since the last look
+  Time last_sign_{};   // of the peer, or of progress
+};
+
+// The server's words on a name, for people.
+std::string words_of(const std::string& name, const FileRefusal& refusal);
+
+}  // namespace joust::transfer

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Tokens and TLS of `receive`, `send` and `get`: who is let in, and what the network sees."""
+
+import os
+import re
+import shutil
+import socket
+import ssl
+import stat
+import subprocess
+import time
+import unittest
+
+from program import JOUST, PATIENCE_S, run
+from transferring import Proxy, Receiver, TransferCase
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+WAYS = ("on", "off")  # --tls
+
+
+class Secured(TransferCase):
+    def setUp(self):
+        super().setUp()
+        self.token = self.secret("token", TOKEN)
+
+    def secret(self, name, text, mode=0o600):
+        with open(self.path(name), "w", encoding="ascii") as file:
+            file.write(text + "\n")
+        os.chmod(self.path(name), mode)
+        return self.path(name)
+
+    def receiver(self, *arguments):
+        return Receiver(self.path("in"), "--token-file", self.token, *arguments)
+
+    def send(self, address, *arguments, **options):
+        return self.tell("send", self.make("file", 30_000_000), address, *arguments, **options)
+
+
+class Secure(Secured):
+    def test_files_arrive_both_ways_by_any_engine(self):
+        file = self.make("file", 20_000_000)
+        for tls in WAYS:
+            guard = ("--tls", tls, "--token-file", self.token)
+            for engine in ("epoll", "threads", "io-uring", "asio-coroutines"):
+                receiving = self.receiver("--tls", tls, "-e", engine)
+                with self.subTest(tls=tls, engine=engine), receiving as receiver:
+                    self.tell("send", file, receiver.address, "-e", engine, "--overwrite", *guard)
+                    self.same(file, self.path("in/file"))
+                    self.tell("get", f"{receiver.address}/file", "-e", engine, "--overwrite", *guard)
+                    self.same(file, self.path("out/file"))
+                    self.assertEqual("NOTHING IS ENCRYPTED" in self.said, tls == "off")
+
+    def test_nobody_gets_in_without_the_token(self):
+        other = self.secret("other", TOKEN[::-1])
+        for tls in WAYS:
+            with self.subTest(tls), self.receiver("--tls", tls) as receiver:
+                for guard in ((), ("--token-file", other, "--tls", tls),
+                              ("--token-file", self.token, "--tls", WAYS[tls == "on"])):  # fmt: skip
+                    self.send(receiver.address, *guard, "--retries", 1, code=1)
+                    self.assertEqual(os.listdir(self.path("in")), [])
+                    self.tell("get", f"{receiver.address}/file", *guard, "--retries", 1, code=1)
+                self.send(receiver.address, "--token-file", self.token, "--tls", tls)
+                os.remove(self.path("in/file"))
+
+    def test_a_client_tells_nothing_to_a_server_without_the_token(self):
+        with Receiver(self.path("in"), "--token-file", self.secret("other", TOKEN[::-1])) as receiver:
+            self.send(receiver.address, "--token-file", self.token, "--retries", 1, code=1)
+            self.assertIn("token", self.said)
+        self.assertEqual(os.listdir(self.path("in")), [])
+
+    def test_the_network_sees_neither_names_nor_bytes_nor_the_token(self):
+        seen = []
+
+        def listen(_number, _to_server, _at, data):
+            seen.append(data)
+            return data
+
+        self.make("file", 1)
+        with open(self.path("file"), "wb") as file:
+            file.write(b"a line that repeats itself\n" * 100_000)
+        with self.receiver() as receiver, Proxy(receiver.address, listen) as proxy:
+            self.tell("send", self.path("file"), f"{proxy.address}/nowhere-else", "--token-file", self.token)
+        wire = b"".join(seen)
+        self.assertGreater(len(wire), 2_600_000)
+        for secret in (b"repeats", b"nowhere-else", TOKEN.encode()):
+            self.assertNotIn(secret, wire)
+
+    def test_a_changed_bit_is_no_file(self):
+        def flip(number, to_server, at, data):
+            place = 5_000_000 - at
+            if to_server and number == 0 and 0 <= place < len(data):
+                return data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+            return data
+
+        with self.receiver() as receiver, Proxy(receiver.address, flip) as proxy:
+            told = self.send(proxy.address, "-c", 1, "--token-file", self.token)
+        self.assertGreater(told["retries"], 0)
+        self.same(self.path("file"), self.path("in/file"))
+
+    def test_the_token_may_come_by_a_variable(self):
+        with self.receiver() as receiver:
+            file = self.make("file", 1000)
+            done = subprocess.run([JOUST, "send", file, receiver.address], capture_output=True,
+                                  text=True, timeout=PATIENCE_S, check=False,
+                                  env=os.environ | {"JOUST_TOKEN": TOKEN})  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.same(file, self.path("in/file"))
+
+    def test_half_open_handshakes_do_not_stop_a_good_client(self):
+        with self.receiver() as receiver:
+            host, port = receiver.address.rsplit(":", 1)
+            crowd = [socket.create_connection((host, int(port))) for _ in range(1000)]
+            for number, each in enumerate(crowd):
+                each.send(b"\x16\x03\x01"[: number % 4])
+            begun = time.monotonic()
+            self.send(receiver.address, "--token-file", self.token)
+            self.assertLess(time.monotonic() - begun, 4, "the good client waited for the crowd")
+            end = time.monotonic() + PATIENCE_S
+            for each in crowd:  # all are shown the door by the deadline
+                each.settimeout(max(0.1, end - time.monotonic()))
+                try:
+                    while each.recv(100):
+                        pass
+                except ConnectionResetError:
+                    pass
+                each.close()
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_another_implementation_is_let_in_only_with_the_key(self):
+        with self.receiver() as receiver:
+            for key in ("00" * 32, TOKEN):
+                done = subprocess.run(
+                    ["openssl", "s_client", "-connect", receiver.address, "-tls1_3", "-psk", key,
+                     "-psk_identity", "joust"],
+                    input="", capture_output=True, text=True, timeout=PATIENCE_S, check=False)  # fmt: skip
+                self.assertNotIn("Reused, TLSv1.3", done.stdout)  # the key is derived from the token
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            host, port = receiver.address.rsplit(":", 1)
+            with socket.create_connection((host, int(port))) as plain:
+                with self.assertRaises((ssl.SSLError, OSError)):
+                    context.wrap_socket(plain).recv(1)
+
+
+class Tokens(Secured):
+    def test_a_new_token_is_for_its_owner_and_replaces_nothing(self):
+        path = self.path("new")
+        self.assertEqual(run("receive", "--new-token", path).returncode, 0)
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+        self.assertRegex(text, r"^[A-Za-z0-9_-]{43}\n$")
+        self.refused(run("receive", "--new-token", path), "already")
+        with open(path, encoding="ascii") as file:
+            self.assertEqual(file.read(), text)
+
+    def test_what_is_no_token_is_refused_and_not_repeated(self):
+        cases = [
+            (self.secret("short", "hunter2"), "128 bits"),
+            (self.secret("same", "ab" * 30), "not random"),
+            (self.secret("open", TOKEN, 0o644), "chmod 600"),
+            (self.path("missing"), "No such file"),
+            (self.path("in"), "no regular file"),
+        ]
+        for path, words in cases:
+            with self.subTest(path):
+                done = run("receive", "--into", self.path("in"), "--token-file", path)
+                self.refused(done, words)
+                self.assertNotIn("hunter2", done.stderr)
+
+    def test_other_machines_need_a_token(self):
+        for more in (["--listen", "0.0.0.0:0"], ["--listen", "[::]:0"], ["--public"]):
+            done = run("receive", "--into", self.path("in"), *more)
+            self.refused(done, "--token-file")
+            self.assertIn("--public", done.stderr)
+        with self.receiver("--public", "--listen", "0.0.0.0:0") as receiver:
+            port = re.sub(r".*:", "", receiver.address)
+            self.send(f"127.0.0.1:{port}", "--token-file", self.token)
+
+    def test_tls_without_a_token_is_refused(self):
+        self.refused(run("receive", "--tls", "on"), "needs a token")
+        self.refused(run("send", "a", "127.0.0.1:1", "--tls", "off"), "needs a token")
+
+
+if __name__ == "__main__":
+    unittest.main()

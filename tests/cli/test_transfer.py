@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""`receive`, `send` and `get`, as a user runs them."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+
+from program import CALCULATOR, TESTS, run
+from transferring import RANGE, SCHEMA, Receiver, TransferCase
+
+SIZES = [0, 1, 16_000, RANGE - 1, RANGE, RANGE + 1, 3 * RANGE, 40_000_000]
+
+
+class Transfer(TransferCase):
+    def test_files_of_every_size_arrive_with_time_and_mode(self):
+        with Receiver(self.path("in")) as receiver:
+            for i, size in enumerate(SIZES):
+                file = self.make(f"file{i}", size)
+                os.chmod(file, 0o640 + i % 8)
+                os.utime(file, ns=(1, 1_000_000_000_123_456_789 + i))
+                told = self.tell("send", file, receiver.address, "-c", 1 + i % 5)
+                self.assertEqual(told["bytes"]["moved"], size)
+                back = self.path(f"back{i}")
+                got = self.tell("get", f"{receiver.address}/file{i}", "-o", back, "-c", 1 + i % 3)
+                self.assertEqual(got["digest"], told["digest"])
+                for copy in (self.path(f"in/file{i}"), back):
+                    self.same(file, copy)
+                    facts = os.stat(copy)
+                    self.assertEqual(stat.S_IMODE(facts.st_mode), 0o640 + i % 8)
+                    self.assertEqual(facts.st_mtime_ns, 1_000_000_000_123_456_789 + i)
+            self.assertEqual(self.hidden("in") + self.hidden("."), [])
+
+    def test_any_stream_engine_does_it_on_either_side(self):
+        file = self.make("file", 20_000_000)
+        for engine in ("epoll", "poll", "select", "threads", "io-uring", "asio-pool", "coroutines"):
+            with self.subTest(engine), Receiver(self.path("in"), "-e", engine) as receiver:
+                self.tell("send", file, receiver.address, "-e", engine, "--overwrite")
+                self.same(file, self.path("in/file"))
+                self.tell("get", f"{receiver.address}/file", "-e", engine, "--overwrite")
+                self.same(file, self.path("out/file"))
+
+    def test_a_tree_arrives_without_what_is_no_file(self):
+        for name in ("tree/a", "tree/sub/b", "tree/sub/deep/c", "tree/sub/name with blanks"):
+            self.make(name, 1000 + len(name))
+        self.make("tree/sub/large", RANGE + 5)
+        os.symlink("/etc/passwd", self.path("tree/link"))
+        os.symlink("/etc", self.path("tree/folder"))
+        os.mkfifo(self.path("tree/fifo"))
+        with Receiver(self.path("in")) as receiver:
+            told = self.tell("send", "-r", self.path("tree") + "/", f"{receiver.address}/to/here")
+        self.assertEqual(told["files"], {"stored": 5, "skipped": 0, "failed": 0})
+        for name in ("a", "sub/b", "sub/deep/c", "sub/name with blanks", "sub/large"):
+            self.same(self.path("tree/" + name), self.path("in/to/here/tree/" + name))
+        self.assertEqual(sorted(os.listdir(self.path("in/to/here/tree"))), ["a", "sub"])
+        for word in ("link: a symbolic link", "folder: a symbolic link", "fifo: a FIFO"):
+            self.assertIn(word, self.said)
+
+    def test_many_small_files_arrive(self):
+        for i in range(600):
+            self.make(f"tree/{i % 7}/{i}", i * 37, i)
+        with Receiver(self.path("in")) as receiver:
+            told = self.tell("send", "-r", self.path("tree"), receiver.address, "-c", 3)
+        self.assertEqual(told["files"]["stored"], 600)
+        for i in range(600):
+            self.same(self.path(f"tree/{i % 7}/{i}"), self.path(f"in/tree/{i % 7}/{i}"))
+
+    def test_existing_files_stay_unless_told_otherwise(self):
+        for size in (100, RANGE + 100):
+            with self.subTest(size), Receiver(self.path("in")) as receiver:
+                old, new = self.make("in/file", size, 1), self.make("file", size, 2)
+                self.tell("send", new, receiver.address, code=1)
+                self.assertIn("--overwrite", self.said)
+                told = self.tell("send", new, receiver.address, "--skip-existing")
+                self.assertEqual(told["files"], {"stored": 0, "skipped": 1, "failed": 0})
+                self.make("wanted", size, 1)
+                self.same(old, self.path("wanted"))
+                self.tell("send", new, receiver.address, "--overwrite")
+                self.same(old, new)
+                here = self.make("out/file", 5)
+                self.tell("get", f"{receiver.address}/file", code=1)
+                self.assertEqual(os.path.getsize(here), 5)
+                self.tell("get", f"{receiver.address}/file", "--skip-existing")
+                self.assertEqual(os.path.getsize(here), 5)
+                self.tell("get", f"{receiver.address}/file", "--overwrite")
+                self.same(here, new)
+
+    def test_one_bad_file_does_not_keep_the_others_back(self):
+        self.make("in/tree/b", 10)
+        for name in ("a", "b", "c"):
+            self.make("tree/" + name, 20)
+        with Receiver(self.path("in")) as receiver:
+            told = self.tell("send", "-r", self.path("tree"), receiver.address, code=1)
+        self.assertEqual(told["files"], {"stored": 2, "skipped": 0, "failed": 1})
+        self.assertIn("tree/b: the server says: exists", self.said)
+
+    def test_no_name_leads_outside(self):
+        secret = self.make("secret", 50)
+        with Receiver(self.path("in")) as receiver:
+            for name in ("../secret", "a/../../secret", "/etc/passwd", ".joust-x"):
+                done = run("get", f"{receiver.address}/{name}", "-o", self.path("got"))
+                self.assertIn(done.returncode, (1, 2), done.stderr)
+            self.assertEqual(run("send", secret, f"{receiver.address}/..").returncode, 2)
+            os.symlink(self.directory, self.path("in/link"))
+            self.tell("get", f"{receiver.address}/link/secret", code=1)
+            self.tell("send", secret, f"{receiver.address}/link", code=1)
+        self.assertFalse(os.path.exists(self.path("got")))
+
+    def test_a_side_may_be_closed(self):
+        file = self.make("in/file", 100)
+        with Receiver(self.path("in"), "--read-only") as receiver:
+            self.tell("send", self.make("new", 10), receiver.address, code=1)
+            self.assertIn("not permitted", self.said)
+            self.tell("get", f"{receiver.address}/file")
+        with Receiver(self.path("in"), "--write-only") as receiver:
+            self.tell("get", f"{receiver.address}/file", "--overwrite", code=1)
+            self.tell("send", self.path("new"), receiver.address)
+        self.same(file, self.path("out/file"))
+
+    def test_a_wrong_wish_is_a_usage_error(self):
+        file = self.make("file", 10)
+        for words in (
+            ["send", file],
+            ["send", self.path("nothing"), "127.0.0.1:1"],
+            ["send", self.directory, "127.0.0.1:1"],
+            ["send", file, "127.0.0.1:1", "--overwrite", "--skip-existing"],
+            ["send", file, "127.0.0.1:1", "-c", "0"],
+            ["send", file, "nowhere"],
+            ["get", "127.0.0.1:1"],
+            ["get", "127.0.0.1:1/file", "-o", self.directory],
+            ["receive", "--into", self.path("nothing")],
+            ["receive", "--read-only", "--write-only"],
+            ["receive", "-e", "processes", "--into", self.path("in")],
+        ):
+            self.assertEqual(run(*words).returncode, 2, words)
+
+    def test_nobody_there_is_said_at_once(self):
+        file = self.make("file", 10)
+        told = self.tell("send", file, "127.0.0.1:1", code=1)
+        self.assertIn("Connection refused", told["complaints"][0])
+        self.tell("get", "127.0.0.1:1/file", code=1)
+        with Receiver(self.path("in")) as receiver:
+            self.tell("get", f"{receiver.address}/nothing", code=1)
+            self.assertIn("not found", self.said)
+
+    def test_a_rehearsal_moves_nothing(self):
+        file = self.make("file", 1000)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", file, receiver.address, "--dry-run")
+            self.assertEqual((done.returncode, os.listdir(self.path("in"))), (0, []))
+            self.assertIn("1,000", done.stdout)
+            self.make("in/file", 1000)
+            self.tell("get", f"{receiver.address}/file", "--dry-run")
+            self.assertEqual(os.listdir(self.path("out")), [])
+
+    def test_a_limit_is_kept(self):
+        file = self.make("file", 4_000_000)
+        with Receiver(self.path("in")) as receiver:
+            told = self.tell("send", file, receiver.address, "--limit", "4MB")
+            self.assertGreater(told["seconds"], 0.5)
+            large = self.make("large", RANGE + 1000)
+            told = self.tell("send", large, receiver.address, "--limit", "8MiB")
+            self.assertGreater(told["seconds"], 0.7)
+        self.same(large, self.path("in/large"))
+
+    def test_progress_and_result_are_told_to_programs(self):
+        file = self.make("file", 2_000_000)
+        with Receiver(self.path("in")) as receiver:
+            result = self.path("result.json")
+            done = run("send", file, receiver.address, "--progress", "json", "--json", result)
+        last = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual(last["event"], "progress")
+        self.assertEqual((last["bytes"], last["total_bytes"]), (2_000_000, 2_000_000))
+        schema = os.path.join(os.path.dirname(TESTS), "docs", SCHEMA)
+        validate = [sys.executable, "-B", os.path.join(TESTS, "validate_result.py"), schema, result]
+        checked = subprocess.run(validate, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+
+    def test_a_summary_is_for_people(self):
+        file = self.make("file", 2_000_000)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", file, receiver.address)
+        for word in ("sent", "MB/s", "CPU", "memory", "connections", "XXH3-128"):
+            self.assertIn(word, done.stdout)
+
+    def test_only_a_program_with_the_protocol_has_the_file_tool(self):
+        self.assertIn("receive", run("--help").stdout)
+        self.assertNotIn("receive", run("--help", program=CALCULATOR).stdout)

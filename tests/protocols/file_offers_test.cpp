@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// Whole files with their time and mode, and files that are offered first.
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "protocols/file_server_fixture.hpp"
+
+namespace joust::file {
+namespace {
+
+namespace fs = std::filesystem;
+using joust::test::digest_of;
+using joust::test::text_of;
+using test::Decoded;
+using test::describe;
+using test::wire;
+
+class FileOffers : public test::FileServerTest {
+ protected:
+  static std::string whole(const std::string& name, const std::string& text, const FileWishes& wishes = {},
+                           std::uint32_t request = 1) {
+    return wire({request, Whole{text.size(), digest_of(text), wishes, name}}) +
+           (text.empty() ? "" : data(text, request)) + end(text.size(), request);
+  }
+  static std::string range(const std::string& name, const std::string& text, ByteRange range,
+                           std::uint32_t request) {
+    return wire({request, UploadRange{text.size(), range, 9, std::nullopt, false, name, true}}) +
+           data(text.substr(range.offset, range.size), request) + end(range.size, request);
+  }
+  static std::string offer(const std::string& name, const std::string& text, const FileWishes& wishes = {}) {
+    return wire({1, Offer{text.size(), 9, wishes, name}});
+  }
+  static std::string seal(const std::string& name, const std::string& text, const std::string& digested) {
+    return wire({8, Seal{text.size(), 9, digest_of(digested), name}});
+  }
+};
+
+TEST_F(FileOffers, StoresAFileWithItsTimeAndMode) {
+  const FileWishes wishes{.modified_ns = -1'500'000'000, .mode = 0100604};
+  const Decoded heard = ask(whole("new", "brought", wishes));
+  ASSERT_EQ(heard.messages.size(), 1U);
+  EXPECT_TRUE(std::get<Stored>(heard.messages[0].body).complete) << heard.text();
+  struct stat facts {};
+  ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 0604U);
+  EXPECT_EQ(facts.st_mtim.tv_sec, -2);
+  EXPECT_EQ(facts.st_mtim.tv_nsec, 500'000'000);
+  const auto told = std::get<Facts>(ask(wire({1, Query{"new", false}})).messages.at(0).body);
+  EXPECT_EQ(told.mode, 0604U);
+  EXPECT_EQ(told.modified_ns, -1'500'000'000);
+}
+
+// No rights come with a file.
+TEST_F(FileOffers, TakesPermissionsOnly) {
+  ask(whole("new", "x", {.mode = 07755}));
+  struct stat facts {};
+  ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 0755U);
+}
+
+TEST_F(FileOffers, StoresManySmallFilesWithoutARoundTripEach) {
+  std::string says;
+  for (std::uint32_t i = 0; i < 300; ++i)
+    says += whole("f" + std::to_string(i), std::string(i, 'x'), {.mode = 0644}, i);
+  const Decoded heard = ask(says);
+  ASSERT_EQ(heard.messages.size(), 300U);
+  for (const Message& message : heard.messages)
+    ASSERT_TRUE(std::holds_alternative<Stored>(message.body)) << describe(message);
+  EXPECT_EQ(text_of(path("f299")), std::string(299, 'x'));
+  EXPECT_EQ(entries(), 302U);
+}
+
+TEST_F(FileOffers, LeavesAnExistingFileAsItIsAsked) {
+  EXPECT_EQ(error_of(whole("old", "new")), "exists");
+  EXPECT_EQ(error_of(whole("old", "new", {.overwrites = true})), "exists") << "the server does not overwrite";
+  EXPECT_EQ(describe(ask(whole("old", "new", {.skips_existing = true})).messages.at(0)),
+            "1: offered: skipped");
+  EXPECT_EQ(describe(ask(offer("old", "new", {.skips_existing = true})).messages.at(0)),
+            "1: offered: skipped");
+  EXPECT_EQ(error_of(offer("old", "new")), "exists");
+  EXPECT_EQ(text_of(path("old")), "old");
+}
+
+TEST_F(FileOffers, ReplacesWhereBothSidesWantIt) {
+  storage({.existing = Existing::replace});
+  EXPECT_EQ(error_of(whole("old", "new")), "exists");
+  ask(whole("old", "new", {.overwrites = true}));
+  EXPECT_EQ(text_of(path("old")), "new");
+}
+
+TEST_F(FileOffers, MakesDirectoriesWhereItIsAsked) {
+  EXPECT_EQ(error_of(whole("a/b/c", "text")), "not found");
+  ask(whole("a/b/c", "text", {.makes_parents = true}));
+  EXPECT_EQ(text_of(path("a/b/c")), "text");
+}
+
+TEST_F(FileOffers, NamesNothingThatIsDamaged) {
+  std::string damaged = whole("new", "brought");
+  damaged[damaged.find("brought")] = 'X';
+  EXPECT_EQ(error_of(damaged), "digest differs");
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileOffers, CompletesAnOfferWhenItIsSealed) {
+  const std::string text = "abcdef";
+  const Decoded heard = ask(offer("new", text) + range("new", text, {3, 3}, 2) +
+                            range("new", text, {0, 3}, 3) + seal("new", text, text));
+  ASSERT_EQ(heard.messages.size(), 4U) << heard.text();
+  EXPECT_EQ(describe(heard.messages[0]), "1: offered 0 discarded 0");
+  EXPECT_EQ(describe(heard.messages[2]), "3: stored 0+3 false -") << "not before it is sealed";
+  EXPECT_EQ(std::get<Stored>(heard.messages[3].body).digest, digest_of(text));
+  EXPECT_TRUE(std::get<Stored>(heard.messages[3].body).complete);
+  EXPECT_EQ(text_of(path("new")), text);
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(FileOffers, SealsAFileOfNoBytes) {
+  const Decoded heard = ask(offer("new", "") + seal("new", "", ""));
+  EXPECT_TRUE(std::get<Stored>(heard.messages.at(1).body).complete) << heard.text();
+  EXPECT_EQ(fs::file_size(path("new")), 0U);
+}
+
+TEST_F(FileOffers, RefusesASealThatComesTooEarlyOrIsWrong) {
+  const std::string text = "abcdef";
+  EXPECT_EQ(error_of(seal("new", text, text)), "not found");
+  Decoded heard = ask(offer("new", text) + range("new", text, {3, 3}, 2) + seal("new", text, text));
+  EXPECT_EQ(describe(heard.messages.at(2)), "8: error malformed 'not all of the file has come'");
+  heard = ask(offer("new", text) + range("new", text, {0, 6}, 2) + seal("new", text, "another"));
+  EXPECT_EQ(std::get<Error>(heard.messages.at(2).body).refusal.error, FileError::digest_differs);
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileOffers, RefusesRangesOfWhatWasNotOffered) {
+  EXPECT_EQ(error_of(range("new", "abcdef", {0, 6}, 1)), "not found");
+  EXPECT_EQ(entries(), 2U);
+}
+
+// The journal has a record every 8 MiB.
+TEST_F(FileOffers, SaysWhatIsThereAfterAnInterruption) {
+  const std::string text(20 << 20, 'x');
+  std::string says = offer("new", text);
+  for (std::uint32_t i = 0; i < 4; ++i) says += range("new", text, {std::uint64_t{i} << 22, 4 << 20}, 2 + i);
+  ask(says);
+  EXPECT_EQ(entries(), 4U);
+  const Decoded heard = ask(offer("new", text));
+  const auto there = std::get<Offered>(heard.messages.at(0).body).there;
+  EXPECT_GE(there, 8U << 20);
+  EXPECT_LE(there, 16U << 20);
+  const auto discarded = std::get<Offered>(ask(offer("new", text + "x")).messages.at(0).body).discarded;
+  EXPECT_GE(discarded, there);
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(FileOffers, DoesWhatItIsAllowedTo) {
+  server().takes = false;
+  EXPECT_EQ(error_of(offer("new", "text")), "not permitted");
+  EXPECT_EQ(error_of(whole("new", "text")), "not permitted");
+  EXPECT_EQ(error_of(upload("new", "text")), "not permitted");
+  EXPECT_EQ(ask(wire({1, Fragment{{0, 3}, "old"}})).data, "old");
+  server().takes = true;
+  server().gives = false;
+  EXPECT_EQ(error_of(wire({1, Fragment{{0, 3}, "old"}})), "not permitted");
+  EXPECT_EQ(error_of(wire({1, Query{"old", true}})), "not permitted");
+  EXPECT_EQ(error_of(offer("old", "text")), "exists");
+}
+
+}  // namespace
+}  // namespace joust::file

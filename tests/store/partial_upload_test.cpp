@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT
+//
+// Uploads that outlive an interruption: the partial file, its journal, and what the next attempt makes of
+// them.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <map>
+
+#include "store/storage_fixture.hpp"
+
+namespace joust {
+namespace {
+
+namespace fs = std::filesystem;
+using test::check;
+using test::digest_of;
+using test::store;
+using test::text_of;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+class PartialUpload : public test::StorageTest {
+ protected:
+  PartialUpload() {
+    for (std::size_t i = 0; i < text_.size(); i += 61)
+      text_[i] = static_cast<char>('a' + (i * 7 + i / 4099) % 26);
+  }
+  UploadRequest request(std::uint64_t id = 1) const {
+    return {.name = "new",
+            .size = text_.size(),
+            .id = id,
+            .wishes = FileWishes{.modified_ns = 1'234'567'890'987'654'321, .mode = 0640, .outlives = true}};
+  }
+  std::shared_ptr<Upload> begin(std::uint64_t id = 1) { return storage().upload(request(id)).value(); }
+
+  static Upload::Recall recall(Upload& upload) {
+    for (;;)
+      if (const auto step = upload.recall(); step.complete) return step;
+  }
+  // From `from` on, in parts as an engine stores them.
+  void bring(Upload& upload, std::uint64_t from, std::uint64_t to) {
+    const ByteRange range{from, to - from};
+    ASSERT_TRUE(upload.take(range));
+    for (std::uint64_t at = from; at < to; at += kMiB) store(upload, text_, {at, std::min(kMiB, to - at)});
+    upload.finish(range);
+  }
+  FileAnswer<Upload::Check> seal(Upload& upload) {
+    if (auto sealed = upload.seal(digest_of(text_)); !sealed) return std::unexpected(sealed.error());
+    return check(upload);
+  }
+  // The hidden files of the directory, by their names.
+  std::map<std::string, std::string> hidden() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(path(".")))
+      if (entry.path().filename().string().starts_with(".joust-"))
+        files[entry.path().filename().string()] = text_of(entry.path().string());
+    return files;
+  }
+  // What a process that is killed after so many bytes leaves.
+  std::map<std::string, std::string> killed_after(std::uint64_t bytes) {
+    auto upload = begin();
+    recall(*upload);
+    bring(*upload, 0, bytes);
+    auto left = hidden();
+    upload.reset();
+    storage_.reset();
+    for (const auto& [name, text] : left) fs::remove(path(name));
+    return left;
+  }
+  void put_back(const std::map<std::string, std::string>& files) {
+    for (const auto& [name, text] : files) std::ofstream(path(name), std::ios::binary) << text;
+  }
+  // The next attempt takes over at most `most` bytes, and comes to the right file.
+  std::uint64_t goes_on(std::uint64_t most) {
+    auto upload = begin();
+    const auto recalled = recall(*upload);
+    EXPECT_LE(recalled.verified, most);
+    bring(*upload, recalled.verified, text_.size());
+    EXPECT_TRUE(seal(*upload));
+    upload.reset();
+    EXPECT_EQ(text_of(path("new")), text_);
+    EXPECT_TRUE(hidden().empty());
+    fs::remove(path("new"));
+    return recalled.verified;
+  }
+  static constexpr std::string_view kPartial = ".joust-partial-", kJournal = ".joust-journal-";
+  static std::string& of_kind(std::map<std::string, std::string>& files, std::string_view kind) {
+    for (auto& [name, text] : files)
+      if (name.starts_with(kind)) return text;
+    throw std::runtime_error("there is no such file");
+  }
+
+  std::string text_ = std::string(20 * kMiB + 12345, '.');
+};
+
+TEST_F(PartialUpload, HasTheSourcesTimeAndModeInTheEnd) {
+  auto upload = begin();
+  EXPECT_EQ(recall(*upload).verified, 0U);
+  bring(*upload, 0, text_.size());
+  EXPECT_FALSE(fs::exists(path("new"))) << "before it is sealed";
+  ASSERT_TRUE(seal(*upload));
+  struct stat facts {};
+  ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777, 0640U);
+  EXPECT_EQ(facts.st_mtim.tv_sec, 1'234'567'890);
+  EXPECT_EQ(facts.st_mtim.tv_nsec, 987'654'321);
+  EXPECT_EQ(entries(), 3U);
+}
+
+TEST_F(PartialUpload, IsOnTheDiskBeforeItHasItsName) {
+  UploadRequest synced = request();
+  synced.wishes->synced = true;
+  auto upload = storage().upload(synced).value();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  ASSERT_TRUE(seal(*upload));
+  EXPECT_EQ(text_of(path("new")), text_);
+}
+
+TEST_F(PartialUpload, GoesOnAfterAnInterruption) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 12 * kMiB);
+  upload.reset();
+  EXPECT_EQ(hidden().size(), 2U) << "the file and its journal stay";
+  EXPECT_GE(goes_on(12 * kMiB), 8 * kMiB);
+}
+
+TEST_F(PartialUpload, GoesOnAfterItsProcessWasKilled) {
+  const auto left = killed_after(20 * kMiB);
+  put_back(left);
+  EXPECT_GE(goes_on(20 * kMiB), 16 * kMiB);
+}
+
+TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 20 * kMiB);
+  EXPECT_EQ(upload->seal(digest_of(text_)).error().error, FileError::malformed);
+  bring(*upload, 20 * kMiB, text_.size());
+  EXPECT_TRUE(seal(*upload));
+}
+
+TEST_F(PartialUpload, NamesNothingWithAnotherDigestAndStartsOver) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  ASSERT_TRUE(upload->seal(digest_of("something else")));
+  EXPECT_EQ(check(*upload).error().error, FileError::digest_differs);
+  upload.reset();
+  EXPECT_FALSE(fs::exists(path("new")));
+  EXPECT_TRUE(hidden().empty()) << "what is wrong is not gone on with";
+}
+
+TEST_F(PartialUpload, StartsOverForAnotherSource) {
+  const auto left = killed_after(20 * kMiB);
+  for (const int difference : {0, 1, 2}) {
+    put_back(left);
+    UploadRequest other = request();
+    if (difference == 0) other.wishes->modified_ns += 1;
+    if (difference == 1) other.wishes->source = 9;
+    if (difference == 2) other.size += 1;
+    auto upload = storage().upload(other).value();
+    const auto recalled = recall(*upload);
+    EXPECT_EQ(recalled.verified, 0U);
+    EXPECT_GT(recalled.discarded, 0U);
+    upload.reset();
+    EXPECT_TRUE(hidden().empty());
+  }
+}
+
+TEST_F(PartialUpload, SurvivesEveryDamageOfItsJournal) {
+  const auto left = killed_after(20 * kMiB);
+  auto copy = left;
+  const std::size_t size = of_kind(copy, kJournal).size();
+  ASSERT_GE(size, kJournalHeadBytes + 2 * kMilestoneBytes);
+  for (std::size_t place = 0; place < size; place += 23) {
+    auto damaged = left;
+    of_kind(damaged, kJournal)[place] ^= 1;
+    put_back(damaged);
+    const std::size_t good = place < kJournalHeadBytes ? 0 : (place - kJournalHeadBytes) / kMilestoneBytes;
+    EXPECT_LT(goes_on(20 * kMiB), (good + 1) * 2 * kMiB) << place;
+  }
+  for (std::size_t cut = 0; cut < size; cut += 37) {
+    auto torn = left;
+    of_kind(torn, kJournal).resize(cut);
+    put_back(torn);
+    goes_on(20 * kMiB);
+  }
+}
+
+TEST_F(PartialUpload, ThrowsAwayWhatIsDamagedOnTheDisk) {
+  const auto left = killed_after(20 * kMiB);
+  for (const std::uint64_t place : {std::uint64_t{0}, 5 * kMiB, 9 * kMiB, 19 * kMiB}) {
+    auto damaged = left;
+    of_kind(damaged, kPartial)[place] ^= 1;
+    put_back(damaged);
+    EXPECT_LE(goes_on(20 * kMiB), place);
+  }
+  auto shorter = left;
+  of_kind(shorter, kPartial).resize(10 * kMiB);
+  put_back(shorter);
+  EXPECT_LE(goes_on(20 * kMiB), 10 * kMiB);
+}
+
+// A journal without its file, as a kill between the two removals leaves it, and the other way round.
+TEST_F(PartialUpload, SurvivesTheLossOfEitherFile) {
+  for (const std::string_view kind : {kPartial, kJournal}) {
+    auto left = killed_after(20 * kMiB);
+    std::erase_if(left, [kind](const auto& file) { return file.first.starts_with(kind); });
+    put_back(left);
+    EXPECT_EQ(goes_on(20 * kMiB), 0U);
+  }
+}
+
+TEST_F(PartialUpload, BelongsToOneProcessAtATime) {
+  const auto one = begin(1);
+  EXPECT_EQ(storage().upload(request(2)).error().error, FileError::busy);
+  TreeStorage other(std::make_unique<DirectoryTree>(folder_.file("root")), {});
+  EXPECT_EQ(other.upload(request(3)).error().error, FileError::busy);
+}
+
+TEST_F(PartialUpload, FollowsNoLinkThatLiesInItsPlace) {
+  const auto left = killed_after(12 * kMiB);
+  for (const auto& [name, text] : left) {
+    fs::create_symlink(folder_.file("secret"), path(name));
+    EXPECT_FALSE(storage().upload(request())) << name;
+    EXPECT_EQ(text_of(folder_.file("secret")), "secret");
+    fs::remove(path(name));
+    fs::create_hard_link(folder_.file("secret"), path(name));
+    EXPECT_FALSE(storage().upload(request())) << name;
+    EXPECT_EQ(text_of(folder_.file("secret")), "secret");
+    fs::remove(path(name));
+  }
+}
+
+TEST_F(PartialUpload, IsFoundByItsNumberOnlyWhileItIsThere) {
+  auto one = begin(7);
+  UploadRequest again{.name = "new", .size = text_.size(), .id = 7, .begun = true};
+  EXPECT_EQ(storage().upload(again).value(), one);
+  again.size += 1;
+  EXPECT_FALSE(storage().upload(again)) << "another size";
+  again.size -= 1;
+  one.reset();
+  EXPECT_EQ(storage().upload(again).error().error, FileError::not_found);
+}
+
+// What stays on the disk stays in the quota, and counts once when it is gone on with.
+TEST_F(PartialUpload, CountsOnceInTheQuota) {
+  const std::uint64_t limit = 40 * kMiB;
+  storage({.most_stored = limit});
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    auto upload = begin();
+    recall(*upload);
+    if (attempt == 0) bring(*upload, 0, 12 * kMiB);
+    upload.reset();
+    EXPECT_LE(storage().quota().left(), limit - 8 * kMiB);
+    EXPECT_GE(storage().quota().left(), limit - 13 * kMiB);
+  }
+  goes_on(12 * kMiB);
+  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
+}
+
+TEST_F(PartialUpload, MakesDirectoriesWhereItIsAsked) {
+  UploadRequest deep = request();
+  deep.name = "a/b/c";
+  EXPECT_EQ(storage().upload(deep).error().error, FileError::not_found);
+  deep.wishes->makes_parents = true;
+  EXPECT_TRUE(storage().upload(deep));
+  EXPECT_TRUE(fs::is_directory(path("a/b")));
+  fs::create_directory_symlink(folder_.path(), path("link"));
+  deep.name = "link/x/y";
+  EXPECT_FALSE(storage().upload(deep));
+  EXPECT_FALSE(fs::exists(folder_.file("x")));
+}
+
+TEST_F(PartialUpload, ReplacesAFileOnlyIfBothSidesWantIt) {
+  UploadRequest old = request();
+  old.name = "old";
+  EXPECT_EQ(storage().upload(old).error().error, FileError::exists);
+  old.wishes->overwrites = true;
+  EXPECT_EQ(storage().upload(old).error().error, FileError::exists);
+  storage_.reset();
+  EXPECT_TRUE(storage({.existing = Existing::replace}).upload(old));
+  old.wishes->overwrites = false;
+  old.id = 2;
+  EXPECT_EQ(storage().upload(old).error().error, FileError::exists);
+}
+
+}  // namespace
+}  // namespace joust
