@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
@@ -20,6 +21,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
+constexpr unsigned kMostThreads = 4;              // of themselves
+// Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
+constexpr auto kNoLimit = "1000000TiB";
 
 std::string receive_examples(const Program& program) {
   return fmt::format(R"(Examples:
@@ -36,12 +40,13 @@ SIGTERM and Ctrl-C drain: what was begun is finished, for at most 2 s. A second 
 struct Receive {
   const Program& program;
   std::string into = ".", listen = "127.0.0.1:0", engine{};
-  std::uint64_t threads = 1;
+  std::uint64_t threads = 0;  // not given
   bool read_only = false, write_only = false, is_public = false, events = false;
 
   int run();
   std::vector<Endpoint> where() const;
   Settings settings() const;
+  unsigned threads_for(const Engine& chosen) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
 
@@ -65,9 +70,18 @@ Settings Receive::settings() const {
   if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
   return {{"root", into},
           {"overwrite", "yes"},
+          {"max-file-bytes", kNoLimit},
+          {"max-stored-bytes", kNoLimit},
           {"access", read_only    ? "read"
                      : write_only ? "write"
                                   : "both"}};
+}
+
+// A loop for each core, so that the connections of one file share them.
+unsigned Receive::threads_for(const Engine& chosen) const {
+  if (threads > 0) return static_cast<unsigned>(threads);
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
 
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
@@ -91,9 +105,9 @@ int Receive::run() {
                                         Role::serve, protocol);
   if (const auto reason = server_mismatch(chosen, {.common_sessions = true}); !reason.empty())
     throw UsageError(fmt::format("-e {}: {}", chosen.name, reason));
-  check_threads(chosen, threads);
+  if (threads > 0) check_threads(chosen, threads);
   const std::vector<Endpoint> endpoints = where();
-  const EngineOptions options = engine_options(chosen, static_cast<unsigned>(threads), Wait::block, {});
+  const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
   raise_descriptor_limit();
   const auto service = protocol.make_server(parameters);
   Limits limits;
@@ -134,7 +148,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
   command.add_option("-e,--engine", receive->engine, "how to drive the sockets [the fastest one here]")
       .type_name("NAME");
   add_count(command, "-t,--threads", receive->threads,
-            "event loops or workers, for engines that have several [1]", 0, 1024);
+            "event loops or workers, for engines that have several [a loop for each core, up to 4]", 0, 1024);
   command.add_flag("--read-only", receive->read_only, "files can be fetched, and none sent");
   command.add_flag("--write-only", receive->write_only, "files can be sent, and none fetched");
   command.add_flag("--public", receive->is_public,
