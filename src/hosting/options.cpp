@@ -181,10 +181,11 @@ void check_connect(const std::string& address, const Engine& engine) {
     throw Refusal(fmt::format("engine '{}' has no sockets: leave --connect out", engine.name));
 }
 
-std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit) {
-  std::vector<Endpoint> endpoints = resolved("--connect", address, resolve_limit);
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const char* option) {
+  std::vector<Endpoint> endpoints = resolved(option, address, resolve_limit);
   if (endpoints.front().family() != AF_UNIX && port_of(endpoints.front()) == 0)
-    throw Refusal(fmt::format("--connect '{}': the port is 0; give the port of the server", address));
+    throw Refusal(fmt::format("{} '{}': the port is 0; give the port of the server", option, address));
   return endpoints;
 }
 

@@ -64,7 +64,9 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public)
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
-std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit);
+// `option` is named where the address cannot be.
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const char* option = "--connect");
 
 // Refuses an address that sockets of the transport cannot have. Of streams, settles whether sockets of the
 // endpoint's kind get the congestion control: one that the user has chosen and this machine refuses throws;

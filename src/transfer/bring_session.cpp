@@ -109,6 +109,7 @@ void BringSession::send_whole(const Bring::Work& work, const FileVersion& versio
 
 void BringSession::begin_large(Time now) {
   alive(now);
+  asked_ = false;
   const FileVersion& version = work_.large->version();
   const std::string& name = bring_.item(work_.item).name;
   if (work_.task == Task::offer) {
