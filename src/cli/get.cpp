@@ -71,9 +71,8 @@ int Get::run() {
   } catch (const std::system_error& error) {
     throw UsageError(std::string("-o: ") + error.what());
   }
-  return common.run(*fetch, remote.address, common.dials() + 1, [&] {
-    const std::string verb = common.dry_run ? "would fetch" : "fetched";
-    return TransferStory{"get", verb, printable(fetched.file), fetch->fetched()};
+  return common.run(*fetch, remote.address, common.dials(remote.address) + 1, [&] {
+    return TransferStory{"get", "fetched", printable(fetched.file), fetch->fetched()};
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "base/text.hpp"
 #include "cli/common/guard_arguments.hpp"
@@ -21,6 +22,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
+constexpr unsigned kMostThreads = 4;              // of themselves
+// Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
+constexpr auto kNoLimit = "1000000TiB";
 
 std::string receive_examples(const Program& program) {
   return fmt::format(R"(Examples:
@@ -39,19 +43,20 @@ SIGTERM and Ctrl-C drain: what was begun is finished, for at most 2 s. A second 
 struct Receive {
   const Program& program;
   std::string into = ".", listen = "127.0.0.1:0", engine{};
-  std::uint64_t threads = 1;
+  std::uint64_t threads = 0;  // not given
   std::string new_token{};
   bool read_only = false, write_only = false, is_public = false, events = false;
   GuardArguments guard{GuardSide::server};
 
   int run();
-  std::vector<Endpoint> where() const;
+  std::vector<Endpoint> where(const Engine& chosen, const EngineOptions& options) const;
   Settings settings() const;
+  unsigned threads_for(const Engine& chosen) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
 
 // A server of files for other machines needs a secret that only its users know.
-std::vector<Endpoint> Receive::where() const {
+std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& options) const {
   constexpr std::string_view kWhy =
       "whoever reaches it could read and write below the directory. --public allows that, with a token that "
       "only those have who may: {0} receive --new-token FILE makes one; then --token-file FILE here, and "
@@ -59,7 +64,7 @@ std::vector<Endpoint> Receive::where() const {
   const std::string why = fmt::format(fmt::runtime(kWhy), program.name);
   if (is_public && !guard.has_token()) throw UsageError(fmt::format("--public without a token: {}", why));
   try {
-    return checked_listen(listen, is_public);
+    return checked_listen(listen, is_public, chosen, options.knobs);
   } catch (const std::invalid_argument& refusal) {
     if (std::string_view(refusal.what()).contains("--public"))
       throw UsageError(
@@ -72,9 +77,18 @@ Settings Receive::settings() const {
   if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
   return {{"root", into},
           {"overwrite", "yes"},
+          {"max-file-bytes", kNoLimit},
+          {"max-stored-bytes", kNoLimit},
           {"access", read_only    ? "read"
                      : write_only ? "write"
                                   : "both"}};
+}
+
+// A loop for each core, so that the connections of one file share them.
+unsigned Receive::threads_for(const Engine& chosen) const {
+  if (threads > 0) return static_cast<unsigned>(threads);
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
 
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
@@ -106,9 +120,9 @@ int Receive::run() {
                                         Role::serve, protocol);
   if (const auto reason = server_mismatch(chosen, {.common_sessions = true}); !reason.empty())
     throw UsageError(fmt::format("-e {}: {}", chosen.name, reason));
-  check_threads(chosen, threads);
-  const std::vector<Endpoint> endpoints = where();
-  const EngineOptions options = engine_options(chosen, static_cast<unsigned>(threads), Wait::block, {});
+  if (threads > 0) check_threads(chosen, threads);
+  const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
+  const std::vector<Endpoint> endpoints = where(chosen, options);
   raise_descriptor_limit();
   const auto service = protocol.make_server(parameters);
   const auto guarded = guard.guard(*service);
@@ -151,7 +165,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
   command.add_option("-e,--engine", receive->engine, "how to drive the sockets [the fastest one here]")
       .type_name("NAME");
   add_count(command, "-t,--threads", receive->threads,
-            "event loops or workers, for engines that have several [1]", 0, 1024);
+            "event loops or workers, for engines that have several [a loop for each core, up to 4]", 0, 1024);
   command.add_flag("--read-only", receive->read_only, "files can be fetched, and none sent");
   command.add_flag("--write-only", receive->write_only, "files can be sent, and none fetched");
   command.add_flag("--public", receive->is_public,

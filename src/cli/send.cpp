@@ -69,7 +69,7 @@ int Send::run() {
                            .most_retries = static_cast<unsigned>(common.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
-  return common.run(bring, remote.address, common.dials(), [&] {
+  return common.run(bring, remote.address, common.dials(remote.address), [&] {
     return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt};
   });
 }

@@ -209,10 +209,16 @@ void check_connect(const std::string& address, const Engine& engine) {
 }
 
 std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
-                                      const Engine& engine, const Settings& knobs) {
-  std::vector<Endpoint> endpoints = resolved("--connect", address, resolve_limit);
+                                      const char* option) {
+  std::vector<Endpoint> endpoints = resolved(option, address, resolve_limit);
   if (endpoints.front().family() != AF_UNIX && port_of(endpoints.front()) == 0)
-    throw Refusal(fmt::format("--connect '{}': the port is 0; give the port of the server", address));
+    throw Refusal(fmt::format("{} '{}': the port is 0; give the port of the server", option, address));
+  return endpoints;
+}
+
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const Engine& engine, const Settings& knobs) {
+  std::vector<Endpoint> endpoints = resolved_target(address, resolve_limit);
   if (engine.way_of_group != nullptr)
     static_cast<void>(is_local_group("--connect", address, endpoints, engine, knobs));
   return endpoints;

@@ -71,6 +71,10 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
+// `option` is named where the address cannot be.
+std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
+                                      const char* option = "--connect");
+// The same for an engine that may send to a group only.
 std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,
                                       const Engine& engine, const Settings& knobs);
 

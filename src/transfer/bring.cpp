@@ -116,8 +116,10 @@ void Bring::give_back(const Work& work) {
   if (!large_ || !is_current(work)) return;
   if (work.task == Task::offer) large_->step = LargeSource::Step::to_offer;
   if (work.task == Task::range) large_->ranges.give_back(work.range);
-  // Whether it was sealed is not known: the next offer tells.
-  if (work.task == Task::seal) large_->step = LargeSource::Step::to_offer;
+  if (work.task == Task::seal) {
+    large_->step = LargeSource::Step::to_offer;
+    large_->may_be_stored = true;
+  }
 }
 
 // The last one ends the transfer.

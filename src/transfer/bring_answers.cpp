@@ -72,6 +72,12 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
 void BringSession::take_of_large(const file::Message& message, Time now) {
   if (const auto* error = std::get_if<file::Error>(&message.body)) return refused_large(error->refusal, now);
   const auto* stored = std::get_if<file::Stored>(&message.body);
+  if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && asked_) {
+    const Bring::Work work = std::exchange(work_, {});
+    if (facts->digest && facts->digest == work.large->digest()) return bring_.stored(work, *facts->digest);
+    const std::string& name = bring_.item(work.item).name;
+    return bring_.failed(work, with_remedy(words_of(name, {FileError::exists, ""}), FileError::exists));
+  }
   if (const auto* offered = std::get_if<file::Offered>(&message.body);
       offered != nullptr && work_.task == Task::offer && offered->there <= work_.large->version().size) {
     const Bring::Work work = std::exchange(work_, {});
@@ -96,6 +102,11 @@ void BringSession::refused_large(const FileRefusal& refusal, Time now) {
   if (held && ++attempts_ < kMostAttempts) {
     waiting_ = true;
     again_at_ = now + kAskAgain;
+    return;
+  }
+  // The file that is there may be this one.
+  if (refusal.error == FileError::exists && work_.large->may_be_stored && !std::exchange(asked_, true)) {
+    outgoing().message({++request_, file::Query{bring_.item(work_.item).name, true}});
     return;
   }
   const Bring::Work work = std::exchange(work_, {});

@@ -12,8 +12,8 @@
 namespace joust::transfer {
 namespace {
 
-constexpr std::size_t kMostPending = 256;          // whole files on their way
-constexpr std::uint64_t kMostWaiting = 512 << 10;  // bytes of them that are not sent
+constexpr std::size_t kMostPending = 1024;       // whole files on their way
+constexpr std::uint64_t kMostWaiting = 2 << 20;  // bytes of them that are not sent
 
 }  // namespace
 
@@ -109,6 +109,7 @@ void BringSession::send_whole(const Bring::Work& work, const FileVersion& versio
 
 void BringSession::begin_large(Time now) {
   alive(now);
+  asked_ = false;
   const FileVersion& version = work_.large->version();
   const std::string& name = bring_.item(work_.item).name;
   if (work_.task == Task::offer) {

@@ -54,6 +54,7 @@ class BringSession : public TransferSession {
   ByteRange left_{};      // of the range, not sent yet
   bool sending_ = false;  // the end of the range has not been written
   bool waiting_ = false;  // for again_at_, to ask once more
+  bool asked_ = false;    // what the server has under the name of an offered file
   unsigned attempts_ = 0;
   Time again_at_{};
   Time go_on_at_{};  // by the limit of the rate

@@ -25,6 +25,7 @@ class LargeSource {
   Step step = Step::to_offer;
   std::uint64_t id = 0;  // of the upload; another one with each offer
   RangesLeft ranges{};
+  bool may_be_stored = false;  // it was sealed, and the answer was lost
 
   std::size_t item() const { return item_; }
   const FileVersion& version() const { return version_; }

@@ -134,12 +134,13 @@ std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source) {
   const std::size_t size = source.version.size;
   buffer.resize(std::max(buffer.size(), size + 1));
   std::size_t done = 0;
-  while (done <= size) {
+  for (bool more = true; more;) {
+    const std::size_t wanted = size + 1 - done;
     const ssize_t n = retry_interrupted(
-        [&] { return ::pread(source.fd.get(), &buffer[done], size + 1 - done, static_cast<off_t>(done)); });
+        [&] { return ::pread(source.fd.get(), &buffer[done], wanted, static_cast<off_t>(done)); });
     if (n < 0) return std::unexpected(errno);
-    if (n == 0) break;
     done += static_cast<std::size_t>(n);
+    more = n > 0 && done < size;  // the usual read is a byte short: that is the end of the file
   }
   const FileVersion now = version_of(source.fd.get());
   if (done != size || now.modified_ns != source.version.modified_ns) return std::nullopt;

@@ -217,6 +217,24 @@ class Resumption(TransferCase):
         for i in range(400):
             self.same(self.path(f"tree/{i}"), self.path(f"in/tree/{i}"))
 
+    def test_a_lost_last_answer_is_found_out(self):
+        last = b"\x01\x11\x00\x09"  # the head of `stored`: the file is complete
+        with Receiver(self.path("in")) as receiver:
+            for name, size in (("small", 3000), ("file", 2 * RANGE)):
+                cut = []
+
+                def harm(number, to_server, at, data, cut=cut):
+                    if to_server or last not in data or cut:
+                        return data
+                    return cut.append(number)
+
+                file = self.make(name, size)
+                with self.subTest(name), Proxy(receiver.address, harm) as proxy:
+                    told = self.tell("send", file, proxy.address)
+                    self.assertEqual(len(cut), 1)
+                    self.assertEqual(told["files"], {"stored": 1, "skipped": 0, "failed": 0})
+                    self.same(file, self.path("in/" + name))
+
     def test_a_full_disk_is_said_and_names_nothing(self):
         limited = ["prlimit", f"--fsize={3 * RANGE}", JOUST]
         file = self.make("file", SIZE)

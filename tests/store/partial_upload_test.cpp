@@ -91,7 +91,7 @@ class PartialUpload : public test::StorageTest {
     throw std::runtime_error("there is no such file");
   }
 
-  std::string text_ = std::string(20 * kMiB + 12345, '.');
+  std::string text_ = std::string(6 * kMiB + 12345, '.');
 };
 
 TEST_F(PartialUpload, HasTheSourcesTimeAndModeInTheEnd) {
@@ -121,24 +121,24 @@ TEST_F(PartialUpload, IsOnTheDiskBeforeItHasItsName) {
 TEST_F(PartialUpload, GoesOnAfterAnInterruption) {
   auto upload = begin();
   recall(*upload);
-  bring(*upload, 0, 12 * kMiB);
+  bring(*upload, 0, 4 * kMiB);
   upload.reset();
   EXPECT_EQ(hidden().size(), 2U) << "the file and its journal stay";
-  EXPECT_GE(goes_on(12 * kMiB), 8 * kMiB);
+  EXPECT_GE(goes_on(4 * kMiB), 3 * kMiB);
 }
 
 TEST_F(PartialUpload, GoesOnAfterItsProcessWasKilled) {
-  const auto left = killed_after(20 * kMiB);
+  const auto left = killed_after(6 * kMiB);
   put_back(left);
-  EXPECT_GE(goes_on(20 * kMiB), 16 * kMiB);
+  EXPECT_GE(goes_on(6 * kMiB), 5 * kMiB);
 }
 
 TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
   auto upload = begin();
   recall(*upload);
-  bring(*upload, 0, 20 * kMiB);
+  bring(*upload, 0, 6 * kMiB);
   EXPECT_EQ(upload->seal(digest_of(text_)).error().error, FileError::malformed);
-  bring(*upload, 20 * kMiB, text_.size());
+  bring(*upload, 6 * kMiB, text_.size());
   EXPECT_TRUE(seal(*upload));
 }
 
@@ -154,7 +154,7 @@ TEST_F(PartialUpload, NamesNothingWithAnotherDigestAndStartsOver) {
 }
 
 TEST_F(PartialUpload, StartsOverForAnotherSource) {
-  const auto left = killed_after(20 * kMiB);
+  const auto left = killed_after(6 * kMiB);
   for (const int difference : {0, 1, 2}) {
     put_back(left);
     UploadRequest other = request();
@@ -171,46 +171,46 @@ TEST_F(PartialUpload, StartsOverForAnotherSource) {
 }
 
 TEST_F(PartialUpload, SurvivesEveryDamageOfItsJournal) {
-  const auto left = killed_after(20 * kMiB);
+  const auto left = killed_after(6 * kMiB);
   auto copy = left;
   const std::size_t size = of_kind(copy, kJournal).size();
   ASSERT_GE(size, kJournalHeadBytes + 2 * kMilestoneBytes);
-  for (std::size_t place = 0; place < size; place += 23) {
+  for (std::size_t place = 0; place < size; place += 7) {
     auto damaged = left;
     of_kind(damaged, kJournal)[place] ^= 1;
     put_back(damaged);
     const std::size_t good = place < kJournalHeadBytes ? 0 : (place - kJournalHeadBytes) / kMilestoneBytes;
-    EXPECT_LT(goes_on(20 * kMiB), (good + 1) * 2 * kMiB) << place;
+    EXPECT_LT(goes_on(6 * kMiB), (good + 1) * 2 * kMiB) << place;
   }
-  for (std::size_t cut = 0; cut < size; cut += 37) {
+  for (std::size_t cut = 0; cut < size; cut += 11) {
     auto torn = left;
     of_kind(torn, kJournal).resize(cut);
     put_back(torn);
-    goes_on(20 * kMiB);
+    goes_on(6 * kMiB);
   }
 }
 
 TEST_F(PartialUpload, ThrowsAwayWhatIsDamagedOnTheDisk) {
-  const auto left = killed_after(20 * kMiB);
-  for (const std::uint64_t place : {std::uint64_t{0}, 5 * kMiB, 9 * kMiB, 19 * kMiB}) {
+  const auto left = killed_after(6 * kMiB);
+  for (const std::uint64_t place : {std::uint64_t{0}, 2 * kMiB, 3 * kMiB, 5 * kMiB}) {
     auto damaged = left;
     of_kind(damaged, kPartial)[place] ^= 1;
     put_back(damaged);
-    EXPECT_LE(goes_on(20 * kMiB), place);
+    EXPECT_LE(goes_on(6 * kMiB), place);
   }
   auto shorter = left;
-  of_kind(shorter, kPartial).resize(10 * kMiB);
+  of_kind(shorter, kPartial).resize(3 * kMiB);
   put_back(shorter);
-  EXPECT_LE(goes_on(20 * kMiB), 10 * kMiB);
+  EXPECT_LE(goes_on(6 * kMiB), 3 * kMiB);
 }
 
 // A journal without its file, as a kill between the two removals leaves it, and the other way round.
 TEST_F(PartialUpload, SurvivesTheLossOfEitherFile) {
   for (const std::string_view kind : {kPartial, kJournal}) {
-    auto left = killed_after(20 * kMiB);
+    auto left = killed_after(6 * kMiB);
     std::erase_if(left, [kind](const auto& file) { return file.first.starts_with(kind); });
     put_back(left);
-    EXPECT_EQ(goes_on(20 * kMiB), 0U);
+    EXPECT_EQ(goes_on(6 * kMiB), 0U);
   }
 }
 
@@ -222,7 +222,7 @@ TEST_F(PartialUpload, BelongsToOneProcessAtATime) {
 }
 
 TEST_F(PartialUpload, FollowsNoLinkThatLiesInItsPlace) {
-  const auto left = killed_after(12 * kMiB);
+  const auto left = killed_after(4 * kMiB);
   for (const auto& [name, text] : left) {
     fs::create_symlink(folder_.file("secret"), path(name));
     EXPECT_FALSE(storage().upload(request())) << name;
@@ -248,17 +248,17 @@ TEST_F(PartialUpload, IsFoundByItsNumberOnlyWhileItIsThere) {
 
 // What stays on the disk stays in the quota, and counts once when it is gone on with.
 TEST_F(PartialUpload, CountsOnceInTheQuota) {
-  const std::uint64_t limit = 40 * kMiB;
+  const std::uint64_t limit = 16 * kMiB;
   storage({.most_stored = limit});
   for (int attempt = 0; attempt < 5; ++attempt) {
     auto upload = begin();
     recall(*upload);
-    if (attempt == 0) bring(*upload, 0, 12 * kMiB);
+    if (attempt == 0) bring(*upload, 0, 4 * kMiB);
     upload.reset();
-    EXPECT_LE(storage().quota().left(), limit - 8 * kMiB);
-    EXPECT_GE(storage().quota().left(), limit - 13 * kMiB);
+    EXPECT_LE(storage().quota().left(), limit - 3 * kMiB);
+    EXPECT_GE(storage().quota().left(), limit - 5 * kMiB);
   }
-  goes_on(12 * kMiB);
+  goes_on(4 * kMiB);
   EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
 }
 
