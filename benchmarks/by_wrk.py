@@ -103,12 +103,14 @@ def report(servers):
     print(f"{'server':24}{'replies/s':>12}{'server CPU us':>15}{'ratio':>8}  range of the rounds")
     for server in servers:
         ratios = sorted(own / other for own, other in zip(server.rates, first.rates))
-        print(f"{server.name:24}{statistics.median(server.rates):12,.0f}{statistics.median(server.costs_us):15.2f}"
-              f"{statistics.median(ratios):8.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}")
+        rate, cost_us = statistics.median(server.rates), statistics.median(server.costs_us)
+        print(f"{server.name:24}{rate:12,.0f}{cost_us:15.2f}{statistics.median(ratios):8.3f}"
+              f"  {ratios[0]:.3f} to {ratios[-1]:.3f}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("servers", nargs="+", help="nginx, or an engine; the first one is compared with")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=2, help="of one run of wrk")

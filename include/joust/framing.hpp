@@ -90,7 +90,7 @@ class Deframer {
 
   Framing framing_;
   std::size_t exact_ = 0;
-  std::size_t headed_ = 0;  // size of the message whose head has been read, or 0
+  std::size_t headed_ = 0;        // size of the message whose head has been read, or 0
   bool held_is_message_ = false;  // held_ was handed out by the last step
   std::vector<std::byte> held_;
   std::string_view complaint_;

@@ -62,8 +62,8 @@ class Http(Files):
 
     def test_the_text_is_served_and_loaded(self):
         with Server("-p", "http", "--text", "short") as server:
-            done, result = self.load("-p", "http", "--connect", server.address, "-c", 3, "-m", 100, "--depth", 2,
-                                     "--text", "short")
+            done, result = self.load("-p", "http", "--connect", server.address, "-c", 3, "-m", 100,
+                                     "--depth", 2, "--text", "short")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(result["messages"]["verified"], 300)
             answer = self.say(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -77,8 +77,9 @@ class Http(Files):
         self.assertEqual(stopped["http"]["refused"], 0)
 
     def test_what_makes_no_sense_is_refused(self):
-        self.refused(run("load", "-p", "http", "--connect", "127.0.0.1:1", "--path", "a"), "--path 'a'", "such as")
-        self.refused(run("load", "-p", "http", "--connect", "127.0.0.1:1", "--payload", 3), "--path")
+        load = ("load", "-p", "http", "--connect", "127.0.0.1:1")
+        self.refused(run(*load, "--path", "a"), "--path 'a'", "such as")
+        self.refused(run(*load, "--payload", 3), "--path")
         self.refused(run("serve", "-p", "http", "--root", self.path("none")), "--root", "No such file")
         self.refused(run("serve", "-e", "udp-batched", "-p", "http"), "unsupported", "stream")
         self.refused(run("race", "--server", "epoll", "-p", "http", "--path", "x", "--dry-run"), "--path")

@@ -87,8 +87,8 @@ std::vector<std::string> http_corpus() {
   const std::string long_name(200, 'n');
   return {
       "a\r\nGET /name?x" + host + end + "HEAD /a%20b" + host + "If-None-Match: \"x\", W/\"y\"\r\n" + end,
-      "bGET /n" + host + "Range: bytes=3-40\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n" + end + "GET /n" + host +
-          "Range: bytes=-5\r\n" + end,
+      "bGET /n" + host + "Range: bytes=3-40\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n" + end + "GET /n" +
+          host + "Range: bytes=-5\r\n" + end,
       "cGET /" + long_name + host + end + "GET /n" + host + end,  // larger than one write, and too short
       "dPOST /n" + host + "Content-Length: 3\r\n" + end + "abc",
       "eGET /n" + host + "Transfer-Encoding: chunked\r\n" + end + "0\r\n\r\n",

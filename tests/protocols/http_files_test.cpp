@@ -29,7 +29,8 @@ class HttpFiles : public HttpTest {
     const Reply reply = get("/" + name, "Range: " + range + "\r\n");
     const auto content = reply.fields.find("Content-Range");
     const std::string text = content == reply.fields.end() ? "whole" : content->second;
-    return reply.status.substr(9, 3) + " " + text + (reply.status.substr(9, 1) == "2" ? " " + reply.body : "");
+    return reply.status.substr(9, 3) + " " + text +
+           (reply.status.substr(9, 1) == "2" ? " " + reply.body : "");
   }
   std::string code(const std::string& fields, const std::string& name = "ten") {
     return get("/" + name, fields).status.substr(9, 3);
@@ -72,8 +73,9 @@ TEST_F(HttpFiles, LargeOnesGoOutByRangesOfTheFile) {
 }
 
 TEST_F(HttpFiles, AreAnsweredInOrderWhereRequestsArePipelined) {
-  std::string heard = say("GET /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /ten HTTP/1.1\r\nHost: a\r\n\r\n"
-                          "HEAD /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\n\r\n");
+  std::string heard =
+      say("GET /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /ten HTTP/1.1\r\nHost: a\r\n\r\n"
+          "HEAD /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(take_reply(heard).body, large_);
   EXPECT_EQ(take_reply(heard).body, "0123456789");
   EXPECT_EQ(take_reply(heard, false).fields.at("Content-Length"), std::to_string(large_.size()));
@@ -93,9 +95,26 @@ TEST_F(HttpFiles, HaveNamesWithPercentSigns) {
   EXPECT_EQ(get("/a%20b/%C3%a4+.TXT?x=%zz").body, "umlaut");
   EXPECT_EQ(get("/a%20b/\xc3\xa4%2B.TXT").body, "umlaut");
   EXPECT_EQ(get("http://other/a%20b/%c3%a4+.TXT").fields.at("Content-Type"), kPlainText);
-  for (const char* target : {"/folder%2Findex.html", "/folder%2findex.html", "/a+b/%C3%a4+.TXT", "/../ten", "/folder/../ten",
-                             "/folder/%2e%2e/ten", "/./ten", "//ten", "/folder//index.html", "/ten/", "/ten%00",
-                             "/%00", "/%0a", "/%ff", "/.joust-1", "/none", "/folder/none/", "/bare", "/bare/", "/"}) {
+  for (const char* target : {"/folder%2Findex.html",
+                             "/folder%2findex.html",
+                             "/a+b/%C3%a4+.TXT",
+                             "/../ten",
+                             "/folder/../ten",
+                             "/folder/%2e%2e/ten",
+                             "/./ten",
+                             "//ten",
+                             "/folder//index.html",
+                             "/ten/",
+                             "/ten%00",
+                             "/%00",
+                             "/%0a",
+                             "/%ff",
+                             "/.joust-1",
+                             "/none",
+                             "/folder/none/",
+                             "/bare",
+                             "/bare/",
+                             "/"}) {
     EXPECT_EQ(get(target).status, "HTTP/1.1 404 Not Found") << target;
     EXPECT_FALSE(session().finished());
   }
@@ -117,7 +136,8 @@ TEST_F(HttpFiles, OfAFolderAreItsIndexAndNoList) {
 }
 
 TEST_F(HttpFiles, ThatCannotBeReadHaveAStatus) {
-  storage_.refusals = {{"a", FileError::not_permitted}, {"b", FileError::busy}, {"c", FileError::input_output}};
+  storage_.refusals = {
+      {"a", FileError::not_permitted}, {"b", FileError::busy}, {"c", FileError::input_output}};
   EXPECT_EQ(get("/a").status, "HTTP/1.1 403 Forbidden");
   EXPECT_EQ(get("/b").status, "HTTP/1.1 503 Service Unavailable");
   EXPECT_EQ(get("/c").status, "HTTP/1.1 500 Internal Server Error");
@@ -150,8 +170,9 @@ TEST_F(HttpFiles, HaveNothingBeyondTheirEnd) {
 }
 
 TEST_F(HttpFiles, AreSentWholeForRangesThatAreNone) {
-  for (const char* range : {"bytes=0-1,3-4", "bytes=", "bytes=-", "bytes=a-b", "bytes=3-2", "bytes=1", "bytes=1-2-3",
-                            "bytes=+1-2", "lines=1-2", "bytes 1-2", "1-2", "bytes=1 -2", "bytes=--1"})
+  for (const char* range :
+       {"bytes=0-1,3-4", "bytes=", "bytes=-", "bytes=a-b", "bytes=3-2", "bytes=1", "bytes=1-2-3",
+        "bytes=+1-2", "lines=1-2", "bytes 1-2", "1-2", "bytes=1 -2", "bytes=--1"})
     EXPECT_EQ(range_of(range), "200 whole 0123456789") << range;
   EXPECT_EQ(get("/ten", "Range: bytes=0-1\r\nRange: bytes=2-3\r\n").status, "HTTP/1.1 200 OK");
 }

@@ -52,7 +52,8 @@ class TextStorage : public Storage {
     const auto found = files.find(name);
     if (found != files.end()) return found->second;
     const std::string folder = std::string(name) + "/";
-    const bool is_folder = std::ranges::any_of(files, [&](const auto& f) { return f.first.starts_with(folder); });
+    const bool is_folder =
+        std::ranges::any_of(files, [&](const auto& f) { return f.first.starts_with(folder); });
     return std::unexpected(FileRefusal{is_folder ? FileError::not_a_file : FileError::not_found});
   }
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest&) override {
@@ -62,8 +63,10 @@ class TextStorage : public Storage {
 
   // The version's time of modification is 10 days ago.
   void add(const std::string& name, std::string text, bool settled = true) {
-    FileVersion version{.size = text.size(), .modified_ns = (kToday - 864'000) * 1'000'000'000, .changed_ns = 5};
-    files[name] = {.file = std::make_shared<KeptText>(std::move(text)), .version = version, .settled = settled};
+    FileVersion version{
+        .size = text.size(), .modified_ns = (kToday - 864'000) * 1'000'000'000, .changed_ns = 5};
+    files[name] = {
+        .file = std::make_shared<KeptText>(std::move(text)), .version = version, .settled = settled};
   }
   KeptText& file(const std::string& name) { return static_cast<KeptText&>(*files.at(name).file); }
 
@@ -88,7 +91,8 @@ inline Reply take_reply(std::string& stream, bool has_body = true) {
   reply.status = head.substr(0, head.find("\r\n"));
   for (std::size_t at = head.find("\r\n") + 2; at < head.size();) {
     const std::size_t line = head.find("\r\n", at), colon = head.find(": ", at);
-    const bool is_new = reply.fields.emplace(head.substr(at, colon - at), head.substr(colon + 2, line - colon - 2)).second;
+    const bool is_new =
+        reply.fields.emplace(head.substr(at, colon - at), head.substr(colon + 2, line - colon - 2)).second;
     EXPECT_TRUE(is_new) << "a field is there twice: " << head;
     at = line + 2;
   }
@@ -143,7 +147,8 @@ class HttpTest : public testing::Test {
       std::string piece(first.size(), '\0');
       if (first.in_file()) {
         const auto read = first.file.file->read_at(
-            first.file.offset, std::as_writable_bytes(std::span(piece)).first(std::min<std::size_t>(piece.size(), 5000)));
+            first.file.offset,
+            std::as_writable_bytes(std::span(piece)).first(std::min<std::size_t>(piece.size(), 5000)));
         piece.resize(read.value_or(0));
         if (piece.empty()) {
           session().files()->on_source_failed(read ? 0 : read.error(), now_);

@@ -73,8 +73,8 @@ TEST_F(HttpRequests, WithMistakesAreRefused) {
   refused("GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", bad);
   refused("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n"s, bad);
   refused("GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n"s, bad);
-  refused("GET / HTTP/1.1\r\n\r\n", bad);                                // no host
-  refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", bad);          // two
+  refused("GET / HTTP/1.1\r\n\r\n", bad);                        // no host
+  refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", bad);  // two
   refused("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", bad);
   refused("GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", bad);
   refused("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", bad);
@@ -127,7 +127,8 @@ TEST_F(HttpRequests, OfOtherMethodsAreToldWhatIsAllowed) {
   }
   EXPECT_EQ(get("example.org:80", "", "CONNECT").status, "HTTP/1.1 405 Method Not Allowed");
   again();
-  std::string heard = say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  std::string heard =
+      say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(take_reply(heard).fields.at("Connection"), "close") << "its body is not read";
   EXPECT_EQ(heard, "");
   EXPECT_TRUE(session().finished());
@@ -155,8 +156,9 @@ TEST_F(HttpRequests, HaveLimits) {
 }
 
 TEST_F(HttpRequests, AreTheSameHoweverTheyAreCut) {
-  const std::string stream = "\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n" +
-                             std::string(kGet) + "GET / HTTP/1.1\r\nHost: a\nX: y\r\n\r\n";
+  const std::string stream =
+      "\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nX: y\r\n\r\n" +
+      std::string(kGet) + "GET / HTTP/1.1\r\nHost: a\nX: y\r\n\r\n";
   const std::string whole = say(stream);
   EXPECT_TRUE(session().finished());
   for (std::size_t cut = 1; cut < stream.size(); ++cut) {

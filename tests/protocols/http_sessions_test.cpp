@@ -191,13 +191,19 @@ TEST_F(HttpSessions, TakeNoWrongOptions) {
     parameters.options[option] = value;
     return parameters;
   };
-  for (const auto& [option, value] : {std::pair{"min-rate", "fast"}, {"requests-per-connection", "-1"},
-                                      {"root", "/no/such/folder"}})
+  for (const auto& [option, value] :
+       {std::pair{"min-rate", "fast"}, {"requests-per-connection", "-1"}, {"root", "/no/such/folder"}})
     EXPECT_THROW(http.make_server(with(Role::serve, option, value)), std::invalid_argument) << option;
   EXPECT_THROW(http.make_server(with(Role::serve, "text", std::string(70'000, 'x'))), std::invalid_argument);
-  for (const auto& [option, value] : {std::pair{"path", "index.html"}, {"path", "/a b"}, {"path", "/a\r\nX: y"},
-                                      {"path", ""}, {"host", ""}, {"host", "a b"}, {"host", "a\n"}})
-    EXPECT_THROW(http.check_client(with(Role::dial, option, value), LoadPlan{}), std::invalid_argument) << option;
+  for (const auto& [option, value] : {std::pair{"path", "index.html"},
+                                      {"path", "/a b"},
+                                      {"path", "/a\r\nX: y"},
+                                      {"path", ""},
+                                      {"host", ""},
+                                      {"host", "a b"},
+                                      {"host", "a\n"}})
+    EXPECT_THROW(http.check_client(with(Role::dial, option, value), LoadPlan{}), std::invalid_argument)
+        << option;
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ std::optional<std::uint64_t> number(std::string_view digits) {
 std::string_view single_range(std::string_view field) {
   constexpr std::string_view kUnit = "bytes=";
   const auto same = [](char a, char b) { return a == b || (a | 0x20) == b; };
-  if (field.size() < kUnit.size() || !std::ranges::equal(field.substr(0, kUnit.size()), kUnit, same)) return {};
+  if (field.size() < kUnit.size() || !std::ranges::equal(field.substr(0, kUnit.size()), kUnit, same))
+    return {};
   field.remove_prefix(kUnit.size());
   std::string_view only;
   while (!field.empty()) {

@@ -43,10 +43,10 @@ enum class Status : std::uint16_t {
 struct Request {
   Method method = Method::other;
   std::string_view target{};
-  bool is_1_0 = false;           // of HTTP/1.0
-  bool keeps_alive = false;      // another request may follow
-  bool has_body = false;         // follows the head
-  bool expects_other = false;    // a field Expect that is not 100-continue
+  bool is_1_0 = false;         // of HTTP/1.0
+  bool keeps_alive = false;    // another request may follow
+  bool has_body = false;       // follows the head
+  bool expects_other = false;  // a field Expect that is not 100-continue
   std::string_view range{}, if_range{};
   std::string_view if_match{}, if_none_match{}, if_modified_since{}, if_unmodified_since{};
 };

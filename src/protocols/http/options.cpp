@@ -39,7 +39,10 @@ std::vector<ProtocolOption> options() {
        .summary = "what `/` is without --root; and what a load expects",
        .standard = "Hello, World!"},
       {.name = "path", .summary = "what a load asks for", .standard = "/", .serves = false},
-      {.name = "host", .summary = "the field Host of a load's requests", .standard = "localhost", .serves = false},
+      {.name = "host",
+       .summary = "the field Host of a load's requests",
+       .standard = "localhost",
+       .serves = false},
   };
 }
 
@@ -58,16 +61,17 @@ std::uint64_t requests_per_connection(const Parameters& parameters) {
 const std::string& text(const Parameters& parameters) {
   const std::string& text = parameters.option("text");
   if (text.size() > kLongestText)
-    throw std::invalid_argument(fmt::format("--text: at most {} bytes; larger ones are files (--root)", kLongestText));
+    throw std::invalid_argument(
+        fmt::format("--text: at most {} bytes; larger ones are files (--root)", kLongestText));
   return text;
 }
 
 std::string request_text(const Parameters& parameters) {
   const std::string &path = parameters.option("path"), &host = parameters.option("host");
   if (!path.starts_with('/') || !is_one_word(path) || path.size() > kLongestTarget)
-    throw std::invalid_argument(fmt::format(
-        "--path '{}': say a path such as /index.html, without blanks and of at most {} bytes", printable(path),
-        kLongestTarget));
+    throw std::invalid_argument(
+        fmt::format("--path '{}': say a path such as /index.html, without blanks and of at most {} bytes",
+                    printable(path), kLongestTarget));
   if (!is_one_word(host))
     throw std::invalid_argument(fmt::format("--host '{}': say a name or an address", printable(host)));
   return fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host);

@@ -28,7 +28,9 @@ Protocol http_protocol() {
   protocol.options = http::options();
   protocol.make_server = http::make_server;
   protocol.make_client = http::make_client;
-  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) { http::request_text(parameters); };
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
+    http::request_text(parameters);
+  };
   return protocol;
 }
 

@@ -81,7 +81,8 @@ void HttpSession::answer_file(const Request& request, const RequestTarget& targe
     return send(head.end(), as_bytes(site_.text));
   }
   const auto name = file_name(target.path);
-  if (!name) return name.error() == Status::bad_request ? refuse(name.error(), now) : send_status(name.error(), now);
+  if (!name)
+    return name.error() == Status::bad_request ? refuse(name.error(), now) : send_status(name.error(), now);
   const auto file = site_.storage->open(*name);
   if (!file) return send_missing(target, *name, file.error().error, now);
   send_file(request, *file, *name, now);

@@ -50,8 +50,7 @@ void HttpSession::answer(Bytes head, Time now) {
   ++requests_;
   const auto request = parse_request(head);
   if (!request) return refuse_unread(request.error(), now);
-  const bool is_last =
-      site_.requests_per_connection > 0 && requests_ >= site_.requests_per_connection;
+  const bool is_last = site_.requests_per_connection > 0 && requests_ >= site_.requests_per_connection;
   closes_ = is_last || !request->keeps_alive;
   is_1_0_ = request->is_1_0;
   is_head_ = request->method == Method::head;

@@ -40,8 +40,8 @@ struct HttpSite {
   HttpCounts& counts;
 };
 
-// A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together. While
-// the range of a file is in the output nothing is added behind it, so requests wait unread.
+// A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
+// While the range of a file is in the output nothing is added behind it, so requests wait unread.
 class HttpSession : public Session, private SessionFiles {
  public:
   explicit HttpSession(const HttpSite& site)
@@ -95,7 +95,7 @@ class HttpSession : public Session, private SessionFiles {
   // A request that has begun to arrive before a stop is still answered, and so are those that wait.
   bool drained() const { return draining_ && !cutter_.in_head() && !behind_; }
   std::uint64_t waiting() const { return outbox_.size() + body_.left; }  // bytes for the peer
-  void watch_rates(Time now);  // the last step of each input
+  void watch_rates(Time now);                                            // the last step of each input
 
   const HttpSite& site_;
   HeadCutter cutter_;

@@ -11,7 +11,8 @@ constexpr std::string_view kScheme = "http://";
 
 bool has_scheme(std::string_view target) {
   const auto same = [](char a, char b) { return (a | 0x20) == b || a == b; };
-  return target.size() > kScheme.size() && std::ranges::equal(target.substr(0, kScheme.size()), kScheme, same);
+  return target.size() > kScheme.size() &&
+         std::ranges::equal(target.substr(0, kScheme.size()), kScheme, same);
 }
 
 std::optional<unsigned> hex_digit(char c) {

@@ -33,7 +33,8 @@ void check_reply(conformance::Peer& peer, std::string& stream, const Expected& e
     throw WrongReply("a reply begins with " + stream.substr(0, 40));
   const std::size_t all = head + std::stoul(stream.substr(length + kLength.size()));
   if (stream.size() < all) stream += peer.receive(all - stream.size());
-  if (stream.substr(head, all - head) != expected.body) throw WrongReply("a body has other bytes than it should");
+  if (stream.substr(head, all - head) != expected.body)
+    throw WrongReply("a body has other bytes than it should");
   stream.erase(0, all);
 }
 

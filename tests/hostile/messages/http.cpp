@@ -25,7 +25,9 @@ class HttpMessages : public Messages {
       case 1:
         return request("GET", "/", "X: " + std::string(chance_.size(20'000), 'x') + "\r\n");
       case 2:  // bodies
-        return request("GET", "/", chance_.pick({"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"})) + some;
+        return request("GET", "/",
+                       chance_.pick({"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n"})) +
+               some;
       case 3:  // two requests for some, and one for others
         return request("GET", "/", "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n") + some;
       case 4:
