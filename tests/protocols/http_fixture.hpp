@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
 #include "store/name.hpp"
 
@@ -22,6 +23,7 @@ namespace joust::http::test {
 inline constexpr std::int64_t kToday = 1'792'745'617;  // Fri, 23 Oct 2026 08:53:37 GMT
 inline constexpr std::string_view kTodayText = "Fri, 23 Oct 2026 08:53:37 GMT";
 inline constexpr Time kStart = Time(std::chrono::hours(1));
+inline constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 inline std::int64_t fixed_clock() {
   return kToday * 1'000'000'000;

@@ -206,7 +206,7 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
       problem(load + "[[contestant]]\nname = \"x\"\n"),
       "2:1: key 'contestant.server': missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\nneeds = \"nginx\"\n"),
-            "5:1: key 'contestant.needs': it has no command; allowed: the program that a command runs");
+            "4:1: key 'contestant.needs': it has no command; allowed: the program that a command runs");
   EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\ncommand = \"nc -l 80\"\n"),
             "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
             "with {port} "

@@ -124,8 +124,8 @@ TEST(DeframerTest, HeadedMessagesHaveLimits) {
     EXPECT_TRUE(messages.empty());
     return std::string(at_once.complaint());
   };
-  EXPECT_EQ(complaint("00055\r\n\r\n"), "");
-  EXPECT_EQ(complaint("000055\r\n\r\n"), "a head is longer than the protocol allows");
+  EXPECT_EQ(complaint("00050\r\n\r\n"), "");
+  EXPECT_EQ(complaint("000050\r\n\r\n"), "a head is longer than the protocol allows");
   EXPECT_EQ(complaint("123456789 and so on"), "a head is longer than the protocol allows");
   EXPECT_EQ(complaint("54\r\n\r\n"), "");
   EXPECT_EQ(complaint("55\r\n\r\n"), "a frame is longer than the protocol allows");
