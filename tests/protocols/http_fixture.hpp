@@ -131,6 +131,7 @@ class HttpTest : public testing::Test {
       moved = false;
       if (!left.empty() && session().want() == Want::bytes) {
         left = left.subspan(session().on_bytes(left, now_));
+        EXPECT_TRUE(left.empty() || session().want() != Want::bytes) << "it left bytes that it wants";
         moved = true;
       }
       const std::string more = take_output();

@@ -23,13 +23,16 @@ HttpSession::~HttpSession() {
 }
 
 Want HttpSession::want() const {
-  return over_ || body_.file || outbox_.size() >= kMostUnread || drained() ? Want::nothing : Want::bytes;
+  return rests() || drained() ? Want::nothing : Want::bytes;
+}
+
+bool HttpSession::rests() const {
+  return over_ || body_.file || outbox_.size() >= kMostUnread;
 }
 
 std::size_t HttpSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
-  behind_ = false;
-  while (taken < chunk.size() && want() == Want::bytes) {
+  while (taken < chunk.size() && !rests()) {
     const HeadCutter::Step step = cutter_.next(chunk.subspan(taken));
     taken += step.taken;
     if (step.status == HeadCutter::Status::need_more) continue;

@@ -92,6 +92,7 @@ class HttpSession : public Session, private SessionFiles {
   void finish_head(ReplyText& head);
   void refuse(Status status, Time now);
   void refuse_unread(Status status, Time now);
+  bool rests() const;  // no request is taken, whether there is one or not
   // A request that has begun to arrive before a stop is still answered, and so are those that wait.
   bool drained() const { return draining_ && !cutter_.in_head() && !behind_; }
   std::uint64_t waiting() const { return outbox_.size() + body_.left; }  // bytes for the peer

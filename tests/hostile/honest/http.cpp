@@ -27,7 +27,11 @@ Expected range(Chance& chance) {
 // Reads a head and the body whose length it says.
 void check_reply(conformance::Peer& peer, std::string& stream, const Expected& expected) {
   constexpr std::string_view kLength = "Content-Length: ";
-  while (stream.find("\r\n\r\n") == stream.npos) stream += peer.receive_some(1000);
+  while (stream.find("\r\n\r\n") == stream.npos) {
+    const std::string more = peer.receive_some(1000);
+    if (more.empty()) throw std::runtime_error("the stream has ended before a reply");
+    stream += more;
+  }
   const std::size_t head = stream.find("\r\n\r\n") + 4, length = stream.find(kLength);
   if (!stream.starts_with(expected.status) || length >= head)
     throw WrongReply("a reply begins with " + stream.substr(0, 40));
