@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The client side of http: asks for one path, and looks at status, length and body of every reply.
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "load/request_service.hpp"
 #include "protocols/http/head_cutter.hpp"
 #include "protocols/http/messages.hpp"

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <span>
 
 namespace joust::http {
 namespace {

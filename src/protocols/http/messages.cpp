@@ -4,6 +4,8 @@
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 
+#include <algorithm>
+
 #include "protocols/http/head_cutter.hpp"
 
 namespace joust::http {

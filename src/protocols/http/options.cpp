@@ -23,7 +23,7 @@ bool is_one_word(std::string_view text) {
 std::vector<ProtocolOption> options() {
   return {
       {.name = "root",
-       .summary = "the directory whose files are served, read-only; without it `/` is the text of --text",
+       .summary = "the directory whose files are served, read-only; without it / is the text of --text",
        .standard = "",
        .loads = false},
       {.name = "min-rate",
@@ -36,7 +36,7 @@ std::vector<ProtocolOption> options() {
        .standard = "0",
        .loads = false},
       {.name = "text",
-       .summary = "what `/` is without --root; and what a load expects",
+       .summary = "the text that / is where no directory is served, and what a load expects",
        .standard = "Hello, World!"},
       {.name = "path", .summary = "what a load asks for", .standard = "/", .serves = false},
       {.name = "host",

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
