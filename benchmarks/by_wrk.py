@@ -4,18 +4,21 @@
 
 Each round runs wrk once against every server, in random order; the servers stay up all the time. They are on
 one core, wrk is on another. Prints the replies per second of each server (the median over the rounds), the
-server's CPU time for a reply, and the ratio to the first server with the range of its rounds. Errors of wrk
-end the program: a wrong reply would not be worth a number.
+server's CPU time for a reply, and the ratios of both to the first server, with the middle half of the rounds.
+Errors of wrk end the program: a wrong reply would not be worth a number.
 
   benchmarks/by_wrk.py --rounds 10 nginx epoll io-uring
-  benchmarks/by_wrk.py --pipeline 16 nginx epoll
+  benchmarks/by_wrk.py --pipeline 16 nginx epoll 'epoll --wait adaptive'
 """
 
 import argparse
+import contextlib
+import json
 import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -50,40 +53,41 @@ def free_port():
 
 class Server:
     def __init__(self, name):
-        self.name, self.port, self.rates, self.costs_us = name, free_port(), [], []
+        self.name, self.rates, self.costs_us = name, [], []
         command = ["taskset", "-c", str(cpus()[0])]
         if name == "nginx":
+            self.port = free_port()
             command += [SOURCES / "scenarios/peers/nginx.sh", str(self.port)]
         else:
-            command += [JOUST, "serve", "-e", name, "-p", "http", "--listen", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+            command += [JOUST, "serve", "-p", "http", "--listen", "127.0.0.1:0", "-e", *shlex.split(name)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+        if name != "nginx":
+            self.port = int(json.loads(self.process.stdout.readline())["address"].rsplit(":", 1)[1])
 
     def wait(self):
         deadline = time.monotonic() + 20
         while True:
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"{self.name} does not serve")
             try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return
+                return socket.create_connection(("127.0.0.1", self.port)).close()
             except ConnectionRefusedError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise
                 time.sleep(0.05)
 
     def stop(self):
         os.killpg(self.process.pid, signal.SIGTERM)
         self.process.wait(20)
+        self.process.stdout.close()
 
     def cpu_s(self):
-        """Of all processes of its group."""
-        total = 0
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = stat.read_text().rsplit(")", 1)[1].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if int(fields[2]) == self.process.pid:
-                total += int(fields[11]) + int(fields[12])
-        return total / os.sysconf("SC_CLK_TCK")
+        """Of all threads of all processes of its group."""
+        total_ns = 0
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                if int((process / "stat").read_text().rsplit(")", 1)[1].split()[2]) == self.process.pid:
+                    for task in process.glob("task/*/schedstat"):
+                        total_ns += int(task.read_text().split()[0])
+        return total_ns / 1e9
 
     def measure(self, options, script):
         command = ["taskset", "-c", str(cpus()[1]), "wrk", "-t", "1", "-c", str(options.connections), "-d",
@@ -98,20 +102,25 @@ class Server:
         self.costs_us.append((self.cpu_s() - before) * 1e6 / replies)
 
 
+def ratios(own, other):
+    """The median and the quartiles of the rounds' ratios."""
+    low, middle, high = statistics.quantiles([a / b for a, b in zip(own, other)], n=4)
+    return f"{middle:7.3f} ({low:.3f} to {high:.3f})"
+
+
 def report(servers):
     first = servers[0]
-    print(f"{'server':24}{'replies/s':>12}{'server CPU us':>15}{'ratio':>8}  range of the rounds")
+    print(f"{'server':22}{'replies/s':>10}  {'ratio':26}{'server CPU us':>14}  ratio")
     for server in servers:
-        ratios = sorted(own / other for own, other in zip(server.rates, first.rates))
         rate, cost_us = statistics.median(server.rates), statistics.median(server.costs_us)
-        print(f"{server.name:24}{rate:12,.0f}{cost_us:15.2f}{statistics.median(ratios):8.3f}"
-              f"  {ratios[0]:.3f} to {ratios[-1]:.3f}")
+        print(f"{server.name:22}{rate:10,.0f}  {ratios(server.rates, first.rates):26}{cost_us:14.2f}"
+              f"  {ratios(server.costs_us, first.costs_us)}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("servers", nargs="+", help="nginx, or an engine; the first one is compared with")
+    parser.add_argument("servers", nargs="+", help="nginx, or an engine with its options; the first is compared with")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=2, help="of one run of wrk")
     parser.add_argument("--connections", type=int, default=64)
