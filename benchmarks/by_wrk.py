@@ -120,7 +120,8 @@ def report(servers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("servers", nargs="+", help="nginx, or an engine with its options; the first is compared with")
+    parser.add_argument("servers", nargs="+",
+                        help="nginx, or an engine with its options; the first is compared with")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=2, help="of one run of wrk")
     parser.add_argument("--connections", type=int, default=64)
