@@ -18,11 +18,11 @@ namespace {
 // Only knobs that were given count: by default no engine has such threads.
 bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
   const EngineRow* row = catalogue.engine(choice.engine);
-  return row != nullptr && std::ranges::any_of(row->knobs, [&](const KnobRow& knob) {
-           const auto given = choice.knobs.find(knob.name);
-           return !knob.kernel_thread.empty() && given != choice.knobs.end() &&
-                  given->second == knob.kernel_thread;
-         });
+  const auto makes_one = [&](const KnobRow& knob) {
+    const auto given = choice.knobs.find(knob.name);
+    return given != choice.knobs.end() && !given->second.empty() && given->second == knob.kernel_thread;
+  };
+  return row != nullptr && std::ranges::any_of(row->knobs, makes_one);
 }
 
 enum class Side : std::uint8_t { server, client };
@@ -98,10 +98,9 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
   if (!reason.empty()) return reason;
   if (protocol == nullptr || protocol->has_ceiling) return {};
-  return fmt::format(
-      "of '{}' the server's own work is the larger part, which would slow down a client in the "
-      "same process",
-      one.protocol);
+  constexpr auto kWhy = "of '{}' the server's own work is the larger part, which would slow down a client in "
+                        "the same process";
+  return fmt::format(kWhy, one.protocol);
 }
 
 // The generator's ceiling depends on its number of threads and how they wait. It does not depend on the

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# joust as where only the core packages are installed: neither liburing, Boost.Beast, Protocol Buffers nor
-# GoogleTest. The configuration is made anew; the program was built beside the tests.
+# joust as where only the core packages are installed: neither liburing, Boost.Beast, Protocol Buffers,
+# OpenSSL nor GoogleTest. The configuration is made anew; the program was built beside the tests.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
-             "-DJOUST_DISABLE=uring\;protobuf\;http" -DJOUST_TESTS=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
+             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl" -DJOUST_TESTS=ON
+             -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
 
 # expect_unavailable(LIST NAME LIBRARY): the row of `joust LIST --json` is there, with the reason.
 function(expect_unavailable list name library)
@@ -41,6 +42,12 @@ foreach(command "serve" "load;--connect;127.0.0.1:1" "race;--server;epoll;--quic
     message(FATAL_ERROR "'${command} -p work' must be refused with the reason, not ${result}:\n${errors}")
   endif()
 endforeach()
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E env JOUST_TOKEN=0123456789abcdef0123456789abcdef
+                        ${PROGRAM} receive RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(NOT result EQUAL 2 OR NOT errors MATCHES "OpenSSL 3 not found .*script/setup tls")
+  message(FATAL_ERROR "a token must be refused with the reason, not ${result}:\n${errors}")
+endif()
 
 if(HAVE_ASIO)
   execute_process(COMMAND ${PROGRAM} serve -e asio-pool:asio-backend=io-uring -p echo RESULT_VARIABLE result

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Connections: how long they last, and what ends them.
+#include "joust/load_plan.hpp"
 #include "protocols/http_fixture.hpp"
 #include "protocols/table.hpp"
 
