@@ -115,7 +115,13 @@ int Load::run() {
   Tally tally;
   std::optional<Target> target;
   if (!chosen.in_process) {
-    std::vector<Endpoint> endpoints = resolved_target(connect, limits.resolve, chosen, options.knobs);
+    std::vector<Endpoint> endpoints;
+    try {
+      endpoints = resolved_target(connect, limits.resolve, chosen, options.knobs);
+    } catch (const std::runtime_error& unresolved) {
+      if (!criterion) write_unresolved({chosen, chosen_protocol, options, nullptr, tally}, unresolved.what());
+      throw;
+    }
     socket.settle(endpoints.front(), chosen.transport, tally);
     const auto sources = sources_for(endpoints.front(), plan.connections, local_ports());
     if (!sources) throw UsageError("-c: " + sources.error());

@@ -27,7 +27,8 @@ std::string serve_examples(const Program& program) {
   {0} serve -e io-uring -p {1} --listen unix:/tmp/{0}.sock --cpus 0
 
 Prints one JSON line when it listens and one when it has stopped; SIGUSR1 prints what it has used so far.
-SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once.)",
+SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once,
+or after 3 s where a message that takes long is being computed.)",
                      program.name, program.protocols.front().name);
 }
 
@@ -119,7 +120,7 @@ void Serve::run() {
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(parameters);
   Stop stop;
-  const Signals signals(stop, write_usage_event);
+  const Signals signals(stop, write_usage_event, Signals::Second::ends);
   Tally tally;
   const Listeners listeners = open_listeners(where, chosen.transport, tally);
   chosen.run({.service = *service,
@@ -155,7 +156,8 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
   add_count(command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
   add_duration(command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
-  add_duration(command, "--drain", serve->limits.drain, "how long a stop may take [2s]");
+  add_duration(command, "--drain", serve->limits.drain,
+               "how long a stop may take, beside what is being computed [2s]");
   serve->socket.add_to(command);
   command.footer(serve_examples(program));
   command.callback([serve] { serve->run(); });

@@ -191,6 +191,16 @@ class Load(Case):
         self.assertEqual(result["connections"], {"ok": 0, "failed": 3, "answered": 0, "never_answered": 0})
         self.assertIsNone(result["window_ns"])
 
+    def test_a_name_that_does_not_resolve_leaves_no_earlier_result(self):
+        file = self.path("result.json")
+        with open(file, "w", encoding="utf-8") as earlier:
+            earlier.write('{"old": 1}')
+        done = run("load", "--connect", "no-such-host.invalid:80", "-c", 3, "-m", 1, "--json", file)
+        self.assertEqual(done.returncode, 1)
+        with open(file, encoding="utf-8") as text:
+            result = json.load(text)
+        self.assertEqual((result["errors"], result["connections"]["failed"]), ({"resolve": 3}, 3))
+
     def test_a_name_that_does_not_resolve(self):
         done = run("load", "--connect", "no-such-host.invalid:80", "-c", 1, "-m", 1)
         self.assertEqual(done.returncode, 1)

@@ -2,9 +2,12 @@
 """The protocol work: its options, and what they do to a load."""
 
 import json
+import signal
+import subprocess
+import time
 import unittest
 
-from program import Case, Server, run
+from program import JOUST, PATIENCE_S, Case, Server, run
 
 MS = 1_000_000  # nanoseconds
 
@@ -30,6 +33,23 @@ class Work(Case):
         self.assertGreaterEqual(result["latency_ns"]["mean"], 30 * MS)
         self.assertEqual(result["options"], {"workload": "2", "writes": "one"})
         self.assertIsNone(result["plan"]["payload_bytes"])
+
+    def test_a_second_signal_does_not_wait_for_a_long_request(self):
+        with Server("-p", "work", "--work", "60s") as server:
+            command = [JOUST, "load", "-p", "work", "--connect", server.address, "-m", "1"]
+            with subprocess.Popen([*command, "--request-timeout", "90s"], stderr=subprocess.DEVNULL) as load:
+                computed_s = 0
+                while computed_s < 0.2:
+                    time.sleep(0.05)
+                    server.tell(signal.SIGUSR1)
+                    computed_s = server.event()["usage"]["cpu_user_s"]
+                server.tell(signal.SIGTERM)
+                time.sleep(0.2)
+                server.tell(signal.SIGTERM)
+                begun = time.monotonic()
+                self.assertEqual(server.process.wait(PATIENCE_S), 1)
+                self.assertLess(time.monotonic() - begun, 30)
+                load.wait(PATIENCE_S)
 
     def test_busy_takes_the_servers_time(self):
         plan = ("-c", 1, "-m", 40)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/signals.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cassert>
 #include <cerrno>
+#include <string_view>
 
 #include "base/check.hpp"
+#include "cli/common/command.hpp"
 
 namespace joust {
 namespace {
@@ -13,26 +17,41 @@ namespace {
 std::atomic<Stop*> stop_to_request{nullptr};
 std::atomic<void (*)(int)> report_to_make{nullptr};
 std::atomic<bool> has_asked{false};
+std::atomic<bool> second_ends{false};
+constexpr unsigned kLongestEnd_s = 3;
 static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
 
 void on_signal(int signal, siginfo_t* info, void* /*context*/) {
   const int error = errno;  // the interrupted code may be about to read it
   if (signal != SIGUSR1) {
     has_asked = true;
-    if (Stop* const stop = stop_to_request) stop->request();
+    if (Stop* const stop = stop_to_request) {
+      if (second_ends && stop->requested()) ::alarm(kLongestEnd_s);
+      stop->request();
+    }
   } else if (const auto report = report_to_make.load()) {
     report(info->si_code == SI_QUEUE ? info->si_value.sival_int : 0);
   }
   errno = error;
 }
 
+void on_alarm(int /*signal*/) {
+  constexpr std::string_view kWords = "joust: ended in the middle of a message that takes long\n";
+  static_cast<void>(::write(STDERR_FILENO, kWords.data(), kWords.size()) < 0);
+  ::_exit(kRunError);
+}
+
 }  // namespace
 
-Signals::Signals(Stop& stop, void (*report)(int)) {
+Signals::Signals(Stop& stop, void (*report)(int), Second second) {
   assert(stop_to_request == nullptr);
   stop_to_request = &stop;
   report_to_make = report;
   has_asked = false;
+  second_ends = second == Second::ends;
+  struct sigaction alarm {};
+  alarm.sa_handler = on_alarm;
+  checked(::sigaction(SIGALRM, &alarm, &before_alarm_), "sigaction(SIGALRM)");
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_RESTART | SA_SIGINFO;
@@ -46,6 +65,8 @@ Signals::Signals(Stop& stop, void (*report)(int)) {
 
 // Whoever conducts turns may send one more than there are: while the result is written that must not kill.
 Signals::~Signals() {
+  ::alarm(0);
+  ::sigaction(SIGALRM, &before_alarm_, nullptr);
   if (report_to_make != nullptr) before_.back().sa_handler = SIG_IGN;
   if (has_asked)
     for (struct sigaction& before : before_) before.sa_handler = SIG_IGN;

@@ -65,6 +65,8 @@ struct Load {
   Loading loading(const Loaded& whom, Tally& tally) const;
   LoadResult measure(const Loaded& whom);
   LoadResult drive(Loading& loading, const Loaded& whom, Stop& stop);
+  void write_result_of(const Loaded& whom, const LoadResult& result) const;
+  void write_unresolved(const Loaded& whom, const std::string& why) const;
   int measure_once(const Loaded& whom);
   int search(const Loaded& whom);
   void watch(LoadRun::Milestone milestone);

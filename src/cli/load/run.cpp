@@ -107,8 +107,10 @@ std::string Load::trouble(const LoadResult& result) const {
           format_duration(result.window->to - result.window->from));
   }
   if (text.empty() && result.messages.never_answered > 0 && !result.interrupted)
-    text = fmt::format("{} of {} never had a reply: the server served only the others",
-                       result.messages.never_answered, counted(result.connections_ok, "connection"));
+    text = fmt::format(
+        "{} of {} never had a reply in all that time: measure longer (-d), or the server serves fewer at a "
+        "time",
+        result.messages.never_answered, counted(result.connections_ok, "connection"));
   const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
@@ -128,17 +130,29 @@ void Load::write(const Json& document) const {
     write_result(json, text_of(document, 2));
 }
 
+void Load::write_result_of(const Loaded& whom, const LoadResult& result) const {
+  if (json.empty()) return;
+  Json whole = document("joust-load/1", whom);
+  add_load(whole, result);
+  whole["plan"]["payload_bytes"] = whom.protocol.no_payload.empty() ? Json(payload) : Json();
+  whole["options"] = options_json(parameters.options);
+  write(whole);
+}
+
+// A file with an earlier result must not be taken for this one's.
+void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
+  LoadResult none{.plan = plan};
+  none.connections_failed = plan.connections;
+  none.errors[static_cast<std::size_t>(Stage::resolve)] = plan.connections;
+  none.complaints = {why};
+  write_result_of(whom, none);
+}
+
 int Load::measure_once(const Loaded& whom) {
   const LoadResult result = measure(whom);
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  if (!json.empty()) {  // first: standard output may be gone
-    Json whole = document("joust-load/1", whom);
-    add_load(whole, result);
-    whole["plan"]["payload_bytes"] = whom.protocol.no_payload.empty() ? Json(payload) : Json();
-    whole["options"] = options_json(parameters.options);
-    write(whole);
-  }
+  write_result_of(whom, result);  // first: standard output may be gone
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
     print_out(fmt::format("{} on {}\n{}", protocol.name, whom.engine.name, load_text(result)));

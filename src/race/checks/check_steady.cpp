@@ -66,6 +66,8 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
         "{:+.1f} %",
         load.turns ? "generations" : "trials", name_of(steadiness.greatest->quantity),
         steadiness.greatest->contestant, 100 * steadiness.greatest->change);
+  else if (steadiness.found.empty())
+    findings.warn("no contestant has a result to look at");
   return findings.take();
 }
 

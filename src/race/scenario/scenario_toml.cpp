@@ -194,6 +194,7 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
 
 std::expected<Scenario, std::string> read_scenario(const std::string& path, const Catalogue& catalogue,
                                                    Size size) {
+  errno = 0;
   std::ifstream file(path);
   std::string content(kLargestScenario + 1, '\0');
   file.read(content.data(), static_cast<std::streamsize>(content.size()));
