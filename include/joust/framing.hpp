@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -31,7 +32,17 @@ struct Line {
   std::size_t largest = 64 << 10;  // bytes, without the line's end
 };
 
-using Framing = std::variant<Raw, Length4, Line>;
+// A head, which ends with an empty line (CR LF CR LF), and a body whose size the head says. Both are the
+// message.
+struct Headed {
+  // The size in bytes of the body that follows this head, which is given with its empty line. Nothing: the
+  // head is a protocol error.
+  std::optional<std::size_t> (*body_size)(Bytes head) = nullptr;
+  std::size_t largest_head = 8 << 10;  // bytes, with the empty line
+  std::size_t largest = 1 << 20;       // bytes, of both
+};
+
+using Framing = std::variant<Raw, Length4, Line, Headed>;
 
 // Appends one message with its boundary. `payload` is copied.
 void write_frame(const Framing& framing, Bytes payload, Outbox& into);
@@ -72,12 +83,14 @@ class Deframer {
   Step next_length4(Bytes chunk, std::size_t largest);
   Step next_cut_length4(Bytes chunk, std::size_t largest);
   Step next_line(Bytes chunk, std::size_t largest);
+  Step next_headed(Bytes chunk, const Headed& framing);
   Step hold(Bytes chunk);
   Step complete(Bytes chunk, std::size_t taken);
   Step malformed(std::string_view complaint);
 
   Framing framing_;
   std::size_t exact_ = 0;
+  std::size_t headed_ = 0;        // size of the message whose head has been read, or 0
   bool held_is_message_ = false;  // held_ was handed out by the last step
   std::vector<std::byte> held_;
   std::string_view complaint_;

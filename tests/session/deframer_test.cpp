@@ -95,6 +95,43 @@ RC_GTEST_PROP(Deframer, ExactSizesAreTheSameHoweverCut, ()) {
   RC_ASSERT(done == sizes.size());
 }
 
+// "N\r\n\r\n" and N bytes.
+constexpr Headed kNumbered{.body_size = [](Bytes head) -> std::optional<std::size_t> {
+                             const std::string digits(as_text(head.first(head.size() - 4)));
+                             if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
+                               return std::nullopt;
+                             return std::stoul(digits);
+                           },
+                           .largest_head = 9,
+                           .largest = 60};
+
+RC_GTEST_PROP(Deframer, HeadedMessagesAreTheSameHoweverCut, ()) {
+  const auto sizes = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 50));
+  Messages messages;
+  for (const std::size_t size : sizes)
+    messages.push_back(std::to_string(size) + "\r\n\r\n" + std::string(size, '\n'));
+  same_however_cut(kNumbered, messages);
+}
+
+TEST(DeframerTest, HeadedMessagesHaveLimits) {
+  const auto complaint = [](const std::string& text) {
+    Deframer at_once(kNumbered), bytewise(kNumbered);
+    Messages messages;
+    feed(at_once, text, messages);
+    for (const char c : text)
+      if (feed(bytewise, {&c, 1}, messages) == Status::malformed) break;
+    EXPECT_EQ(at_once.complaint(), bytewise.complaint());
+    EXPECT_TRUE(messages.empty());
+    return std::string(at_once.complaint());
+  };
+  EXPECT_EQ(complaint("00050\r\n\r\n"), "");
+  EXPECT_EQ(complaint("000050\r\n\r\n"), "a head is longer than the protocol allows");
+  EXPECT_EQ(complaint("123456789 and so on"), "a head is longer than the protocol allows");
+  EXPECT_EQ(complaint("54\r\n\r\n"), "");
+  EXPECT_EQ(complaint("55\r\n\r\n"), "a frame is longer than the protocol allows");
+  EXPECT_EQ(complaint("x\r\n\r\n"), "a head does not say how long its message is");
+}
+
 // Nothing a peer sends may do worse than be refused.
 RC_GTEST_PROP(Deframer, SurvivesAnyBytes, (const std::vector<std::string>& chunks)) {
   for (const Framing& framing : {Framing{Length4{.largest = 100}}, Framing{Line{.largest = 100}}}) {
