@@ -5,15 +5,23 @@
 
 #include <set>
 
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "hosting/options.hpp"
 
 namespace joust {
 namespace {
 
-std::string help_of(const ProtocolOption& option, const Protocol& protocol) {
-  const std::string standard = option.standard.empty() ? "" : fmt::format(" [{}]", option.standard);
-  return fmt::format("{}: {}{}", protocol.name, option.summary, standard);
+// What an option means in each of the protocols that have one of that name.
+std::string help_of(const std::string& name, const Program& program) {
+  std::vector<std::string> meanings;
+  for (const Protocol& protocol : program.protocols)
+    for (const ProtocolOption& option : protocol.options) {
+      const std::string standard = option.standard.empty() ? "" : fmt::format(" [{}]", option.standard);
+      if (option.name == name)
+        meanings.push_back(fmt::format("{}: {}{}", protocol.name, option.summary, standard));
+    }
+  return join(meanings, "; ");
 }
 
 bool is_switch(const ProtocolOption& option) {
@@ -39,7 +47,7 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
         given[which] = is_switch && value.empty() ? "yes" : value;
         return std::string();
       };
-      Option added = command.add_option("--" + option.name, take, help_of(option, protocol));
+      Option added = command.add_option("--" + option.name, take, help_of(option.name, program));
       const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
       added.group(shown ? "Protocol options" : "");
       if (is_switch(option))
