@@ -66,6 +66,8 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
     entry.server_forks = server != nullptr && server->separate_processes;
   }
+  if (!contestant.needs.empty() && catalogue.has_program && !catalogue.has_program(contestant.needs))
+    entry.unavailable = fmt::format("unavailable: {} is not installed", contestant.needs);
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   const EngineRow* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;

@@ -163,6 +163,21 @@ TEST(Plan, AChoiceThatCannotBeHadKeepsItsEntryToo) {
   EXPECT_EQ(reason("threads"), "unavailable: client pool: by=ring: io_uring_setup: Operation not permitted");
 }
 
+TEST(Plan, ACommandWhoseProgramIsNotInstalledKeepsItsEntry) {
+  Scenario scenario = fake_scenario({"epoll"});
+  for (const char* program : {"nginx", "sh"}) {
+    scenario.contestants.push_back({.name = program, .command = "serve {port}", .needs = program});
+    scenario.contestants.back().client.engine = "epoll";
+  }
+  Catalogue catalogue = fake_catalogue();
+  catalogue.has_program = [](const std::string& name) { return name == "sh"; };
+  scenario.reference = "nginx";
+  const Plan plan = make_plan(scenario, catalogue, 1);
+  EXPECT_EQ(find_entry(plan.cases.front(), "nginx")->reason, "unavailable: nginx is not installed");
+  EXPECT_EQ(find_entry(plan.cases.front(), "sh")->reason, "");
+  EXPECT_EQ(plan.cases.front().reference, "epoll") << "the first that can run";
+}
+
 TEST(Plan, TheReferenceIsTheOneAskedFor) {
   Scenario scenario = fake_scenario({"threads", "epoll"});
   scenario.reference = "epoll";

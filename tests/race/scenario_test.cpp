@@ -51,6 +51,7 @@ server = { engine = "epoll", trigger = "level", threads = 2, wait = "spin" }
 [[contestant]]
 name = "other program"
 command = "server --port {port}"
+needs = "server"
 client = "epoll:trigger=level"
 )");
   ASSERT_TRUE(scenario) << scenario.error();
@@ -77,6 +78,7 @@ client = "epoll:trigger=level"
   EXPECT_EQ(scenario->contestants[1].server.wait, "spin");
   EXPECT_EQ(scenario->contestants[1].client.engine, "threads");
   EXPECT_EQ(scenario->contestants[2].command, "server --port {port}");
+  EXPECT_EQ(scenario->contestants[2].needs, "server");
   EXPECT_EQ(scenario->contestants[2].client.knobs.at("trigger"), "level");
 }
 
@@ -203,6 +205,8 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
   EXPECT_EQ(
       problem(load + "[[contestant]]\nname = \"x\"\n"),
       "2:1: key 'contestant.server': missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
+  EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\nneeds = \"nginx\"\n"),
+            "4:1: key 'contestant.needs': it has no command; allowed: the program that a command runs");
   EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\ncommand = \"nc -l 80\"\n"),
             "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
             "with {port} "

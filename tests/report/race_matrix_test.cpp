@@ -20,6 +20,7 @@ race::RaceResult crossed_race() {
   scenario.contestants.push_back({.name = "beside",
                                   .server = {.engine = "epoll", .wait = "spin"},
                                   .command = {},
+                                  .needs = {},
                                   .client = {.engine = "epoll", .wait = "spin"}});
   race::FakeRunner runner;
   runner.throughput = {{"threads/threads", 40e3}, {"threads/epoll", 50e3},    {"epoll/threads", 60e3},

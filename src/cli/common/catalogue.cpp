@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/catalogue.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
 #include "cli/common/possible_race.hpp"
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
@@ -21,6 +27,19 @@ race::KnobRow row_of(const Knob& knob) {
 std::string words_for(const Delivery& delivery) {
   if (!delivery.by_message()) return {};
   return delivery.lossy ? "lossy messages" : "messages";
+}
+
+// Servers are in folders for the system's administrator, which are not in everybody's PATH.
+bool is_installed(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";
+  for (std::string_view left = folders; !left.empty();) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    const std::string folder(left.substr(0, end));
+    if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
 }
 
 Parameters client_of(const Protocol& protocol, const race::Settings& options) {
@@ -46,6 +65,7 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
 
 race::Catalogue catalogue_of(const Program& program) {
   race::Catalogue catalogue;
+  catalogue.has_program = is_installed;
   for (const Engine* engine : engines()) {
     race::EngineRow row{.name = std::string(engine->name),
                         .serves = engine->serves,

@@ -81,6 +81,8 @@ struct ProtocolRow {
 struct Catalogue {
   std::vector<EngineRow> engines{};
   std::vector<ProtocolRow> protocols{};
+  // True if a program of that name is installed. Null: any is.
+  std::function<bool(const std::string& name)> has_program{};
 
   const EngineRow* engine(const std::string& name) const;  // null if there is none of that name
   // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the

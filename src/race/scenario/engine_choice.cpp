@@ -127,6 +127,7 @@ std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, c
     contestants.push_back({.name = names[i],
                            .server = servers[i],
                            .command = {},
+                           .needs = {},
                            .client = {.engine = catalogue.standard_client(servers[i].engine)}});
   return contestants;
 }
@@ -141,6 +142,7 @@ std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
           {.name = clients.size() == 1 ? server_names[s] : server_names[s] + '/' + client_names[c],
            .server = servers[s],
            .command = {},
+           .needs = {},
            .client = clients[c]});
   return pairs;
 }

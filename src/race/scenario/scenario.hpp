@@ -118,6 +118,7 @@ struct Contestant {
   std::string name{};
   EngineChoice server{};  // unused if `command` is given
   std::string command{};  // an external server: a shell command that contains {port}
+  std::string needs{};    // the program that it runs; may be empty
   EngineChoice client{};
 
   bool external() const { return !command.empty(); }

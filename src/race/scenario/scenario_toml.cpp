@@ -103,6 +103,7 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
   Contestant contestant{.name = reader.text("name").value_or(""),
                         .server = {},
                         .command = reader.text("command").value_or(""),
+                        .needs = reader.text("needs").value_or(""),
                         .client = {}};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
@@ -114,6 +115,8 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
   else if (contestant.external() && contestant.command.find("{port}") == std::string::npos)
     reader.wrong("command",
                  "it does not say where the port goes; allowed: a shell command with {port} in it");
+  else if (!contestant.external() && table.contains("needs"))
+    reader.wrong("needs", "it has no command; allowed: the program that a command runs");
   else if (!contestant.external() && !table.contains("server"))
     reader.wrong("server", "missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
   if (contestant.name.empty()) {
