@@ -6,11 +6,13 @@ namespace joust {
 Protocol broadcast_protocol();
 Protocol echo_protocol();
 Protocol file_protocol();
+Protocol http_protocol();
 Protocol uppercase_protocol();
 Protocol work_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(), file_protocol(), work_protocol()};
+  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(),
+          file_protocol(), http_protocol(),      work_protocol()};
 }
 
 }  // namespace joust

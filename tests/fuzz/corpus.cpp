@@ -80,4 +80,22 @@ std::vector<std::string> work_corpus() {
   };
 }
 
+// Requests, and replies for the client. Here a file has 100 bytes for each of its name, but says 101.
+std::vector<std::string> http_corpus() {
+  const std::string host = " HTTP/1.1\r\nHost: a\r\n", end = "\r\n";
+  const std::string reply = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World!";
+  const std::string long_name(200, 'n');
+  return {
+      "a\r\nGET /name?x" + host + end + "HEAD /a%20b" + host + "If-None-Match: \"x\", W/\"y\"\r\n" + end,
+      "bGET /n" + host + "Range: bytes=3-40\r\nIf-Range: Sun, 06 Nov 1994 08:49:37 GMT\r\n" + end + "GET /n" +
+          host + "Range: bytes=-5\r\n" + end,
+      "cGET /" + long_name + host + end + "GET /n" + host + end,  // larger than one write, and too short
+      "dPOST /n" + host + "Content-Length: 3\r\n" + end + "abc",
+      "eGET /n" + host + "Transfer-Encoding: chunked\r\n" + end + "0\r\n\r\n",
+      "fGET http://b/n HTTP/1.0\r\nConnection: keep-alive\r\n" + end + "OPTIONS *" + host + end,
+      "g" + reply + reply + "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 13\r\n\r\nHello, World!",
+      "h" + reply + "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+  };
+}
+
 }  // namespace joust::fuzz

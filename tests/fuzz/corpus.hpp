@@ -10,6 +10,7 @@ namespace joust::fuzz {
 std::vector<std::string> file_corpus();
 std::vector<std::string> broadcast_corpus();
 std::vector<std::string> work_corpus();
+std::vector<std::string> http_corpus();
 std::vector<std::string> datagram_corpus();
 
 }  // namespace joust::fuzz

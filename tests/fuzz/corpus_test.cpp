@@ -29,6 +29,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, Fuzzing,
                                          Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
                                          Target{"Datagrams", datagrams, datagram_corpus},
                                          Target{"WorkServer", work_server, work_corpus},
+                                         Target{"HttpServer", http_server, http_corpus},
+                                         Target{"HttpClient", http_client, http_corpus, 2'000},
                                          Target{"WorkClient", work_client, work_corpus,
                                                 2'000}),  // each with the records of a load
                          [](const auto& tested) { return std::string(tested.param.name); });

@@ -18,6 +18,8 @@ std::string broadcast_frames(Bytes input);
 std::string broadcast_room(Bytes input);
 std::string work_server(Bytes input);
 std::string work_client(Bytes input);
+std::string http_server(Bytes input);
+std::string http_client(Bytes input);
 std::string datagrams(Bytes input);
 
 }  // namespace joust::fuzz

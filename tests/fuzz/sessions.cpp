@@ -13,6 +13,8 @@
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/file/server_session.hpp"
+#include "protocols/http/protocol.hpp"
+#include "protocols/http/server_session.hpp"
 #include "protocols/work/protocol.hpp"
 #include "connection/delivery.hpp"
 #include "store/name.hpp"
@@ -180,15 +182,49 @@ class WorkServer {
   Listener listener_{server_->open({})};
 };
 
+class HttpServer {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  MemoryStorage storage_;
+  http::HttpCounts counts_;
+  http::HttpSite site_{
+      .storage = &storage_, .clock = http::DateClock([] { return std::int64_t{0}; }), .counts = counts_};
+  Listener listener_{std::make_unique<http::HttpSession>(site_)};
+};
+
+std::string verdict_of(const LoadRun& run) {
+  const auto counts = run.recorder().counts();
+  return fmt::format("{} verified, {} failed: {}", counts.verified, counts.failed,
+                     fmt::join(run.complaints(), ", "));
+}
+
+class HttpClient {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return verdict_of(run_); }
+  static std::string wrong() { return {}; }
+
+ private:
+  static Parameters parameters() {
+    Parameters parameters;
+    parameters.options = {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}};
+    return parameters;
+  }
+
+  LoadRun run_{LoadPlan{.messages = 20, .depth = 20}};
+  std::unique_ptr<Service> client_ = http::make_client(parameters(), run_);
+  Listener listener_{client_->open({})};
+};
+
 // What it asks depends on when it hears the replies; its verdict on them does not.
 class WorkClient {
  public:
   void take(Bytes piece) { listener_.take(piece); }
-  std::string heard() const {
-    const auto counts = run_.recorder().counts();
-    return fmt::format("{} verified, {} failed: {}", counts.verified, counts.failed,
-                       fmt::join(run_.complaints(), ", "));
-  }
+  std::string heard() const { return verdict_of(run_); }
   static std::string wrong() { return {}; }
 
  private:
@@ -211,6 +247,14 @@ std::string file_server(Bytes input) {
 
 std::string broadcast_room(Bytes input) {
   return compare<Room>(input);
+}
+
+std::string http_server(Bytes input) {
+  return compare<HttpServer>(input);
+}
+
+std::string http_client(Bytes input) {
+  return compare<HttpClient>(input);
 }
 
 std::string work_server(Bytes input) {

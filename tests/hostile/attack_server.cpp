@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <list>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "hostile/attack.hpp"
 #include "hostile/crowd.hpp"
 #include "hostile/honest.hpp"
+#include "hostile/messages.hpp"
 #include "hostile/strict_service.hpp"
 #include "hostile/watchdog.hpp"
 #include "protocols/table.hpp"
@@ -149,6 +151,7 @@ std::vector<std::string> attack_server(const Setting& setting) {
   const test::TemporaryFolder folder;
   Setting placed = setting;
   if (placed.on_disk) placed.parameters.options["root"] = folder.path();
+  if (placed.protocol == "http") std::ofstream(folder.file("sample"), std::ios::binary) << sample_text();
   conformance::let_library_begin(setting.variant);
   const auto before = conformance::Resources::now();
   Attack(placed, findings).run();

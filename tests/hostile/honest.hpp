@@ -36,6 +36,7 @@ using Conversation = std::function<void(std::uint64_t number, Chance& chance)>;
 Conversation echo_conversation(const Circumstances& circumstances);  // uppercase too
 Conversation broadcast_conversation(const Circumstances& circumstances);
 Conversation file_conversation(const Circumstances& circumstances);
+Conversation http_conversation(const Circumstances& circumstances);
 Conversation work_conversation(const Circumstances& circumstances);
 Conversation conversation_of(const Circumstances& circumstances);  // by the setting's protocol
 

@@ -23,6 +23,7 @@ class Messages {
 std::unique_ptr<Messages> byte_messages(Chance& chance);
 std::unique_ptr<Messages> broadcast_messages(Chance& chance);
 std::unique_ptr<Messages> file_messages(Chance& chance);
+std::unique_ptr<Messages> http_messages(Chance& chance);
 std::unique_ptr<Messages> work_messages(Chance& chance);
 
 // By the protocol's name.
@@ -30,5 +31,6 @@ std::unique_ptr<Messages> messages_of(const std::string& protocol, Chance& chanc
 
 // The files a hostile peer asks for and brings. Those of honest peers have other names.
 inline constexpr std::uint64_t kSampleBytes = 700'000;  // of the file "sample", which every server has
+const std::string& sample_text();                       // its bytes, on a server of http
 
 }  // namespace joust::hostile

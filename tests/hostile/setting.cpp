@@ -93,7 +93,7 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.socket.send_buffer = chance.pick({0, 0, 4096});
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
   setting.unix_socket = chance.one_in(4);
-  setting.on_disk = setting.protocol == "file" && chance.one_in(2);
+  setting.on_disk = (setting.protocol == "file" || setting.protocol == "http") && chance.one_in(2);
   setting.appetite.answers = setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
   setting.honest = 1 + chance.below(3);
   setting.stop_after = setting.lives * (1 + chance.below(8)) / 8;

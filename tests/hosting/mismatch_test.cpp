@@ -84,9 +84,11 @@ TEST(Mismatch, IsAPayloadThatDoesNotFitIntoAMessage) {
   EXPECT_NE(payload_mismatch(kDatagrams, spoken, 73), "") << "the number needs room too";
 }
 
-TEST(Mismatch, OfTheBuiltinProtocolsOnlyFileNeedsAStream) {
-  for (const Protocol& builtin : builtin_protocols())
-    EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), builtin.name != "file") << builtin.name;
+TEST(Mismatch, OfTheBuiltinProtocolsThoseForFilesNeedAStream) {
+  for (const Protocol& builtin : builtin_protocols()) {
+    const bool for_files = builtin.name == "file" || builtin.name == "http";
+    EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), !for_files) << builtin.name;
+  }
 }
 
 TEST(Mismatch, IsProcessesBetweenSessionsThatNeedEachOther) {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# joust as where only the core packages are installed: neither liburing, Protocol Buffers nor GoogleTest. The
-# configuration is made anew; the program was built beside the tests.
+# joust as where only the core packages are installed: neither liburing, Boost.Beast, Protocol Buffers nor
+# GoogleTest. The configuration is made anew; the program was built beside the tests.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
-             "-DJOUST_DISABLE=uring\;protobuf" -DJOUST_TESTS=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
+             "-DJOUST_DISABLE=uring\;protobuf\;http" -DJOUST_TESTS=ON -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
 
 # expect_unavailable(LIST NAME LIBRARY): the row of `joust LIST --json` is there, with the reason.
 function(expect_unavailable list name library)
@@ -33,6 +33,7 @@ endfunction()
 
 expect_unavailable(engines io-uring liburing)
 expect_unavailable(protocols work "Protocol Buffers")
+expect_unavailable(protocols http "Boost.Beast")
 
 foreach(command "serve" "load;--connect;127.0.0.1:1" "race;--server;epoll;--quick")
   execute_process(COMMAND ${PROGRAM} ${command} -p work RESULT_VARIABLE result ERROR_VARIABLE errors)

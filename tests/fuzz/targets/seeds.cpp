@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to DIRECTORY/file,
-// DIRECTORY/broadcast, DIRECTORY/work and DIRECTORY/datagram.
+// DIRECTORY/broadcast, DIRECTORY/work, DIRECTORY/http and DIRECTORY/datagram.
 #include <filesystem>
 #include <fstream>
 
@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   write(folder / "file", joust::fuzz::file_corpus());
   write(folder / "broadcast", joust::fuzz::broadcast_corpus());
   write(folder / "work", joust::fuzz::work_corpus());
+  write(folder / "http", joust::fuzz::http_corpus());
   write(folder / "datagram", joust::fuzz::datagram_corpus());
 }

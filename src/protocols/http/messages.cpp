@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/http/messages.hpp"
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/basic_parser.hpp>
+
+#include <algorithm>
+
+#include "protocols/http/head_cutter.hpp"
+
+namespace joust::http {
+namespace {
+
+namespace beast = boost::beast::http;
+using boost::beast::error_code;
+using Text = boost::beast::string_view;
+
+std::string_view view(Text text) {
+  return {text.data(), text.size()};
+}
+
+// The parser of one head. What the library can do besides, such as bodies, is not asked for.
+template <bool isRequest>
+class HeadParser : public beast::basic_parser<isRequest> {
+ public:
+  HeadParser() {
+    this->header_limit(kLargestHead);
+    this->body_limit(boost::none);
+  }
+
+  error_code parse(Bytes head) {
+    error_code error;
+    this->put({head.data(), head.size()}, error);
+    return error;
+  }
+
+ protected:
+  void count_field(error_code& error) {
+    if (++fields_ > kMostFields) error = beast::error::header_limit;
+  }
+
+  void on_request_impl(beast::verb, Text, Text, int, error_code&) override {}
+  void on_response_impl(int, Text, int, error_code&) override {}
+  void on_header_impl(error_code&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  std::size_t on_body_impl(Text, error_code&) override { return 0; }
+  void on_chunk_header_impl(std::uint64_t, Text, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, Text, error_code&) override { return 0; }
+  void on_finish_impl(error_code&) override {}
+
+ private:
+  std::size_t fields_ = 0;
+};
+
+// A name or an address and a port, as far as it matters: nothing that two servers read differently.
+bool is_host(std::string_view value) {
+  return value.find_first_of(" \t/?#@,\\") == std::string_view::npos;
+}
+
+class RequestParser : public HeadParser<true> {
+ public:
+  // Of a head that has been parsed without an error.
+  std::expected<Request, Status> result() {
+    const bool has_length = content_length().has_value();
+    if (request_.is_1_0 ? hosts_ > 1 : hosts_ != 1) return std::unexpected(Status::bad_request);
+    if (is_bad_ || (is_coded_ && (has_length || request_.is_1_0)))
+      return std::unexpected(Status::bad_request);
+    if (is_coded_ && !chunked()) return std::unexpected(Status::not_implemented);
+    if (request_.target.size() > kLongestTarget) return std::unexpected(Status::target_too_long);
+    request_.has_body = is_coded_ || content_length().value_or(0) > 0;
+    request_.keeps_alive = keep_alive();
+    return request_;
+  }
+
+ private:
+  void on_request_impl(beast::verb method, Text, Text target, int version, error_code&) override {
+    request_.method = method == beast::verb::get       ? Method::get
+                      : method == beast::verb::head    ? Method::head
+                      : method == beast::verb::options ? Method::options
+                                                       : Method::other;
+    request_.target = view(target);
+    request_.is_1_0 = version == 10;
+  }
+
+  void on_field_impl(beast::field name, Text, Text value, error_code& error) override {
+    count_field(error);
+    switch (name) {
+      case beast::field::host:
+        ++hosts_;
+        is_bad_ = is_bad_ || !is_host(view(value));
+        break;
+      case beast::field::transfer_encoding:
+        is_coded_ = true;
+        break;
+      case beast::field::expect:
+        if (!request_.is_1_0 && !boost::beast::iequals(value, "100-continue")) request_.expects_other = true;
+        break;
+      case beast::field::range:
+        return once(0, request_.range, value);
+      case beast::field::if_range:
+        return once(1, request_.if_range, value);
+      case beast::field::if_match:
+        return once(2, request_.if_match, value);
+      case beast::field::if_none_match:
+        return once(3, request_.if_none_match, value);
+      case beast::field::if_modified_since:
+        return once(4, request_.if_modified_since, value);
+      case beast::field::if_unmodified_since:
+        return once(5, request_.if_unmodified_since, value);
+      default:
+        break;
+    }
+  }
+
+  void once(unsigned number, std::string_view& field, Text value) {
+    const unsigned bit = 1U << number;
+    field = (seen_ & bit) != 0 ? std::string_view() : view(value);
+    seen_ |= bit;
+  }
+
+  Request request_;
+  unsigned hosts_ = 0;
+  unsigned seen_ = 0;      // fields of conditions
+  bool is_coded_ = false;  // has a Transfer-Encoding, whichever
+  bool is_bad_ = false;
+};
+
+class ReplyParser : public HeadParser<false> {
+ public:
+  std::expected<ReplyHead, std::string_view> result() const {
+    if (is_coded_) return std::unexpected("a reply has a Transfer-Encoding, and no Content-Length");
+    if (!content_length()) return std::unexpected("a reply has no Content-Length");
+    return ReplyHead{static_cast<unsigned>(status_), *content_length()};
+  }
+
+ private:
+  void on_response_impl(int status, Text, int, error_code&) override { status_ = status; }
+  void on_field_impl(beast::field name, Text, Text, error_code& error) override {
+    count_field(error);
+    is_coded_ = is_coded_ || name == beast::field::transfer_encoding;
+  }
+
+  int status_ = 0;
+  bool is_coded_ = false;
+};
+
+// True for "HTTP/2.0" and the like, which is another version and no mistake.
+bool names_version(Bytes head) {
+  std::string_view line = as_text(head);
+  line = line.substr(0, line.find('\r'));
+  line.remove_prefix(std::min(line.size(), line.rfind(' ') + 1));
+  return line.size() == 8 && line.starts_with("HTTP/") && line[6] == '.';
+}
+
+Status status_of(const error_code& error, Bytes head) {
+  if (error == beast::error::header_limit) return Status::fields_too_large;
+  const bool is_other_version = error == beast::error::bad_version && names_version(head);
+  return is_other_version ? Status::version_not_supported : Status::bad_request;
+}
+
+}  // namespace
+
+std::string messages_unavailable() {
+  return {};
+}
+
+std::expected<Request, Status> parse_request(Bytes head) {
+  RequestParser parser;
+  if (const error_code error = parser.parse(head)) return std::unexpected(status_of(error, head));
+  return parser.result();
+}
+
+std::expected<ReplyHead, std::string_view> parse_reply(Bytes head) {
+  ReplyParser parser;
+  if (parser.parse(head)) return std::unexpected("what came is no head of HTTP/1.1");
+  return parser.result();
+}
+
+}  // namespace joust::http

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/http/options.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "base/text.hpp"
+#include "protocols/http/head_cutter.hpp"
+
+namespace joust::http {
+namespace {
+
+constexpr std::size_t kLongestText = 64 << 10;  // bytes
+
+// Whatever would end a line or a word of the request.
+bool is_one_word(std::string_view text) {
+  return !text.empty() && text.find(' ') == text.npos && !has_control(text);
+}
+
+}  // namespace
+
+std::vector<ProtocolOption> options() {
+  return {
+      {.name = "root",
+       .summary = "the directory whose files are served, read-only; without it / is the text of --text",
+       .standard = "",
+       .loads = false},
+      {.name = "min-rate",
+       .summary = "bytes per second: whoever sends a request or reads a reply slower is disconnected; 0: "
+                  "nobody is",
+       .standard = "1KiB",
+       .loads = false},
+      {.name = "requests-per-connection",
+       .summary = "requests before a connection ends; 0: no limit",
+       .standard = "0",
+       .loads = false},
+      {.name = "text",
+       .summary = "the text that / is where no directory is served, and what a load expects",
+       .standard = "Hello, World!"},
+      {.name = "path", .summary = "what a load asks for", .standard = "/", .serves = false},
+      {.name = "host",
+       .summary = "the field Host of a load's requests",
+       .standard = "localhost",
+       .serves = false},
+  };
+}
+
+RateRules rates(const Parameters& parameters) {
+  const auto least = parse_bytes(parameters.option("min-rate"));
+  if (!least) throw std::invalid_argument("--min-rate: " + least.error());
+  return RateRules::of(*least);
+}
+
+std::uint64_t requests_per_connection(const Parameters& parameters) {
+  const auto count = parse_count(parameters.option("requests-per-connection"));
+  if (!count) throw std::invalid_argument("--requests-per-connection: " + count.error());
+  return *count;
+}
+
+const std::string& text(const Parameters& parameters) {
+  const std::string& text = parameters.option("text");
+  if (text.size() > kLongestText)
+    throw std::invalid_argument(
+        fmt::format("--text: at most {} bytes; larger ones are files (--root)", kLongestText));
+  return text;
+}
+
+std::string request_text(const Parameters& parameters) {
+  const std::string &path = parameters.option("path"), &host = parameters.option("host");
+  if (!path.starts_with('/') || !is_one_word(path) || path.size() > kLongestTarget)
+    throw std::invalid_argument(
+        fmt::format("--path '{}': say a path such as /index.html, without blanks and of at most {} bytes",
+                    printable(path), kLongestTarget));
+  if (!is_one_word(host))
+    throw std::invalid_argument(fmt::format("--host '{}': say a name or an address", printable(host)));
+  return fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host);
+}
+
+}  // namespace joust::http

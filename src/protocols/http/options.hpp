@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "joust/protocol.hpp"
+#include "session/least_rate.hpp"
+
+namespace joust::http {
+
+std::vector<ProtocolOption> options();
+
+// Of a server. They throw std::invalid_argument.
+RateRules rates(const Parameters& parameters);
+std::uint64_t requests_per_connection(const Parameters& parameters);
+const std::string& text(const Parameters& parameters);
+
+// The bytes of a client's request.
+std::string request_text(const Parameters& parameters);
+
+}  // namespace joust::http

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// http: files of one directory over HTTP/1.1 (docs/http-protocol.md), so that browsers, curl and wrk are
+// clients of every engine.
+//
+//     GET or HEAD, maybe with a range or conditions --> the file, a part of it, or a status
+//
+// Files are read-only. Without --root there is one text, in place of `/`, which a load asks for and compares.
+#include "protocols/http/protocol.hpp"
+
+#include "protocols/http/messages.hpp"
+#include "protocols/http/options.hpp"
+
+namespace joust {
+
+Protocol http_protocol() {
+  Protocol protocol;
+  protocol.name = "http";
+  protocol.summary = "files of one directory, or a short text, over HTTP/1.1";
+  protocol.unavailable = http::messages_unavailable();
+  protocol.no_messages = "HTTP/1.1 is text without boundaries";
+  protocol.sessions_stand_alone = true;
+  protocol.takes_turns = true;
+  protocol.options_without_turns = {"requests-per-connection"};
+  protocol.no_reconnect.clear();
+  protocol.no_payload = "a request has no payload; what it asks for is its path (--path)";
+  protocol.verified = "by status, length and body";
+  protocol.options = http::options();
+  protocol.make_server = http::make_server;
+  protocol.make_client = http::make_client;
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
+    http::request_text(parameters);
+  };
+  return protocol;
+}
+
+}  // namespace joust

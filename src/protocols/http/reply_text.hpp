@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "protocols/http/messages.hpp"
+
+namespace joust::http {
+
+std::string_view reason_of(Status status);
+
+// The head of a reply, in the making.
+class ReplyText {
+ public:
+  ReplyText(Status status, std::string_view date);
+  template <typename Value>
+  void field(std::string_view name, const Value& value) {
+    fmt::format_to(std::back_inserter(text_), "{}: {}\r\n", name, value);
+  }
+  // The whole head. Nothing can be added after it.
+  std::string_view end();
+
+ private:
+  fmt::memory_buffer text_;
+};
+
+// A reply that is always the same but for its date, which need not be put together for each request.
+class FixedReply {
+ public:
+  explicit FixedReply(std::string_view body);
+  std::size_t size() const { return text_.size(); }
+  void write(std::string_view date, std::span<std::byte> into) const;  // of that size
+
+ private:
+  std::string text_;
+  std::size_t date_ = 0;  // its place
+};
+
+}  // namespace joust::http

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "joust/outbox.hpp"
+#include "joust/session.hpp"
+#include "protocols/http/conditions.hpp"
+#include "protocols/http/date.hpp"
+#include "protocols/http/head_cutter.hpp"
+#include "protocols/http/messages.hpp"
+#include "protocols/http/reply_text.hpp"
+#include "protocols/http/target.hpp"
+#include "session/least_rate.hpp"
+#include "store/storage.hpp"
+
+namespace joust::http {
+
+// The counts of a server. They may be shared by processes: see SharedMemory.
+struct HttpCounts {
+  std::atomic<std::uint64_t> requests{0};
+  std::atomic<std::uint64_t> refused{0};     // answered by a status from 400 on
+  std::atomic<std::uint64_t> cut_off{0};     // files that have shrunk while they were sent
+  std::atomic<std::uint64_t> too_slow{0};    // connections ended for a rate below the least
+  std::atomic<std::uint64_t> bytes_sent{0};  // of files
+};
+
+// What the sessions of a server share.
+struct HttpSite {
+  Storage* storage = nullptr;  // null: there is nothing but `text`
+  std::string text{};
+  FixedReply text_reply{text};
+  DateClock clock;
+  std::uint64_t requests_per_connection = 0;  // 0: no limit
+  RateRules rates{};
+  HttpCounts& counts;
+};
+
+// A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
+// While the range of a file is in the output nothing is added behind it, so requests wait unread.
+class HttpSession : public Session, private SessionFiles {
+ public:
+  explicit HttpSession(const HttpSite& site)
+      : site_(site), incoming_rate_(site.rates.incoming), outgoing_rate_(site.rates.outgoing) {}
+  ~HttpSession() override;
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time now) override;
+  void on_deadline(Time now) override;
+  void on_drain(Time now) override;
+
+  std::size_t output(std::span<Segment> into) const override;
+  Want want() const override;
+  SessionFiles* files() override { return this; }
+  std::optional<Time> deadline() const override {
+    return earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
+  }
+  bool finished() const override { return over_ || drained(); }
+  std::string_view complaint() const override { return complaint_; }
+  bool gives_up() const override { return gives_up_; }
+  void consumed(std::size_t n) override;
+  void released(std::size_t n) override;
+
+ private:
+  // Nothing is ever received into a file.
+  FileRange store() const override { return {}; }
+  void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) override {}
+  void on_store_failed(int /*error*/, Time /*now*/) override {}
+  void on_source_failed(int error, Time now) override;
+
+  // The range of a file at the end of the output.
+  struct Body {
+    std::shared_ptr<File> file{};
+    std::uint64_t offset = 0;
+    std::uint64_t left = 0;        // not consumed yet
+    std::uint64_t unreleased = 0;  // `left`, and what is consumed but not released
+  };
+
+  void answer(Bytes head, Time now);
+  void answer(const Request& request, Time now);
+  void answer_file(const Request& request, const RequestTarget& target, Time now);
+  void send_file(const Request& request, const OpenFile& file, std::string_view name, Time now);
+  void send_missing(const RequestTarget& target, const std::string& name, FileError error, Time now);
+  void send_status(Status status, Time now, std::string_view name = {}, std::string_view value = {});
+  void send(std::string_view head, Bytes body);
+  void finish_head(ReplyText& head);
+  void refuse(Status status, Time now);
+  void refuse_unread(Status status, Time now);
+  bool rests() const;  // no request is taken, whether there is one or not
+  // A request that has begun to arrive before a stop is still answered, and so are those that wait.
+  bool drained() const { return draining_ && !cutter_.in_head() && !behind_; }
+  std::uint64_t waiting() const { return outbox_.size() + body_.left; }  // bytes for the peer
+  void watch_rates(Time now);                                            // the last step of each input
+
+  const HttpSite& site_;
+  HeadCutter cutter_;
+  LeastRate incoming_rate_;  // of an incomplete head
+  LeastRate outgoing_rate_;  // of unread replies
+  std::uint64_t requests_ = 0;
+  std::uint64_t unreleased_ = 0;  // bytes of the outbox
+  // Of the request that is being answered.
+  bool closes_ = false;
+  bool is_1_0_ = false;
+  bool is_head_ = false;
+
+  bool behind_ = false;  // the last input was not taken whole
+  bool draining_ = false;
+  bool over_ = false;
+  bool gives_up_ = false;
+  Outbox outbox_;
+  Body body_;  // behind the outbox
+  std::string complaint_;
+};
+
+}  // namespace joust::http

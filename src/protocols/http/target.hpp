@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "protocols/http/messages.hpp"
+
+namespace joust::http {
+
+// A request's target, cut in two. Views of it.
+struct RequestTarget {
+  std::string_view path{};   // as sent, with its percent signs: "/a%20b"; or "*"
+  std::string_view query{};  // with its '?'; may be empty
+};
+
+// Takes "/path?query", "http://host/path?query" and "*"; the host is that of another server for all we know,
+// and does not matter (RFC 9112, 3.2).
+std::expected<RequestTarget, Status> parse_target(std::string_view target);
+
+// The name of the file: without the first slash and without percent signs. Of a folder, which ends with a
+// slash, its index.html. Slashes that are written %2F are in no name. The rules of names are not checked
+// (objection_to()).
+std::expected<std::string, Status> file_name(std::string_view path);
+
+}  // namespace joust::http

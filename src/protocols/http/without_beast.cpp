@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// In place of messages.cpp where Boost was not found at build time. The protocol then keeps its row with the
+// reason, and nothing here but the reason is asked for.
+#include "protocols/http/messages.hpp"
+
+namespace joust::http {
+
+std::string messages_unavailable() {
+  return "Boost.Beast not found at build time: script/setup http && script/build";
+}
+
+std::expected<Request, Status> parse_request(Bytes /*head*/) {
+  return std::unexpected(Status::internal_error);
+}
+
+std::expected<ReplyHead, std::string_view> parse_reply(Bytes /*head*/) {
+  return std::unexpected("this program cannot read HTTP");
+}
+
+}  // namespace joust::http

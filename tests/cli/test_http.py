@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""The protocol http: files and a text, with curl and sockets for clients."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import unittest
+
+from program import Case, Server, run
+
+ENGINES = ("epoll", "io-uring", "threads", "poll")
+
+
+def rows(kind):
+    return {row["name"]: row for row in json.loads(run(kind, "--json").stdout)}
+
+
+def content(size):
+    return bytes(i * 7 % 251 for i in range(size))
+
+
+def engines():
+    table = rows("engines")
+    return [name for name in ENGINES if table[name]["available"]]
+
+
+@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
+class Files(Case):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("root"))
+        self.write("root/large.bin", content(3_000_000))
+        self.write("root/small.txt", b"0123456789 and more")
+        os.mkdir(self.path("root/folder"))
+        self.write("root/folder/index.html", b"<p>index</p>")
+
+    def write(self, name, text):
+        with open(self.path(name), "wb") as file:
+            file.write(text)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def server(self, *more):
+        return Server("-p", "http", "--root", self.path("root"), *more)
+
+
+class Http(Files):
+    def say(self, server, request):
+        """All that comes until the server closes."""
+        host, port = server.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=60) as peer:
+            peer.sendall(request)
+            answer = b""
+            while piece := peer.recv(65536):
+                answer += piece
+        return answer
+
+    def test_the_text_is_served_and_loaded(self):
+        with Server("-p", "http", "--text", "short") as server:
+            done, result = self.load("-p", "http", "--connect", server.address, "-c", 3, "-m", 100,
+                                     "--depth", 2, "--text", "short")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(result["messages"]["verified"], 300)
+            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            wrong, _ = self.load("-p", "http", "--connect", server.address, "-m", 1)
+            stopped = server.stop()
+        self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
+        self.assertTrue(answer.endswith(b"\r\nContent-Length: 5\r\nConnection: close\r\n\r\nshort"), answer)
+        self.assertEqual(wrong.returncode, 1)
+        self.assertIn("the body of a reply is not that of --text", wrong.stderr)
+        self.assertEqual(stopped["http"]["requests"], 302)
+        self.assertEqual(stopped["http"]["refused"], 0)
+
+    def test_what_makes_no_sense_is_refused(self):
+        load = ("load", "-p", "http", "--connect", "127.0.0.1:1")
+        self.refused(run(*load, "--path", "a"), "--path 'a'", "such as")
+        self.refused(run(*load, "--payload", 3), "--path")
+        self.refused(run("serve", "-p", "http", "--root", self.path("none")), "--root", "No such file")
+        self.refused(run("serve", "-e", "udp-batched", "-p", "http"), "unsupported", "stream")
+        self.refused(run("race", "--server", "epoll", "-p", "http", "--path", "x", "--dry-run"), "--path")
+
+    def test_bad_requests_are_answered_and_counted(self):
+        with self.server() as server:
+            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+                                      b"Transfer-Encoding: chunked\r\n\r\nx")
+            self.assertTrue(answer.startswith(b"HTTP/1.1 400 Bad Request\r\n"), answer)
+            answer = self.say(server, b"\x16\x03\x01")
+            self.assertTrue(answer.startswith(b"HTTP/1.1 400 Bad Request\r\n"), answer)
+            stopped = server.stop()
+        self.assertEqual(stopped["errors"], {"verify": 2})
+        self.assertEqual(stopped["http"]["refused"], 2)
+
+    def test_names_stay_below_the_root(self):
+        self.write("secret", b"secret")
+        os.symlink(self.path("secret"), self.path("root/link"))
+        os.mkfifo(self.path("root/fifo"))
+        with self.server() as server:
+            for name in ("../secret", "%2e%2e/secret", "..%2fsecret", "folder/../../secret", "link", "fifo",
+                         "folder%2Findex.html", "%00", "/secret", "folder//index.html"):
+                request = f"GET /{name} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                answer = self.say(server, request.encode())
+                self.assertTrue(answer.startswith(b"HTTP/1.1 404 Not Found\r\n"), (name, answer))
+
+    def test_a_race_has_it(self):
+        done = run("race", "--server", "epoll,poll", "-p", "http", "-c", 4, "--rounds", 1, "-d", "100ms",
+                   "--json", self.path("race.json"))
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.valid(self.path("race.json"))
+        self.assertIn("by status, length and body", self.read("race.json").decode())
+
+
+@unittest.skipUnless(shutil.which("curl"), "curl is not installed")
+class Curl(Files):
+    def curl(self, *arguments, code=0):
+        done = subprocess.run(["curl", "--silent", "--show-error", "--max-time", "60", *arguments],
+                              capture_output=True, timeout=90, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def url(self, server, name=""):
+        return f"http://{server.address}/{name}"
+
+    def test_a_file_is_fetched_whole_and_in_part(self):
+        for engine in engines():
+            with self.subTest(engine=engine), self.server("-e", engine) as server:
+                url = self.url(server, "large.bin")
+                self.assertEqual(self.curl(url), content(3_000_000))
+                self.assertEqual(self.curl("--range", "10-19", url), content(20)[10:])
+                self.assertEqual(self.curl("--range", "-5", url), content(3_000_000)[-5:])
+                self.assertEqual(self.curl("--range", "2000000-", url), content(3_000_000)[2_000_000:])
+                self.assertEqual(self.curl("--http1.0", url), content(3_000_000))
+                self.assertEqual(server.stop()["connections"]["failed"], 0)
+
+    def test_a_download_is_resumed(self):
+        for engine in engines():
+            with self.subTest(engine=engine), self.server("-e", engine) as server:
+                self.write("part", content(3_000_000)[:1_234_567])
+                self.curl("-C", "-", "-o", self.path("part"), self.url(server, "large.bin"))
+                self.assertEqual(self.read("part"), content(3_000_000))
+
+    def test_connections_are_used_again(self):
+        with self.server() as server:
+            url = self.url(server, "small.txt")
+            both = self.curl(url, self.url(server, "none"), url)
+            self.assertEqual(both, b"0123456789 and more" + b"404 Not Found\n" + b"0123456789 and more")
+            self.assertEqual(server.stop()["connections"]["accepted"], 1)
+
+    def test_heads_and_conditions(self):
+        with self.server() as server:
+            url = self.url(server, "small.txt")
+            head = self.curl("--head", url).decode()
+            self.assertIn("Content-Length: 19\r\n", head)
+            self.assertIn("Content-Type: text/plain; charset=utf-8\r\n", head)
+            code = ("-o", "/dev/null", "-w", "%{http_code}")
+            self.assertEqual(self.curl(*code, "-z", self.path("root/small.txt"), url), b"304")
+            self.curl("--etag-save", self.path("tag"), "-o", "/dev/null", url)
+            self.assertEqual(self.curl(*code, "--etag-compare", self.path("tag"), url), b"304")
+            self.write("root/small.txt", b"changed!")
+            self.assertEqual(self.curl("--etag-compare", self.path("tag"), url), b"changed!")
+            self.assertEqual(self.curl(*code, "--data", "x=1", url), b"405")
+            self.assertEqual(self.curl(*code, "--range", "100-", url), b"416")
+
+    def test_a_folder_is_its_index(self):
+        with self.server() as server:
+            self.assertEqual(self.curl("--location", self.url(server, "folder")), b"<p>index</p>")
+            self.assertEqual(self.curl("-o", "/dev/null", "-w", "%{http_code}", self.url(server)), b"404")
+
+    def test_many_at_once(self):
+        with self.server("-e", "epoll") as server:
+            found = {}
+
+            def fetch(number):
+                part = f"{number * 300_000}-{number * 300_000 + 299_999}"
+                found[number] = self.curl("--range", part, self.url(server, "large.bin"))
+
+            threads = [threading.Thread(target=fetch, args=(number,)) for number in range(10)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(b"".join(found[number] for number in range(10)), content(3_000_000))
+
+    # curl must not take what has come for the whole.
+    def test_a_file_that_shrinks_is_seen_to_be_cut_off(self):
+        size = 60_000_000
+        self.write("root/huge", b"x" * size)
+        with self.server() as server:
+            command = ["curl", "--silent", "--max-time", "60", "--limit-rate", "20M", "-o", self.path("got"),
+                       self.url(server, "huge")]
+            with subprocess.Popen(command) as process:
+                while not (os.path.exists(self.path("got")) and os.path.getsize(self.path("got")) > 0):
+                    self.assertIsNone(process.poll())
+                os.truncate(self.path("root/huge"), size // 2)
+                self.assertEqual(process.wait(60), 18)  # a partial file
+            self.assertEqual(server.stop()["http"]["cut_off"], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

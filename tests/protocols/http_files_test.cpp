@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+//
+// Files: their names, ranges and conditions.
+#include <fmt/format.h>
+
+#include "protocols/http_fixture.hpp"
+
+namespace joust::http::test {
+namespace {
+
+constexpr std::string_view kModified = "Tue, 13 Oct 2026 08:53:37 GMT";
+
+class HttpFiles : public HttpTest {
+ protected:
+  void SetUp() override {
+    HttpTest::SetUp();
+    with_files_ = true;
+    storage_.add("ten", "0123456789");
+    storage_.add("young", "0123456789", false);
+    storage_.add("empty", "");
+    storage_.add("large.html", large_);
+    storage_.add("folder/index.html", "<p>");
+    storage_.add("folder/other", "");
+    storage_.add("a b/\xc3\xa4+.TXT", "umlaut");
+    storage_.add("bare/other", "");
+  }
+  // Status, and Content-Range or the length.
+  std::string range_of(const std::string& range, const std::string& name = "ten") {
+    const Reply reply = get("/" + name, "Range: " + range + "\r\n");
+    const auto content = reply.fields.find("Content-Range");
+    const std::string text = content == reply.fields.end() ? "whole" : content->second;
+    return reply.status.substr(9, 3) + " " + text +
+           (reply.status.substr(9, 1) == "2" ? " " + reply.body : "");
+  }
+  std::string code(const std::string& fields, const std::string& name = "ten") {
+    return get("/" + name, fields).status.substr(9, 3);
+  }
+  std::string tag(const std::string& name = "ten") { return get("/" + name).fields.at("ETag"); }
+
+  const std::string large_ = [] {
+    std::string text;
+    while (text.size() < 100'000) text += fmt::format("{} ", text.size());
+    return text;
+  }();
+};
+
+TEST_F(HttpFiles, AreSentWithTheirFacts) {
+  const Reply reply = get("/ten");
+  EXPECT_EQ(reply.status, "HTTP/1.1 200 OK");
+  EXPECT_EQ(reply.body, "0123456789");
+  EXPECT_EQ(reply.fields, (std::map<std::string, std::string>{{"Server", "joust"},
+                                                              {"Date", std::string(kTodayText)},
+                                                              {"Last-Modified", std::string(kModified)},
+                                                              {"ETag", "\"a-18de0ad63cd66a00-5\""},
+                                                              {"Content-Type", "application/octet-stream"},
+                                                              {"Content-Length", "10"},
+                                                              {"Accept-Ranges", "bytes"}}));
+}
+
+TEST_F(HttpFiles, LargeOnesGoOutByRangesOfTheFile) {
+  const Reply reply = get("/large.html");
+  EXPECT_EQ(reply.body, large_);
+  EXPECT_EQ(reply.fields.at("Content-Type"), "text/html; charset=utf-8");
+  std::array<Segment, 4> shown;
+  session().on_bytes(as_bytes("GET /large.html HTTP/1.1\r\nHost: a\r\n\r\n"), now_);
+  std::size_t heads = session().output(shown);
+  ASSERT_GE(heads, 2U);
+  EXPECT_EQ(shown[heads - 1].file.size, large_.size());
+  EXPECT_EQ(session().want(), Want::nothing) << "nothing can be added behind it";
+  take_output();
+  EXPECT_EQ(session().want(), Want::bytes);
+  EXPECT_EQ(counts_.bytes_sent, 2 * large_.size());
+}
+
+TEST_F(HttpFiles, AreAnsweredInOrderWhereRequestsArePipelined) {
+  std::string heard =
+      say("GET /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /ten HTTP/1.1\r\nHost: a\r\n\r\n"
+          "HEAD /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(take_reply(heard).body, large_);
+  EXPECT_EQ(take_reply(heard).body, "0123456789");
+  EXPECT_EQ(take_reply(heard, false).fields.at("Content-Length"), std::to_string(large_.size()));
+  EXPECT_EQ(take_reply(heard).status, "HTTP/1.1 404 Not Found");
+  EXPECT_EQ(heard, "");
+}
+
+TEST_F(HttpFiles, HaveHeadsWithoutBodies) {
+  const Reply whole = get("/ten"), head = get("/ten", "", "HEAD");
+  EXPECT_EQ(head.status, whole.status);
+  EXPECT_EQ(head.fields, whole.fields);
+  EXPECT_EQ(get("/none", "", "HEAD").status, "HTTP/1.1 404 Not Found");
+  EXPECT_EQ(get("/ten", "Range: bytes=0-1\r\n", "HEAD").status, "HTTP/1.1 200 OK");
+}
+
+TEST_F(HttpFiles, HaveNamesWithPercentSigns) {
+  EXPECT_EQ(get("/a%20b/%C3%a4+.TXT?x=%zz").body, "umlaut");
+  EXPECT_EQ(get("/a%20b/\xc3\xa4%2B.TXT").body, "umlaut");
+  EXPECT_EQ(get("http://other/a%20b/%c3%a4+.TXT").fields.at("Content-Type"), kPlainText);
+  for (const char* target : {"/folder%2Findex.html",
+                             "/folder%2findex.html",
+                             "/a+b/%C3%a4+.TXT",
+                             "/../ten",
+                             "/folder/../ten",
+                             "/folder/%2e%2e/ten",
+                             "/./ten",
+                             "//ten",
+                             "/folder//index.html",
+                             "/ten/",
+                             "/ten%00",
+                             "/%00",
+                             "/%0a",
+                             "/%ff",
+                             "/.joust-1",
+                             "/none",
+                             "/folder/none/",
+                             "/bare",
+                             "/bare/",
+                             "/"}) {
+    EXPECT_EQ(get(target).status, "HTTP/1.1 404 Not Found") << target;
+    EXPECT_FALSE(session().finished());
+  }
+  for (const char* target : {"/%", "/%4", "/%zz", "/ten%", "/%%41"}) {
+    again();
+    EXPECT_EQ(get(target).status, "HTTP/1.1 400 Bad Request") << target;
+    EXPECT_TRUE(session().finished());
+  }
+}
+
+TEST_F(HttpFiles, OfAFolderAreItsIndexAndNoList) {
+  EXPECT_EQ(get("/folder/").body, "<p>");
+  EXPECT_EQ(get("/folder/").fields.at("Content-Type"), "text/html; charset=utf-8");
+  const Reply moved = get("/folder?a=%41");
+  EXPECT_EQ(moved.status, "HTTP/1.1 301 Moved Permanently");
+  EXPECT_EQ(moved.fields.at("Location"), "/folder/?a=%41");
+  storage_.add("index.html", "root");
+  EXPECT_EQ(get("/").body, "root");
+}
+
+TEST_F(HttpFiles, ThatCannotBeReadHaveAStatus) {
+  storage_.refusals = {
+      {"a", FileError::not_permitted}, {"b", FileError::busy}, {"c", FileError::input_output}};
+  EXPECT_EQ(get("/a").status, "HTTP/1.1 403 Forbidden");
+  EXPECT_EQ(get("/b").status, "HTTP/1.1 503 Service Unavailable");
+  EXPECT_EQ(get("/c").status, "HTTP/1.1 500 Internal Server Error");
+  EXPECT_FALSE(session().finished());
+  EXPECT_EQ(counts_.refused, 3U);
+}
+
+TEST_F(HttpFiles, AreSentInPart) {
+  EXPECT_EQ(range_of("bytes=0-0"), "206 bytes 0-0/10 0");
+  EXPECT_EQ(range_of("bytes=2-4"), "206 bytes 2-4/10 234");
+  EXPECT_EQ(range_of("bytes=9-"), "206 bytes 9-9/10 9");
+  EXPECT_EQ(range_of("bytes=0-"), "206 bytes 0-9/10 0123456789");
+  EXPECT_EQ(range_of("bytes=-3"), "206 bytes 7-9/10 789");
+  EXPECT_EQ(range_of("bytes=-30"), "206 bytes 0-9/10 0123456789");
+  EXPECT_EQ(range_of("bytes=8-99"), "206 bytes 8-9/10 89");
+  EXPECT_EQ(range_of("bytes=8-99999999999999999999999"), "206 bytes 8-9/10 89");
+  EXPECT_EQ(range_of("Bytes=1-1"), "206 bytes 1-1/10 1");
+  EXPECT_EQ(range_of("bytes= , 1-1 ,"), "206 bytes 1-1/10 1");
+  const Reply part = get("/large.html", "Range: bytes=50000-99999\r\n");
+  EXPECT_EQ(part.body, large_.substr(50'000, 50'000));
+  EXPECT_EQ(part.fields.at("Content-Length"), "50000");
+  EXPECT_EQ(get("/large.html", "Range: bytes=70-80\r\n").body, large_.substr(70, 11));
+}
+
+TEST_F(HttpFiles, HaveNothingBeyondTheirEnd) {
+  for (const char* range : {"bytes=10-", "bytes=10-10", "bytes=-0", "bytes=99999999999999999999-"})
+    EXPECT_EQ(range_of(range), "416 bytes */10") << range;
+  EXPECT_EQ(range_of("bytes=0-", "empty"), "416 bytes */0");
+  EXPECT_EQ(range_of("bytes=-1", "empty"), "200 whole ");
+}
+
+TEST_F(HttpFiles, AreSentWholeForRangesThatAreNone) {
+  for (const char* range :
+       {"bytes=0-1,3-4", "bytes=", "bytes=-", "bytes=a-b", "bytes=3-2", "bytes=1", "bytes=1-2-3",
+        "bytes=+1-2", "lines=1-2", "bytes 1-2", "1-2", "bytes=1 -2", "bytes=--1"})
+    EXPECT_EQ(range_of(range), "200 whole 0123456789") << range;
+  EXPECT_EQ(get("/ten", "Range: bytes=0-1\r\nRange: bytes=2-3\r\n").status, "HTTP/1.1 200 OK");
+}
+
+TEST_F(HttpFiles, AreSentInPartOnlyOfTheVersionThatIsMeant) {
+  const auto answer = [this](const std::string& condition, const std::string& name = "ten") {
+    return code("Range: bytes=1-2\r\nIf-Range: " + condition + "\r\n", name);
+  };
+  EXPECT_EQ(answer(tag()), "206");
+  EXPECT_EQ(answer("\"other\""), "200");
+  EXPECT_EQ(answer("W/" + tag()), "200") << "a weak one says nothing of bytes";
+  EXPECT_EQ(answer(tag("young"), "young"), "200");
+  EXPECT_EQ(answer(std::string(kModified)), "206");
+  EXPECT_EQ(answer("Tue, 13 Oct 2026 08:53:38 GMT"), "200");
+  EXPECT_EQ(answer("nonsense"), "200");
+  storage_.files["ten"].version.modified_ns = kToday * 1'000'000'000;
+  EXPECT_EQ(answer(std::string(kTodayText)), "200") << "it may have changed again within that second";
+}
+
+TEST_F(HttpFiles, HaveTagsOfTheirVersion) {
+  EXPECT_TRUE(tag("young").starts_with("W/\""));
+  const std::string first = tag();
+  FileVersion& version = storage_.files["ten"].version;
+  version.modified_ns += 1;
+  const std::string second = tag();
+  EXPECT_NE(second, first);
+  version.changed_ns += 1;
+  EXPECT_NE(tag(), second);
+}
+
+TEST_F(HttpFiles, AreSentUnderConditions) {
+  const std::string today(kTodayText), modified(kModified), before = "Tue, 13 Oct 2026 08:53:36 GMT";
+  EXPECT_EQ(code("If-None-Match: " + tag() + "\r\n"), "304");
+  EXPECT_EQ(code("If-None-Match: W/" + tag() + "\r\n"), "304");
+  EXPECT_EQ(code("If-None-Match: \"a,b\" , " + tag() + "\r\n"), "304");
+  EXPECT_EQ(code("If-None-Match: *\r\n"), "304");
+  EXPECT_EQ(code("If-None-Match: \"x\", \"y\"\r\n"), "200");
+  EXPECT_EQ(code("If-None-Match: x\r\n"), "200");
+  EXPECT_EQ(code("If-None-Match: \"x\"\r\nIf-Modified-Since: " + today + "\r\n"), "200") << "the tag decides";
+  EXPECT_EQ(code("If-Modified-Since: " + modified + "\r\n"), "304");
+  EXPECT_EQ(code("If-Modified-Since: " + today + "\r\n"), "304");
+  EXPECT_EQ(code("If-Modified-Since: " + before + "\r\n"), "200");
+  EXPECT_EQ(code("If-Modified-Since: yesterday\r\n"), "200");
+  EXPECT_EQ(code("If-Match: " + tag() + "\r\n"), "200");
+  EXPECT_EQ(code("If-Match: *\r\n"), "200");
+  EXPECT_EQ(code("If-Match: \"x\"\r\n"), "412");
+  EXPECT_EQ(code("If-Match: W/" + tag() + "\r\n"), "412");
+  EXPECT_EQ(code("If-Unmodified-Since: " + modified + "\r\n"), "200");
+  EXPECT_EQ(code("If-Unmodified-Since: " + before + "\r\n"), "412");
+  EXPECT_EQ(code("If-Match: *\r\nIf-Unmodified-Since: " + before + "\r\n"), "200");
+  EXPECT_EQ(code("Range: bytes=99-\r\nIf-None-Match: *\r\n"), "304");
+}
+
+TEST_F(HttpFiles, ThatAreKnownAreNotSentAgain) {
+  const Reply reply = get("/ten", "If-None-Match: *\r\n");
+  EXPECT_EQ(reply.status, "HTTP/1.1 304 Not Modified");
+  EXPECT_FALSE(reply.fields.contains("Content-Length"));
+  EXPECT_TRUE(reply.fields.contains("ETag"));
+  EXPECT_EQ(reply.body, "");
+}
+
+TEST_F(HttpFiles, OfTheFutureAreAsOldAsTheirReply) {
+  storage_.files["ten"].version.modified_ns = (kToday + 1000) * 1'000'000'000;
+  EXPECT_EQ(get("/ten").fields.at("Last-Modified"), kTodayText);
+}
+
+TEST_F(HttpFiles, ThatShrinkEndTheConnection) {
+  storage_.file("large.html").text_.resize(60'000);
+  std::string heard = say("GET /large.html HTTP/1.1\r\nHost: a\r\n\r\nGET /ten HTTP/1.1\r\nHost: a\r\n\r\n");
+  const Reply reply = take_reply(heard);
+  EXPECT_EQ(reply.fields.at("Content-Length"), std::to_string(large_.size()));
+  EXPECT_EQ(reply.body, large_.substr(0, 60'000)) << "no byte in place of those that are missing";
+  EXPECT_TRUE(session().finished());
+  EXPECT_EQ(counts_.cut_off, 1U);
+  EXPECT_EQ(heard, "");
+}
+
+TEST_F(HttpFiles, ThatAreSmallAndShrinkHaveAStatus) {
+  storage_.file("ten").text_.resize(5);
+  EXPECT_EQ(get("/ten").status, "HTTP/1.1 500 Internal Server Error");
+  EXPECT_EQ(range_of("bytes=0-1"), "206 bytes 0-1/10 01");
+}
+
+}  // namespace
+}  // namespace joust::http::test

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// Both sides of http, joined in memory under virtual time.
+#include <optional>
+
+#include "load/run.hpp"
+#include "protocols/http/protocol.hpp"
+#include "protocols/http_fixture.hpp"
+#include "protocols/table.hpp"
+#include "session/handler_session.hpp"
+#include "session/pair.hpp"
+
+namespace joust::http::test {
+namespace {
+
+using std::chrono::seconds;
+
+Parameters parameters(Role side, const Settings& options = {}) {
+  const auto all = builtin_protocols();
+  Parameters standard = standard_parameters(*std::ranges::find(all, "http", &Protocol::name), side);
+  for (const auto& [name, value] : options) standard.options[name] = value;
+  return standard;
+}
+
+class HttpLoad : public testing::Test {
+ protected:
+  void SetUp() override { JOUST_SKIP_WITHOUT_BEAST(); }
+
+  void load(const LoadPlan& plan, const Settings& options, Service& server, Pair::Cut cut = Pair::whole) {
+    run_.emplace(plan);
+    const auto client = make_client(parameters(Role::dial, options), *run_);
+    Pair pair(client->open({}), server.open({}), std::move(cut));
+    pair.pass(seconds(1));
+    EXPECT_TRUE(pair.over());
+  }
+  // What a load says of a server that answers like this.
+  std::string complaint_about(const std::string& reply) {
+    class Says : public Handler {
+     public:
+      explicit Says(std::string reply) : reply_(std::move(reply)) {}
+      bool on_message(Bytes, Writer& replies) override {
+        replies.send(reply_);
+        return true;
+      }
+
+     private:
+      const std::string reply_;
+    };
+    HandlerService server(Raw{}, [reply] { return std::make_unique<Says>(reply); });
+    load({.messages = 2}, {}, server);
+    if (run_->complaints().empty()) return std::to_string(run_->recorder().counts().verified) + " verified";
+    return run_->complaints()[0];
+  }
+
+  std::optional<LoadRun> run_;
+};
+
+TEST_F(HttpLoad, IsAnsweredHoweverTheStreamIsCut) {
+  for (const Pair::Cut& cut : {Pair::Cut(Pair::whole), Pair::Cut(Pair::single)}) {
+    const auto server = make_server(parameters(Role::serve, {{"text", "other"}}));
+    load({.messages = 100, .depth = 3}, {{"text", "other"}, {"path", "/?a=b"}}, *server, cut);
+    EXPECT_EQ(run_->recorder().counts().verified, 100U);
+    EXPECT_EQ(run_->recorder().counts().failed, 0U);
+  }
+}
+
+TEST_F(HttpLoad, LooksAtEveryReply) {
+  const std::string right = "HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 13\r\n\r\nHello, World!";
+  EXPECT_EQ(complaint_about(right), "2 verified");
+  EXPECT_EQ(complaint_about("HTTP/1.1 404 Not Found\r\nContent-Length: 13\r\n\r\nHello, World!"),
+            "verify: the status of a reply is not 200");
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World?"),
+            "verify: the body of a reply is not that of --text");
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello, World"),
+            "verify: the body of a reply is not that of --text");
+  const std::string unsized = "verify: a head does not say how long its message is";
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\n\r\nHello, World!"), unsized);
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n"), unsized);
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n"),
+            "verify: a frame is longer than the protocol allows");
+  EXPECT_EQ(complaint_about("no HTTP\r\n\r\n"), unsized);
+  EXPECT_EQ(complaint_about(std::string(9000, 'x')), "verify: a head is longer than the protocol allows");
+}
+
+TEST_F(HttpLoad, SaysThatItsPathIsNotThere) {
+  const auto server = make_server(parameters(Role::serve));
+  load({.messages = 2}, {{"path", "/none"}}, *server);
+  ASSERT_EQ(run_->complaints().size(), 1U);
+  EXPECT_EQ(run_->complaints()[0], "verify: the status of a reply is not 200");
+}
+
+}  // namespace
+}  // namespace joust::http::test
