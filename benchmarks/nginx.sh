@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# nginx.sh PORT: nginx with one worker, which answers / with the text that `joust serve -p http` answers with.
+# Everything it needs is in a folder of its own, which is removed when it ends.
+set -eu
+PATH="$PATH:/usr/local/sbin:/usr/sbin"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cat >"$folder/nginx.conf" <<END
+daemon off;
+worker_processes 1;
+pid $folder/nginx.pid;
+error_log stderr error;
+worker_rlimit_nofile 20000;
+events { worker_connections 16000; multi_accept on; }
+http {
+  access_log off;
+  sendfile on;
+  tcp_nodelay on;
+  keepalive_requests 1000000000;
+  keepalive_timeout 1h;
+  default_type text/plain;
+  client_body_temp_path $folder/body;
+  proxy_temp_path $folder/proxy;
+  fastcgi_temp_path $folder/fastcgi;
+  uwsgi_temp_path $folder/uwsgi;
+  scgi_temp_path $folder/scgi;
+  server {
+    listen 127.0.0.1:$1 backlog=4096;
+    location = / { return 200 "Hello, World!"; }
+  }
+}
+END
+nginx -p "$folder" -e stderr -c "$folder/nginx.conf" &
+trap 'kill $!; wait $! || true; exit 0' TERM INT
+wait $!
