@@ -57,7 +57,7 @@ class Server:
         command = ["taskset", "-c", str(cpus()[0])]
         if name == "nginx":
             self.port = free_port()
-            command += [SOURCES / "scenarios/peers/nginx.sh", str(self.port)]
+            command += [SOURCES / "benchmarks/nginx.sh", str(self.port)]
         else:
             command += [JOUST, "serve", "-p", "http", "--listen", "127.0.0.1:0", "-e", *shlex.split(name)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
