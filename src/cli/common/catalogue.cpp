@@ -44,19 +44,6 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-// Servers are in folders for the system's administrator, which are not in everybody's PATH.
-bool is_installed(const std::string& program) {
-  const char* const path = std::getenv("PATH");
-  const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";
-  for (std::string_view left = folders; !left.empty();) {
-    const std::size_t end = std::min(left.find(':'), left.size());
-    const std::string folder(left.substr(0, end));
-    if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return false;
-}
-
 Parameters client_of(const Protocol& protocol, const race::Settings& options) {
   return parameters_of(protocol, {options.begin(), options.end()}, Role::dial);
 }

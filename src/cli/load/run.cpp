@@ -141,7 +141,8 @@ void Load::write_result_of(const Loaded& whom, const LoadResult& result) const {
 
 // A file with an earlier result must not be taken for this one's.
 void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
-  LoadResult none{.plan = plan};
+  LoadResult none;
+  none.plan = plan;
   none.connections_failed = plan.connections;
   none.errors[static_cast<std::size_t>(Stage::resolve)] = plan.connections;
   none.complaints = {why};
