@@ -3,15 +3,13 @@
 // The rows of the engines that need Linux, for the systems on which their files are not compiled
 // (CMakeLists.txt): there they can be named, and the reason why they do not run is told.
 #include "engines/engine.hpp"
+#include "engines/io_uring/available.hpp"
 
 namespace joust {
 namespace {
 
 std::string no_epoll() {
   return "epoll is the interface of Linux; kqueue is its counterpart here";
-}
-std::string no_rings() {
-  return "io_uring is an interface of Linux";
 }
 std::string no_pidfds() {
   return "its parent process watches the others through pidfds, which only Linux has";
@@ -29,11 +27,16 @@ constexpr Engine row(std::string_view name, std::string (*reason)()) {
 
 }  // namespace
 
+// Boost.Asio asks too, where it could be built on io_uring.
+std::string uring_unavailable() {
+  return "io_uring is an interface of Linux";
+}
+
 extern constinit const Engine kEpoll = row("epoll", no_epoll);
 extern constinit const Engine kEpollPool = row("epoll-pool", no_epoll);
 extern constinit const Engine kCoroutines = row("coroutines", no_epoll);
-extern constinit const Engine kIoUring = row("io-uring", no_rings);
-extern constinit const Engine kIoUringPool = row("io-uring-pool", no_rings);
+extern constinit const Engine kIoUring = row("io-uring", uring_unavailable);
+extern constinit const Engine kIoUringPool = row("io-uring-pool", uring_unavailable);
 extern constinit const Engine kProcesses = row("processes", no_pidfds);
 extern constinit const Engine kTwoProcesses = row("two-processes", no_pidfds);
 extern constinit const Engine kUdpBatched = row("udp-batched", no_datagrams);
