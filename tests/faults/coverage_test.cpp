@@ -28,7 +28,6 @@ constexpr const char* kPublishing = "its failure refuses an upload, as that of r
 const std::map<std::string, std::string> kLeftOut{
     {"accept", kElsewhere},
     {"access", "before a run"},
-    {"alarm", "cannot fail"},
     {"bind", "before a run"},
     {"clock_gettime", "fails for wrong arguments only"},
     {"close", "its result is not looked at: Linux has let go of the number"},
