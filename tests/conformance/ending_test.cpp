@@ -158,7 +158,7 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
     EXPECT_EQ(each.back().receive(5), "here\n");
   }
   Peer& bystander = each.front();
-  const Resources before = Resources::now();
+  const Resources before = Resources::settled();
   for (int i = 0; i < 10; ++i) expect_served(server);
   before.expect_back();
   bystander.send("still here\n");

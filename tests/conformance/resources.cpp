@@ -53,6 +53,18 @@ Resources Resources::now() {
   return {open_descriptors(), running_threads(), has_children()};
 }
 
+Resources Resources::settled() {
+  constexpr int kReadings = 5;  // that must be the same
+  Resources last = now();
+  for (int same = 0; same < kReadings;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    Resources next = now();
+    same = next.descriptors == last.descriptors && next.threads == last.threads ? same + 1 : 0;
+    last = std::move(next);
+  }
+  return last;
+}
+
 std::vector<std::string> Resources::not_back() const {
   const auto as_before = [this](const Resources& after) {
     return after.descriptors == descriptors && after.threads <= threads && after.children == children;

@@ -16,6 +16,8 @@ struct Resources {
   bool children = false;
 
   static Resources now();
+  // Once nothing has changed for a moment: an engine may still be preparing threads for the next connection.
+  static Resources settled();
 
   // The differences from the current state, in words. Waits up to kPatience for them to disappear, because
   // the kernel takes a moment to remove a joined thread or a closed ring.
