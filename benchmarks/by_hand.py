@@ -12,7 +12,6 @@ interval. script/prove compares that with the result of a race.
 
 import argparse
 import math
-import os
 import pathlib
 import random
 import socket
@@ -20,21 +19,11 @@ import statistics
 import subprocess
 import time
 
+from two_cpus import cpus, free_port
+
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
 WORK_NS = 5000
-
-
-def cpus():
-    """Of the server and of the load."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return allowed[0], allowed[min(1, len(allowed) - 1)]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Server:

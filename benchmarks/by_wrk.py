@@ -27,6 +27,8 @@ import subprocess
 import tempfile
 import time
 
+from two_cpus import cpus, free_port
+
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 JOUST = SOURCES / "build/release/joust"
 PIPELINE = """
@@ -37,18 +39,6 @@ init = function(args)
 end
 request = function() return all end
 """
-
-
-def cpus():
-    """Of the server and of wrk."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return allowed[0], allowed[min(1, len(allowed) - 1)]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Server:
