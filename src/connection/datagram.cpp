@@ -26,6 +26,23 @@ std::uint32_t check_of(const DatagramHead& head, Bytes payload) {
   return static_cast<std::uint32_t>(mixed(mixed(mixed(checksum(payload) + rest) ^ head.token) ^ head.number));
 }
 
+bool is_padding_or_group(const Datagram& datagram) {
+  const std::size_t size = datagram.payload.size();
+  switch (datagram.head.kind) {
+    case DatagramKind::join:
+      return DatagramHead::kBytes + size >= kJoinBytes;
+    case DatagramKind::joined:
+      return size == 0 || size == kGroupPlaceBytes;
+    case DatagramKind::leave:
+    case DatagramKind::left:
+      return size == 0 || size == kGroupCountBytes;
+    case DatagramKind::challenge:
+    case DatagramKind::data:
+      break;
+  }
+  return size == 0;
+}
+
 }  // namespace
 
 void write_datagram(const DatagramHead& head, Bytes payload, DatagramOut& out) {
@@ -50,27 +67,6 @@ void write_signal(const DatagramHead& head, DatagramOut& out, Bytes payload) {
   std::fill_n(behind + payload.size(), padding, std::byte{});
   write_datagram(head, {behind, payload.size() + padding}, out);
 }
-
-namespace {
-
-bool is_padding_or_group(const Datagram& datagram) {
-  const std::size_t size = datagram.payload.size();
-  switch (datagram.head.kind) {
-    case DatagramKind::join:
-      return DatagramHead::kBytes + size >= kJoinBytes;
-    case DatagramKind::joined:
-      return size == 0 || size == kGroupPlaceBytes;
-    case DatagramKind::leave:
-    case DatagramKind::left:
-      return size == 0 || size == kGroupCountBytes;
-    case DatagramKind::challenge:
-    case DatagramKind::data:
-      break;
-  }
-  return size == 0;
-}
-
-}  // namespace
 
 std::expected<Datagram, NoDatagram> parse_datagram(Bytes bytes) {
   if (bytes.size() < DatagramHead::kBytes) return std::unexpected(NoDatagram::truncated);
