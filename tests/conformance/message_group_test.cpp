@@ -17,6 +17,7 @@
 #include "conformance/running.hpp"
 #include "connection/message_group.hpp"
 #include "engines/udp/calls.hpp"
+#include "session/listening.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -45,7 +46,7 @@ class Repeater : public Service {
   Publications publications_;
 };
 
-class Member : public Session {
+class Member : public test::Listening {
  public:
   explicit Member(Repeater& all) : all_(all) {}
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
@@ -53,16 +54,9 @@ class Member : public Session {
     all_.publications()->announce();
     return chunk.size();
   }
-  void on_peer_finished(Time /*now*/) override { finished_ = true; }
-  void on_drain(Time /*now*/) override { finished_ = true; }
-  std::size_t output(std::span<Segment> /*into*/) const override { return 0; }
-  bool finished() const override { return finished_; }
-  void consumed(std::size_t /*n*/) override {}
-  void released(std::size_t /*n*/) override {}
 
  private:
   Repeater& all_;
-  bool finished_ = false;
 };
 
 // Sends what was said, one message after another; "give up" makes it do that.

@@ -12,5 +12,7 @@ std::vector<std::string> broadcast_corpus();
 std::vector<std::string> work_corpus();
 std::vector<std::string> http_corpus();
 std::vector<std::string> datagram_corpus();
+std::vector<std::string> journal_corpus();
+std::vector<std::string> handshake_corpus();
 
 }  // namespace joust::fuzz

@@ -13,28 +13,22 @@
 #include "connection/message_connection.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/entries.hpp"
+#include "session/listening.hpp"
 
 namespace joust::fuzz {
 namespace {
 
 // Counts the bytes of messages.
-class Counting : public Session {
+class Counting : public joust::test::Listening {
  public:
   explicit Counting(std::size_t& heard) : heard_(heard) {}
   std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
     heard_ += chunk.empty() ? std::size_t{1} << 40 : chunk.size();
     return chunk.size();
   }
-  void on_peer_finished(Time /*now*/) override { finished_ = true; }
-  void on_drain(Time /*now*/) override { finished_ = true; }
-  std::size_t output(std::span<Segment> /*into*/) const override { return 0; }
-  bool finished() const override { return finished_; }
-  void consumed(std::size_t /*n*/) override {}
-  void released(std::size_t /*n*/) override {}
 
  private:
   std::size_t& heard_;
-  bool finished_ = false;
 };
 
 DatagramHead head_from(unsigned what) {

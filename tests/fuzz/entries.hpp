@@ -21,5 +21,11 @@ std::string work_client(Bytes input);
 std::string http_server(Bytes input);
 std::string http_client(Bytes input);
 std::string datagrams(Bytes input);
+std::string journals(Bytes input);
+// With OpenSSL only.
+std::string tls_server(Bytes input);
+std::string tls_client(Bytes input);
+std::string challenge_server(Bytes input);
+std::string challenge_client(Bytes input);
 
 }  // namespace joust::fuzz

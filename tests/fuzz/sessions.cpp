@@ -208,41 +208,28 @@ std::string verdict_of(const LoadRun& run) {
                      fmt::join(run.complaints(), ", "));
 }
 
-class HttpClient {
+// A connection of a load. What it asks may depend on when it hears the replies; its verdict on them does not.
+class Client {
  public:
+  using Make = std::unique_ptr<Service> (*)(const Parameters&, LoadRun&);
+
+  Client(Make make, Settings options) : client_(make({.options = std::move(options)}, run_)) {}
   void take(Bytes piece) { listener_.take(piece); }
   std::string heard() const { return verdict_of(run_); }
   static std::string wrong() { return {}; }
 
  private:
-  static Parameters parameters() {
-    Parameters parameters;
-    parameters.options = {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}};
-    return parameters;
-  }
-
   LoadRun run_{LoadPlan{.messages = 20, .depth = 20}};
-  std::unique_ptr<Service> client_ = http::make_client(parameters(), run_);
+  std::unique_ptr<Service> client_;
   Listener listener_{client_->open({})};
 };
 
-// What it asks depends on when it hears the replies; its verdict on them does not.
-class WorkClient {
- public:
-  void take(Bytes piece) { listener_.take(piece); }
-  std::string heard() const { return verdict_of(run_); }
-  static std::string wrong() { return {}; }
+struct HttpClient : Client {
+  HttpClient() : Client(http::make_client, {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}}) {}
+};
 
- private:
-  static Parameters parameters() {
-    Parameters parameters;
-    parameters.options = {{"workload", "1"}, {"writes", "two"}};
-    return parameters;
-  }
-
-  LoadRun run_{LoadPlan{.messages = 20, .depth = 20}};
-  std::unique_ptr<Service> client_ = work::make_client(parameters(), run_);
-  Listener listener_{client_->open({})};
+struct WorkClient : Client {
+  WorkClient() : Client(work::make_client, {{"workload", "1"}, {"writes", "two"}}) {}
 };
 
 }  // namespace
