@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace joust {
 namespace {
 
@@ -233,7 +235,7 @@ void MessageConnection::on_time(Time now) {
   if (leaving_ && !answered_ && now >= leave_at_) says_leave_ = true;
   if (is_client() && !leaving_ && now >= asks_at()) says_alive_ = true;
   if (!over_ && !is_group() && now >= heard_ + limits_.idle)
-    failed({Stage::timeout, 0, "nothing came for the idle limit"}, now);
+    failed({Stage::timeout, 0, "nothing came for the idle limit of " + format_duration(limits_.idle)}, now);
 }
 
 void MessageConnection::drain(Time now) {

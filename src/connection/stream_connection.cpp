@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/text.hpp"
 #include "connection/delivery.hpp"
 
 namespace joust {
@@ -119,7 +120,7 @@ void StreamConnection::on_time(Time now) {
     // The peer got all output and had its time to end too, so this is not a failure.
     if (now >= shut_at_ + limits_.linger) ended_ = true;
   } else if (now >= last_progress_ + limits_.idle) {
-    failed({Stage::timeout, 0, "no byte moved for the idle limit"}, now);
+    failed({Stage::timeout, 0, "no byte moved for the idle limit of " + format_duration(limits_.idle)}, now);
   }
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "load/request_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace joust {
 
@@ -204,9 +208,14 @@ void RequestSession::on_deadline(Time now) {
   if (lossy_)
     on_lossy_deadline(now);
   else if (!intended_.empty() && !shut() && now >= oldest_sent() + *plan_.request_timeout)
-    fail({Stage::timeout, 0, "no reply within the request timeout"}, now);
+    fail({Stage::timeout, 0,
+          "no reply within the request timeout of " + format_duration(*plan_.request_timeout)},
+         now);
   else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + *plan_.request_timeout)
-    fail({Stage::timeout, 0, "nothing came within the request timeout, and not all is there"}, now);
+    fail({Stage::timeout, 0,
+          fmt::format("nothing came within the request timeout of {}, and not all is there",
+                      format_duration(*plan_.request_timeout))},
+         now);
   fill(now);
   conclude(now);
 }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "report/text.hpp"
@@ -20,9 +21,10 @@ std::string time_text(double seconds) {
   return format_duration(Duration(std::llround(seconds * 1e9)));
 }
 
+constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
+    {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
+
 std::string latency_line(const char* title, const Histogram& latency) {
-  static constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
-      {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
   const auto time = [](double ns) { return format_duration(Duration(static_cast<std::int64_t>(ns))); };
   std::string text = fmt::format("  {:<12} mean {}", title, time(latency.mean()));
   for (const auto& [name, quantile] : kPercentiles) {
@@ -43,8 +45,8 @@ std::string throughput_lines(const LoadResult& result) {
                                                       : 0);
   };
   const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
-  const std::string bytes = fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent),
-                                        report::grouped(received));
+  const std::string bytes =
+      fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent), report::grouped(received));
   // The window ended with the last connection: the time until then says nothing of a rate.
   if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
   return bytes +
@@ -70,6 +72,17 @@ std::string latency_lines(const LoadResult& result) {
   if (!result.plan.open_loop()) return latency_line("latency", result.latency);
   return latency_line("latency", result.latency) + latency_line("uncorrected", result.uncorrected_latency) +
          latency_line("sent late by", result.send_lateness);
+}
+
+// The legend of the mark in latency_line(), where there is one.
+std::string legend(const LoadResult& result) {
+  const auto marked = [](const Histogram& latency) {
+    return std::ranges::any_of(kPercentiles, [&](const auto& each) {
+      return latency.percentile(each.second) && latency.few_beyond(each.second);
+    });
+  };
+  if (!marked(result.latency)) return {};
+  return "               ~ too few samples lie beyond it: a figure of these samples alone\n";
 }
 
 // Nobody waited for requests that were never sent, so they are in no percentile.
@@ -170,6 +183,18 @@ std::string group_line(const ResultGroup& group) {
 
 }  // namespace
 
+std::string plan_text(const LoadPlan& plan) {
+  std::vector<std::string> parts{counted(plan.connections, "connection")};
+  if (plan.interval != Duration{})
+    parts.push_back(fmt::format("a message every {} on each", format_duration(plan.interval)));
+  if (plan.depth > 1) parts.push_back(fmt::format("up to {} requests outstanding on each", plan.depth));
+  parts.push_back(plan.messages ? counted(*plan.messages, "message") + " on each"
+                                : format_duration(plan.duration));
+  if (plan.warmup != Duration{})
+    parts.back() += fmt::format(" after {} of warm-up", format_duration(plan.warmup));
+  return join(parts);
+}
+
 std::string load_text(const LoadResult& result) {
   const Recorder::Counts& m = result.messages;
   std::string text;
@@ -186,7 +211,8 @@ std::string load_text(const LoadResult& result) {
                         report::grouped(m.duplicated));
   if (result.plan.open_loop()) text += schedule_line(result);
   if (result.plan.open_loop()) text += not_kept_line(result);
-  if (m.verified > 0) text += throughput_lines(result) + latency_lines(result) + client_line(result);
+  if (m.verified > 0)
+    text += throughput_lines(result) + latency_lines(result) + legend(result) + client_line(result);
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0) text += failed_line(result, static_cast<Stage>(stage));
   for (const ResultGroup& group : result.groups) text += group_line(group);

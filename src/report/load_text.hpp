@@ -8,6 +8,9 @@
 namespace joust {
 
 // What a load came to, for people: a block of lines that ends with a newline.
+// What was to be done, for the line above the figures: "10 connections, 300 ms after 100 ms of warm-up".
+std::string plan_text(const LoadPlan& plan);
+
 std::string load_text(const LoadResult& result);
 
 }  // namespace joust

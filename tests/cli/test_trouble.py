@@ -50,7 +50,7 @@ class OneLine(Case):
 
     def test_a_server_that_answers_wrong(self):
         self.expect(lambda peer, _: peer.sendall(b"x" * len(peer.recv(32))),
-                    "verify: a reply is not the right one")
+                    "verify: a reply is not the right one; is it a server of the protocol 'echo'?")
 
     def test_a_room_that_another_load_is_in(self):
         with Server("-p", "broadcast") as server:
@@ -63,7 +63,8 @@ class OneLine(Case):
         self.assertIn("another load is in the room", done.stderr)
 
     def test_a_server_that_answers_nothing(self):
-        self.expect(lambda peer, _: None, "timeout: no reply within the request timeout",
+        self.expect(lambda peer, _: None, "timeout: no reply within the request timeout of 200 ms; "
+                    "is it a server of the protocol 'echo'?",
                     "--request-timeout", "200ms")
 
     def test_nobody_listens(self):

@@ -37,6 +37,27 @@ TEST(LoadText, AShortWindowHasNoCpuTime) {
   }
 }
 
+TEST(LoadText, ThePlanIsToldWithItsLength) {
+  LoadPlan plan{.connections = 10, .duration = std::chrono::milliseconds(300)};
+  EXPECT_EQ(plan_text(plan), "10 connections, 300 ms");
+  plan.warmup = std::chrono::milliseconds(100), plan.depth = 8;
+  EXPECT_EQ(plan_text(plan),
+            "10 connections, up to 8 requests outstanding on each, 300 ms after 100 ms of warm-up");
+  plan = {.messages = 5, .interval = std::chrono::milliseconds(10)};
+  EXPECT_EQ(plan_text(plan), "1 connection, a message every 10.0 ms on each, 5 messages on each");
+}
+
+// A percentile that hangs on a few samples has a mark, and the mark a legend.
+TEST(LoadText, ThinPercentilesAreMarkedAndTheMarkIsExplained) {
+  LoadResult result = result_of(1);
+  result.latency.record(1000, 1'000'000);
+  EXPECT_FALSE(has(load_text(result), "~")) << load_text(result);
+  result = result_of(1);
+  result.latency.record(1000, 20'000);
+  EXPECT_TRUE(has(load_text(result), "p99.9 1.00 us~")) << load_text(result);
+  EXPECT_TRUE(has(load_text(result), "~ too few samples")) << load_text(result);
+}
+
 TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
   LoadResult result = result_of(1);
   EXPECT_TRUE(has(load_text(result), ", 5.00 MiB peak memory\n")) << load_text(result);

@@ -67,6 +67,7 @@ struct Load {
   LoadResult drive(Loading& loading, const Loaded& whom, Stop& stop);
   void write_result_of(const Loaded& whom, const LoadResult& result) const;
   void write_unresolved(const Loaded& whom, const std::string& why) const;
+  std::string heading(const Loaded& whom) const;
   int measure_once(const Loaded& whom);
   int search(const Loaded& whom);
   void watch(LoadRun::Milestone milestone);

@@ -111,6 +111,11 @@ std::string Load::trouble(const LoadResult& result) const {
         "{} of {} never had a reply in all that time: measure longer (-d), or the server serves fewer at a "
         "time",
         result.messages.never_answered, counted(result.connections_ok, "connection"));
+  // A server of another protocol answers nothing right, or nothing at all.
+  const std::uint64_t strange = result.errors[static_cast<std::size_t>(Stage::verify)] +
+                                result.errors[static_cast<std::size_t>(Stage::timeout)];
+  if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0)
+    text += fmt::format("; is it a server of the protocol '{}'?", protocol.name);
   const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
@@ -149,6 +154,16 @@ void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
   write_result_of(whom, none);
 }
 
+// "echo on epoll, 127.0.0.1:9000: 32 B payload, 10 connections, 1 message on each"
+std::string Load::heading(const Loaded& whom) const {
+  std::string text = fmt::format("{} on {}", protocol.name, whom.engine.name);
+  if (!connect.empty()) text += ", " + connect;
+  text += ": ";
+  if (whom.protocol.no_payload.empty())
+    text += fmt::format("{} payload, ", format_bytes(static_cast<double>(payload)));
+  return text;
+}
+
 int Load::measure_once(const Loaded& whom) {
   const LoadResult result = measure(whom);
   // Where nobody could be reached there is nothing to tell but why.
@@ -156,7 +171,7 @@ int Load::measure_once(const Loaded& whom) {
   write_result_of(whom, result);  // first: standard output may be gone
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
-    print_out(fmt::format("{} on {}\n{}", protocol.name, whom.engine.name, load_text(result)));
+    print_out(fmt::format("{}{}\n{}", heading(whom), plan_text(plan), load_text(result)));
   emit("done");
   return result.clean() ? kOk : kRunError;
 }
@@ -182,8 +197,8 @@ int Load::search(const Loaded& whom) {
     write(whole);
   }
   if (json != "-")
-    print_out(fmt::format("{} on {}, {}\n{}", protocol.name, whom.engine.name,
-                          counted(plan.connections, "connection"), search_text(result)));
+    print_out(
+        fmt::format("{}{}\n{}", heading(whom), counted(plan.connections, "connection"), search_text(result)));
   return result.highest_held && !result.interrupted && result.lost.empty() ? kOk : kRunError;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace joust::file {
 
 ClientSession::ClientSession(Transfers& transfers, std::uint64_t connection)
@@ -130,7 +132,10 @@ void ClientSession::on_source_failed(int error, Time now) {
 void ClientSession::on_deadline(Time now) {
   if (std::exchange(moved_, false)) last_progress_ = now;
   if (busy() && now >= times_out_at())
-    return fail(Stage::timeout, 0, "nothing moved within the request timeout", now);
+    return fail(Stage::timeout, 0,
+                fmt::format("nothing moved within the request timeout of {}",
+                            format_duration(*transfers_.run().plan().request_timeout)),
+                now);
   proceed(now);
 }
 
