@@ -90,7 +90,7 @@ std::string matrix_text(const race::CaseResult& one, const Terminal& terminal) {
   if (one.plan.point) return {};
   const std::vector<Cell> cells = cells_of(one);
   if (cells.empty()) return {};
-  const ComparedFigure rate{fmt::format("messages in {} s", kSeconds), messages_in_all, format_count, true};
+  const ComparedFigure rate{fmt::format("messages per {} s", kSeconds), messages_in_all, format_count, true};
   const ComparedFigure* const figures[] = {one.ranked_by_latency() ? &p99_figure() : &rate,
                                            &server_cost_figure()};
   std::string text = "\n";

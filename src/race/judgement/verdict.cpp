@@ -20,8 +20,8 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
-std::string interval_text(const Estimate& ratio) {
-  return ratio.interval.is_known() ? interval_words(ratio.interval, 2) : "one round";
+std::string interval_text(const Estimate& ratio, int digits = 2) {
+  return ratio.interval.is_known() ? interval_words(ratio.interval, digits) : "one round";
 }
 
 // Tie groups are formed around their leaders, so members of different groups may still tie. Empty where a
@@ -45,7 +45,9 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
   std::vector<std::string> costs;
   for (const Entry* entry : ranked)
     if (entry->cost_told_apart)
-      costs.push_back(fmt::format("{} {:.3f}x", entry->contestant.name, entry->summary.cost_ratio->median));
+      costs.push_back(fmt::format("{} {:.3f}x ({})", entry->contestant.name,
+                                  entry->summary.cost_ratio->median,
+                                  interval_text(*entry->summary.cost_ratio, 3)));
   if (costs.empty()) return {};
   return {fmt::format("a message costs {} the server CPU time of {}", enumerate(costs), one.reference)};
 }
