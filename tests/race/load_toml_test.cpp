@@ -11,6 +11,18 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+TEST_F(ScenarioFile, AProtocolIsNoPartOfALoad) {
+  const auto scenario = read(R"(
+matrix = { servers = ["epoll"] }
+[load]
+protocol = "echo"
+)");
+  ASSERT_FALSE(scenario);
+  EXPECT_NE(scenario.error().find("key 'load.protocol': no part of a load; allowed: protocol = at the top"),
+            std::string::npos)
+      << scenario.error();
+}
+
 TEST_F(ScenarioFile, ARateReplacesTheIntervalAndAnIntervalTheRate) {
   const auto scenario = read(R"(
 load = { connections = 100, duration = "1s", interval = "10ms", phase = "together" }

@@ -89,6 +89,8 @@ void read_load(const toml::table* table, const std::string& path, LoadPlan& load
   read_reconnect(reader, load);
   assign(load.depth, reader.count("depth", 1, kMostDepth));
   if (const auto payload = reader.bytes("payload", 1, kMostPayloadBytes)) load.payload_bytes = payload;
+  reader.misplaced("protocol",
+                   "no part of a load; allowed: protocol = at the top of the file, or in a [[case]]");
   reader.finish();
 }
 

@@ -176,10 +176,16 @@ std::vector<std::pair<std::string, std::string>> TableReader::others() {
   return rest;
 }
 
+void TableReader::misplaced(std::string_view key, std::string_view what) {
+  if (!table_.contains(key)) return;
+  wrong(key, what);
+  misplaced_.emplace_back(key);
+}
+
 void TableReader::finish() {
   for (const auto& [key, value] : table_) {
     const std::string name(key.str());
-    if (std::ranges::count(asked_, name) == 0)
+    if (std::ranges::count(asked_, name) + std::ranges::count(misplaced_, name) == 0)
       problems_.add(key.source(), path_ + name, not_allowed("unknown key", name, asked_));
   }
 }

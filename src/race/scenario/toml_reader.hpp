@@ -72,6 +72,8 @@ class TableReader {
 
   // Reports an error in the value of `key`; at the table if the key is absent.
   void wrong(std::string_view key, std::string_view what);
+  // Reports a key that is known elsewhere, if it is here.
+  void misplaced(std::string_view key, std::string_view what);
   // The keys that have not been read, as text: an engine's knobs, a protocol's parameters.
   std::vector<std::pair<std::string, std::string>> others();
   // Reports the keys that have not been read.
@@ -87,6 +89,7 @@ class TableReader {
   std::string path_;
   Problems& problems_;
   std::vector<std::string> asked_;
+  std::vector<std::string> misplaced_;
 };
 
 // A string, number or boolean as text; nothing for a table, an array or a date.
