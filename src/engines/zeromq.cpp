@@ -15,7 +15,9 @@
 // it is held, and beyond a limit its connection ends, counted as a failure. Towards a peer there is
 // back-pressure: a pipe that is full leaves the rest with the session. A peer's end is not told: see
 // zeromq/loop.hpp, which has the loop and the coroutines; zeromq/sockets.cpp has the options, and why. Where
-// descriptors run out, the library's accept spins. Left out on purpose: ZMQ_STREAM, which would be TCP
+// descriptors run out, the library's accept spins. Bad too where peers are not trusted: a message of endless
+// parts takes all memory, and a peer that guesses the number that the ROUTER gives next ends the program (an
+// assertion of the library). Left out on purpose: ZMQ_STREAM, which would be TCP
 // without messages; PUB and SUB, which drop messages for a slow peer without a word.
 #include <stdexcept>
 

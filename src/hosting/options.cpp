@@ -196,10 +196,18 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
                       address, knobs.at("interface")));
     return endpoints;
   }
-  if (!std::ranges::all_of(endpoints, is_local) && !is_public)
-    throw Refusal(
-        fmt::format("--listen {}: others could reach this address; say --public if they may", address));
+  if (!std::ranges::all_of(endpoints, is_local) && !is_public) {
+    const std::string remark = trust_remark(engine, endpoints);
+    throw Refusal(fmt::format("--listen {}: others could reach this address; say --public if they may{}{}",
+                              address, remark.empty() ? "" : "; ", remark));
+  }
   return endpoints;
+}
+
+std::string trust_remark(const Engine& engine, const std::vector<Endpoint>& endpoints) {
+  if (engine.trusts_peers.empty() || std::ranges::all_of(endpoints, is_local)) return {};
+  return fmt::format("engine '{}' is for networks whose machines are all trusted: {}", engine.name,
+                     engine.trusts_peers);
 }
 
 void check_connect(const std::string& address, const Engine& engine) {

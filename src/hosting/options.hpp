@@ -69,6 +69,9 @@ void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol&
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public, const Engine& engine,
                                      const Settings& knobs);
 
+// A warning where others can reach one of these addresses and the engine has to trust them; else empty.
+std::string trust_remark(const Engine& engine, const std::vector<Endpoint>& endpoints);
+
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);
 // `option` is named where the address cannot be.

@@ -56,6 +56,7 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_demands(engine, protocol, parameters, nullptr);
   const std::vector<Endpoint> endpoints =
       checked_listen(options.listen, options.is_public, engine, engine_options.knobs);
+  if (const std::string remark = trust_remark(engine, endpoints); !remark.empty()) tally.note(remark);
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;

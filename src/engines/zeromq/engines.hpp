@@ -20,11 +20,15 @@ inline constexpr std::array<std::string_view, 3> kIoThreadCounts{"1", "2", "4"};
 inline constexpr std::array kZmqKnobs{
     Knob{kIoThreads, kIoThreadCounts, "threads of the library that read and write the sockets"}};
 
+inline constexpr std::string_view kHostilePeers =
+    "ZeroMQ limits neither the parts of a message nor its connections, and its numbers of peers can be guessed";
+
 inline constexpr Engine kZeroMqRow{
     .name = "zeromq",
     .summary = "ZeroMQ: ROUTER, DEALER, coroutines on one thread; no sender is held back alone",
     .delivery = kZmqDelivery,
     .threads = "one, and io-threads",
+    .trusts_peers = kHostilePeers,
     .knobs = kZmqKnobs,
 };
 inline constexpr Engine kZeroMqPoolRow{
@@ -33,6 +37,7 @@ inline constexpr Engine kZeroMqPoolRow{
     .delivery = kZmqDelivery,
     .several_loops = true,
     .threads = "a front, -t, io-threads",
+    .trusts_peers = kHostilePeers,
     .knobs = kZmqKnobs,
 };
 

@@ -18,8 +18,8 @@ namespace joust {
 namespace {
 
 // Messages in the pipe of a peer, in each direction: the library's own default, stated because it is the
-// limit of what a peer that does not read takes up. A pipe that is full is told as EAGAIN; the session keeps
-// the rest of its output, or the kernel's buffer its input.
+// limit of what a peer that does not read takes up in whole messages. A pipe that is full is told as EAGAIN; the
+// session keeps the rest of its output, or the kernel's buffer its input.
 constexpr int kHighWaterMark = 1000;
 
 // How soon the library dials again. A connection that broke has another identity then, so the server does not
@@ -35,7 +35,8 @@ void set_common(ZmqSocket& socket, const Hosting& hosting) {
   socket.set_milliseconds(ZMQ_LINGER, linger_of(hosting));
   // A peer that has not shaken hands by then is cut off,
   socket.set_milliseconds(ZMQ_HANDSHAKE_IVL, hosting.limits.connect);
-  // and so is one that announces a larger message than there can be, before anything is allocated for it.
+  // and so is one that announces a larger part than there can be, before anything is allocated for it. The
+  // number of parts has no limit, and a message that has not ended counts for no high water mark.
   const std::int64_t most = kLargestDatagram;
   checked(zmq_setsockopt(socket.get(), ZMQ_MAXMSGSIZE, &most, sizeof most),
           "zmq_setsockopt(ZMQ_MAXMSGSIZE, {})", most);
