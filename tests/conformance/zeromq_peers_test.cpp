@@ -102,6 +102,25 @@ TEST_P(ZeroMqPeers, AHandshakeThatDoesNotEndIsEnded) {
   expect_service(server);
 }
 
+// Each would keep a descriptor and a pipe for as long as its TCP connection stands.
+TEST_P(ZeroMqPeers, SilentAndDeafPeersAreCutOff) {
+  Limits limits = brisk();
+  limits.idle = milliseconds(200);
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  RawPeer silent(server.endpoint());
+  silent.say(zmtp_greeting() + zmtp_ready("DEALER"));
+  MessagePeer deaf(server.endpoint());
+  deaf.join();
+  const std::string large = pattern(60'000);
+  const auto floods = [&] {
+    for (const Time until = Clock::now() + kPatience; Clock::now() < until;) deaf.send(large);
+  };
+  EXPECT_THROW(floods(), std::system_error) << "it is never cut off";
+  EXPECT_TRUE(silent.is_cut_off());
+  expect_service(server);
+}
+
 TEST_P(ZeroMqPeers, AMessageThatIsTooLongEndsItsConnection) {
   EchoService echo;
   Server server(GetParam(), echo);

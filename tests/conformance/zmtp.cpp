@@ -17,6 +17,7 @@ namespace joust::conformance {
 namespace {
 
 constexpr std::size_t kGreeting = 64;
+constexpr std::string_view kPing = "\x04PING";
 constexpr unsigned kMore = 1, kLong = 2, kCommand = 4;
 
 std::string big_endian(std::uint64_t value, std::size_t bytes) {
@@ -109,14 +110,23 @@ std::optional<std::string> ZmtpConnection::take() {
     const std::uint64_t size =
         head == 9 ? read_big_endian<std::uint64_t>(bytes.data() + 1) : std::to_integer<unsigned>(bytes[1]);
     if (input_.size() - head < size) return std::nullopt;
-    if ((flags & kCommand) == 0)
-      message_ += input_.substr(head, size);
-    else
-      ready_ = true;
+    const std::string body = input_.substr(head, size);
     input_.erase(0, head + size);
+    if ((flags & kCommand) == 0)
+      message_ += body;
+    else
+      obey(body);
     if ((flags & (kCommand | kMore)) == 0) return std::exchange(message_, {});
   }
   return std::nullopt;
+}
+
+// A PING has a time to live of 2 bytes and a context, which the answer repeats.
+void ZmtpConnection::obey(std::string_view command) {
+  if (command.starts_with(kPing))
+    write(frame(kCommand, std::string("\x04PONG").append(command.substr(std::min(command.size(), kPing.size() + 2)))));
+  else
+    ready_ = true;
 }
 
 ZmtpClient::ZmtpClient(const Endpoint& server, std::string_view identity, std::string_view socket_type) {

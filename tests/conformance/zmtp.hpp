@@ -11,7 +11,7 @@
 #include "conformance/wire.hpp"
 
 // ZMTP 3.0 (rfc.zeromq.org/spec/23), as much of it as a peer needs that does without security: a greeting of
-// 64 bytes, the command READY, and frames.
+// 64 bytes, the command READY, frames, and the answer to a PING.
 namespace joust::conformance {
 
 Endpoint name_of(int socket);
@@ -38,6 +38,8 @@ class ZmtpConnection {
   std::optional<std::string> take();
 
  private:
+  void obey(std::string_view command);
+
   Fd socket_;
   Endpoint peer_;
   std::string input_;

@@ -27,8 +27,7 @@ constexpr int kHighWaterMark = 1000;
 constexpr Duration kReconnectPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestReconnectPause = std::chrono::seconds(1);
 
-// Left as they are: ZMQ_HEARTBEAT_IVL, because sessions ask for each other themselves (MessageConnection);
-// ZMQ_IMMEDIATE, because a join that is sent before the connection stands is to wait for it.
+// Left as it is: ZMQ_IMMEDIATE, because a join that is sent before the connection stands is to wait for it.
 void set_common(ZmqSocket& socket, const Hosting& hosting) {
   socket.set(ZMQ_SNDHWM, kHighWaterMark);
   socket.set(ZMQ_RCVHWM, kHighWaterMark);
@@ -40,6 +39,11 @@ void set_common(ZmqSocket& socket, const Hosting& hosting) {
   const std::int64_t most = kLargestDatagram;
   checked(zmq_setsockopt(socket.get(), ZMQ_MAXMSGSIZE, &most, sizeof most),
           "zmq_setsockopt(ZMQ_MAXMSGSIZE, {})", most);
+  // A session that ends leaves the library's connection as it is, and a ROUTER cannot cut a peer off. So the
+  // library asks a silent peer whether it is there, and the kernel gives up one that reads nothing for as
+  // long (TCP_USER_TIMEOUT): its descriptor and what its pipe holds are free again.
+  socket.set_milliseconds(ZMQ_HEARTBEAT_IVL, hosting.limits.idle);
+  socket.set_milliseconds(ZMQ_TCP_MAXRT, hosting.limits.idle);
 }
 
 // "tcp://127.0.0.1:9000", "ipc:///run/x.sock".
