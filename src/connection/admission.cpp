@@ -9,7 +9,7 @@
 namespace joust {
 
 Admission::Answer Admission::answer(const DatagramHead& head, Bytes address, Time now) const {
-  const DatagramHead no_such{.kind = DatagramKind::left, .unknown = true, .token = head.token};
+  const DatagramHead no_such = unknown(head.token);
   if (head.kind == DatagramKind::data || head.kind == DatagramKind::leave) return {.reply = no_such};
   if (head.kind != DatagramKind::join) return {};
   if (head.keep_alive) return {.reply = no_such};

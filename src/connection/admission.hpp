@@ -18,6 +18,11 @@ class Admission {
  public:
   explicit Admission(const HashKey& key) : key_(key) {}
 
+  // What is said to whoever has no connection, or has none any more.
+  static DatagramHead unknown(std::uint64_t token) {
+    return {.kind = DatagramKind::left, .unknown = true, .token = token};
+  }
+
   struct Answer {
     bool admitted = false;                // a connection is to be made, and to answer
     std::optional<DatagramHead> reply{};  // or this is to be sent; or neither, and it is foreign

@@ -19,6 +19,11 @@ constexpr std::size_t kHeldBesides = 64;
 constexpr Duration kLate = milliseconds(20);
 constexpr Duration kFirstLeavePause = milliseconds(20);
 
+// Errors after which nobody is there to be told.
+bool is_gone(int error) {
+  return error == ECONNRESET || error == EHOSTUNREACH;
+}
+
 }  // namespace
 
 MessageConnection::MessageConnection(std::unique_ptr<Session> session, const MessageLink& link,
@@ -182,12 +187,19 @@ void MessageConnection::failed(const Failure& failure, Time now) {
   if (over_) return;
   over_ = true;
   if (!session_) return;
+  if (!is_gone(failure.error)) break_off();
   // A protocol error by the peer takes precedence over a later failure of the connection.
   if (session_->complaint().empty()) {
     counted_ = true;
     tally_.failed(failure);
   }
   session_->on_failure(failure, now);
+}
+
+// The end of a stream tells its other side by itself.
+void MessageConnection::break_off() {
+  over_ = true;
+  broken_off_ = link_.side == MessageLink::Side::server;
 }
 
 bool MessageConnection::session_shows() const {
@@ -209,10 +221,7 @@ void MessageConnection::proceed(Time now) {
     told_finished_ = true;
     session_->on_peer_finished(now);
   }
-  if (session_->gives_up()) {
-    over_ = true;
-    return;
-  }
+  if (session_->gives_up()) return break_off();
   if (!session_->finished() || session_shows()) return;
   if (is_group()) {
     over_ = true;

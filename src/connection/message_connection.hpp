@@ -67,6 +67,8 @@ class MessageConnection {
   std::size_t output(std::span<DatagramOut> into, Time now);
   bool has_output() const;
   bool ended() const { return over_; }
+  // A server's, ended by this side alone: the peer waits, and is to be told what strangers are told.
+  bool is_broken_off() const { return broken_off_; }
   // Only an answer may have to be repeated: nothing is lost for this side if it ends now.
   bool only_lingers() const { return over_ || (session_ == nullptr && !owes_left_); }
   std::optional<Time> deadline() const;
@@ -91,6 +93,7 @@ class MessageConnection {
   void offer_held(Time now);
   void proceed(Time now);
   void end_session();
+  void break_off();
   bool session_shows() const;
   Duration keep_alive_after() const;
   Time asks_at() const;
@@ -131,6 +134,7 @@ class MessageConnection {
   bool drains_ = false;         // the session is to be told of the stop, after what is held
   bool counted_ = false;        // as a failure
   bool over_ = false;
+  bool broken_off_ = false;
   Time leave_at_{};  // when to say it next
   Duration leave_pause_{};
   Time ends_at_ = Time::max();  // of waiting for the other side's last word

@@ -206,6 +206,7 @@ TEST_P(MessageServing, ASilentPeerIsEvicted) {
   for (const Time begun = Clock::now(); server.tally().failures(Stage::timeout) == 0;
        std::this_thread::yield())
     ASSERT_LT(Clock::now() - begun, kPatience);
+  EXPECT_TRUE(silent.await(DatagramKind::left).head.unknown) << "it is told at once";
   silent.send(numbered("hello?"));
   EXPECT_TRUE(silent.await(DatagramKind::left).head.unknown);
 }

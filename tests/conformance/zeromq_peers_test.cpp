@@ -203,6 +203,23 @@ TEST_P(ZeroMqPeers, APeerThatDoesNotReadDelaysNobody) {
   server.stop();
 }
 
+// Its pipe is full: it is told behind what that holds.
+TEST_P(ZeroMqPeers, APeerThatIsEvictedAndReadsOnIsTold) {
+  Limits limits = brisk();
+  limits.linger = kPatience;
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  MessagePeer late(server.endpoint());
+  late.join();
+  const std::string large = pattern(60'000);
+  const auto is_evicted = [&] { return server.tally().failures() > 0; };
+  for (int i = 0; i < 3'000 && !is_evicted(); ++i) late.send(large);
+  for (const Time begun = Clock::now(); !is_evicted(); std::this_thread::yield())
+    ASSERT_LT(Clock::now() - begun, kPatience);
+  std::this_thread::sleep_for(milliseconds(100));  // strangers' answers find no room
+  EXPECT_TRUE(late.await(DatagramKind::left).head.unknown);
+}
+
 // With several workers, some have ended by then: what comes for them must not keep the others' messages back.
 TEST_P(ZeroMqPeers, WhoComesDuringAStopDelaysNobody) {
   Limits limits = brisk();

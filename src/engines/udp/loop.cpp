@@ -231,6 +231,8 @@ bool UdpLoop::let_go(Peer& peer) {
     forget(*peer.own);
   } else if (peer.through != nullptr) {  // not one whose connect was refused at once
     peer.through->peers.remove(bytes_of(peer.address), peer);
+    if (peer.connection && peer.connection->is_broken_off())
+      reply(*peer.through, peer.address, Admission::unknown(peer.link.token));
   }
   return true;
 }

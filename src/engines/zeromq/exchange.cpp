@@ -50,11 +50,7 @@ void ZmqLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
 // its peer costs no memory until the peer has answered.
 void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known) {
   const Admission::Answer answer = admission_.answer(head, from, now());
-  if (answer.reply) {
-    if (link.replies.size() < ZmqLink::kMostReplies)
-      link.replies.push_back({std::string(as_text(from)), *answer.reply});
-    return;
-  }
+  if (answer.reply) return reply(link, {std::string(as_text(from)), *answer.reply});
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
   const bool takes_a_place = known != nullptr && known->connection;  // of its own identity
@@ -71,6 +67,13 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
   admit_newcomer(
       link, from,
       MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});
+}
+
+// Beyond the limit strangers have to ask again.
+void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
+  if (link.replies.size() + link.put_off.size() >= ZmqLink::kMostReplies) return;
+  link.replies.push_back(std::move(reply));
+  if (link.may_send() && !link.queued()) busy_.push(link);
 }
 
 // A word of the thread that has the ROUTER.
@@ -113,17 +116,27 @@ void ZmqLoop::send_next(ZmqLink& link) {
   if (n > 0) sent(peer, n);
   if (error == 0 || peer.leaving) return;
   if (error != EAGAIN) return refused(peer, error);
-  if (link.kind == ZmqLink::Kind::router) return block(link, peer);
+  if (link.kind == ZmqLink::Kind::router) {
+    retry_later(link);
+    return link.blocked.push(peer);
+  }
   link.writable = false;
   link.talkers.push(peer);
 }
 
-// A stranger's answer that finds no room is dropped: the stranger asks again.
+// A stranger's answer that finds no room is dropped: the stranger asks again. A peer whose connection was
+// broken off asks nothing: it may take what its pipe holds first.
 void ZmqLoop::send_reply(ZmqLink& link) {
   DatagramOut out;
-  write_signal(link.replies.front().head, out);
-  const int error = put(link, as_bytes(link.replies.front().to), out);
+  ZmqLink::Reply& first = link.replies.front();
+  write_signal(first.head, out);
+  const int error = put(link, as_bytes(first.to), out);
   link.looked_at = false;
+  if (error == EAGAIN && link.kind == ZmqLink::Kind::router && now() < first.until) {
+    retry_later(link);
+    link.put_off.push_back(std::move(first));
+    return link.replies.pop_front();
+  }
   if (error == EAGAIN && link.kind != ZmqLink::Kind::router) {
     link.writable = false;
     return;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -69,7 +70,7 @@ void ZmqLoop::wait() {
   Duration most = busy_.empty() ? next_wait() : Duration::zero();
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
   if (stopping_ && !draining()) wait_until(quiet_at_);
-  if (server_ && !server_->blocked.empty()) wait_until(server_->retry_at);
+  if (server_ && server_->is_blocked()) wait_until(server_->retry_at);
   for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"))) {
     void* const tag = event.data.ptr;
     if (tag == &stop()) {
@@ -88,7 +89,7 @@ void ZmqLoop::wait() {
 }
 
 void ZmqLoop::serve_links() {
-  if (server_ && !server_->blocked.empty() && (server_->signalled || now() >= server_->retry_at))
+  if (server_ && server_->is_blocked() && (server_->signalled || now() >= server_->retry_at))
     busy_.push(*server_);
   Queue<ZmqLink> busy;
   busy.take_all(busy_);
@@ -114,15 +115,17 @@ void ZmqLoop::settle(ZmqLink& link) {
 
 void ZmqLoop::retry_blocked(ZmqLink& link) {
   const bool due = std::exchange(link.signalled, false) || now() >= link.retry_at;
-  if (link.blocked.empty() || !due) return;
+  if (!link.is_blocked() || !due) return;
   link.retry_pause = std::clamp(2 * link.retry_pause, kFirstRetry, kLongestRetry);
   link.talkers.take_all(link.blocked);
+  std::ranges::move(link.put_off, std::back_inserter(link.replies));
+  link.put_off.clear();
   resume(link);
 }
 
-void ZmqLoop::block(ZmqLink& link, Peer& peer) {
-  if (link.blocked.empty()) link.retry_at = now() + std::max(link.retry_pause, kFirstRetry);
-  link.blocked.push(peer);
+// Called before the first one is blocked.
+void ZmqLoop::retry_later(ZmqLink& link) {
+  if (!link.is_blocked()) link.retry_at = now() + std::max(link.retry_pause, kFirstRetry);
 }
 
 void ZmqLoop::finish_turn() {

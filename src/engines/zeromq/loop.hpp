@@ -53,7 +53,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void wait();
   void serve_links();
   void settle(ZmqLink& link);
-  void block(ZmqLink& link, Peer& peer);
+  void retry_later(ZmqLink& link);
   void retry_blocked(ZmqLink& link);
   void finish_turn();
   void stop_by_and_by();
@@ -78,6 +78,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void hear(Peer& peer, const Datagram& datagram);
   void hear_while_joining(Peer& peer, const Datagram& datagram);
   void hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known);
+  void reply(ZmqLink& link, ZmqLink::Reply&& reply);
   void send_next(ZmqLink& link);
   void send_reply(ZmqLink& link);
   std::size_t collect(Peer& peer);

@@ -90,6 +90,9 @@ bool ZmqLoop::let_go(Peer& peer) {
   if (peer.only_lingers) --lingering_;
   if (!peer.own) {
     peer.through->peers.remove(as_bytes(peer.identity), peer);
+    if (peer.connection && peer.connection->is_broken_off())
+      reply(*peer.through,
+            {peer.identity, Admission::unknown(peer.link.token), now() + hosting().limits.linger});
     return true;
   }
   epoll_.remove(peer.own->fd);

@@ -41,11 +41,13 @@ struct ZmqLink : Place {
   struct Reply {
     std::string to;
     DatagramHead head;
+    Time until{};  // a ROUTER's pipe that is full may have room by then
   };
 
   ZmqLink(ZmqSocket&& owned, Kind which, const HashKey& key)
       : kind(which), socket(std::move(owned)), fd(socket.fd()), peers(key) {}
   bool may_send() const { return writable && (!replies.empty() || !talkers.empty()); }
+  bool is_blocked() const { return !blocked.empty() || !put_off.empty(); }
 
   const Kind kind;
   ZmqSocket socket;
@@ -59,7 +61,8 @@ struct ZmqLink : Place {
   Queue<ZmqPeer> blocked;  // likewise, but their pipes were full
   Time retry_at{};         // when to try these again, if nothing is said before
   Duration retry_pause{};
-  std::deque<Reply> replies;  // to strangers
+  std::deque<Reply> replies;  // to strangers, and to peers whose connections were broken off
+  std::deque<Reply> put_off;  // of these, where a pipe was full
   PeerTable<ZmqPeer> peers;   // a server's, by their identities
   ZmqPeer* only = nullptr;    // a client's
 
