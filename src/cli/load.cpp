@@ -109,7 +109,7 @@ int Load::run() {
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : remarks(chosen)) complain(program, remark);
   pin(engine.cpus);
-  if (!chosen.in_process) ensure_descriptors("-c", plan.connections, chosen.group.empty() ? 1 : 2);
+  if (!chosen.in_process) ensure_descriptors("-c", plan.connections, chosen);
   raise_descriptor_limit();
 
   Tally tally;

@@ -83,6 +83,8 @@ struct Engine {
   // a group with these knobs. Empty and null: any other address.
   std::string_view group = {};
   GroupWay (*way_of_group)(const Endpoint& group, const Settings& knobs) = nullptr;
+  unsigned files_each = 1;                     // open files of a client's connection,
+  unsigned files_of_dial = 0;                  // and further ones until it stands
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // from this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event

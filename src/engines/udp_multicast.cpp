@@ -149,6 +149,7 @@ extern const Engine kUdpMulticast{
     .transport = Transport::datagram,
     .group = kStandardGroup,
     .way_of_group = way_of_group,
+    .files_each = 2,  // its own socket and the group's
     .threads = "one",
     .knobs = kKnobs,
     .unavailable = no_multicast,

@@ -100,6 +100,11 @@ class Refused(Here):
             self.refused(done, address, "a group of IPv4 multicast")
         self.refused(run("load", "-e", ENGINE, "--connect", "127.0.0.1:9"), "127.0.0.1:9", "a group")
 
+    def test_a_race_of_clients_with_two_sockets_each(self):
+        done = run("-c", 'ulimit -n 200 && exec "$0" "$@"', JOUST, "race", "--server", ENGINE, "--client",
+                   ENGINE, "-p", "broadcast", "-c", 100, program="sh")
+        self.refused(done, "-c: 100 connections need about 264 open files")
+
     def test_other_interfaces_are_public(self):
         name = other_interface()
         done = run("serve", "-e", ENGINE, "-p", "broadcast", "--interface", name)

@@ -6,7 +6,7 @@ import os
 import socket
 import unittest
 
-from program import Case, Server, run
+from program import JOUST, Case, Server, run
 
 
 def available():
@@ -91,6 +91,18 @@ class ZeroMq(Case):
     def test_an_option_that_its_library_sets_is_noted(self):
         with Server("-e", "zeromq", "-p", "echo", "--nodelay", "off") as server:
             self.assertIn("TCP_NODELAY is on", " ".join(server.stop()["notes"]))
+
+    def test_connections_of_several_files_each(self):
+        with_200_files = ("-c", 'ulimit -n 200 && exec "$0" "$@"', JOUST)
+        for engine in available():
+            with self.subTest(engine=engine):
+                words = "-c: 100 connections need about 364 open files"
+                load = run(*with_200_files, "load", "-e", engine, "--connect", "127.0.0.1:1", "-c", 100,
+                           program="sh")
+                self.refused(load, words)
+                race = run(*with_200_files, "race", "--server", engine, "--client", engine, "-c", 100,
+                           program="sh")
+                self.refused(race, words)
 
     def test_others_that_can_reach_it_are_trusted(self):
         words = "is for networks whose machines are all trusted"

@@ -217,9 +217,11 @@ void raise_descriptor_limit() {
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
 }
 
-void ensure_descriptors(const std::string& where, std::uint64_t connections, std::uint64_t each) {
+void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client) {
   constexpr std::uint64_t kOthers = 64;  // the loops' own, and what the process was started with
-  const std::uint64_t needed = each * connections + kOthers, most = descriptor_limit().rlim_max;
+  const std::uint64_t dials = std::min<std::uint64_t>(connections, Limits{}.dials_at_once);
+  const std::uint64_t needed = client.files_each * connections + client.files_of_dial * dials + kOthers;
+  const std::uint64_t most = descriptor_limit().rlim_max;
   if (needed <= most) return;
   throw UsageError(fmt::format(
       "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "

@@ -71,8 +71,8 @@ void pin(const std::string& cpus);
 // Raises this process's limit of open files as far as it may.
 void raise_descriptor_limit();
 
-// Throws UsageError where so many connections, of so many descriptors each, do not fit even then. `where`
-// says where they were asked for: "-c".
-void ensure_descriptors(const std::string& where, std::uint64_t connections, std::uint64_t each = 1);
+// Throws UsageError where so many connections of that client do not fit even then. `where` says where they
+// were asked for: "-c".
+void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client);
 
 }  // namespace joust

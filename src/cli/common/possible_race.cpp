@@ -115,10 +115,14 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
     if (const std::string refused = congestion_refused(congestion, AF_INET); !refused.empty())
       throw UsageError(fmt::format("{}: congestion '{}': {}", scenario.file, congestion, refused));
     const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
-    ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections);
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
     check_available(protocol);
-    for (const race::Entry& entry : one.entries) check_client(protocol, one.plan, entry);
+    for (const race::Entry& entry : one.entries) {
+      const Engine* const client = find_engine(entry.contestant.client.engine);
+      const bool runs = client != nullptr && entry.unavailable.empty();
+      ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections, runs ? *client : Engine{});
+      check_client(protocol, one.plan, entry);
+    }
   }
 }
 

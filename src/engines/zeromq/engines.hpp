@@ -27,6 +27,8 @@ inline constexpr Engine kZeroMqRow{
     .name = "zeromq",
     .summary = "ZeroMQ: ROUTER, DEALER, coroutines on one thread; no sender is held back alone",
     .delivery = kZmqDelivery,
+    .files_each = 2,  // a mailbox, and the library's socket
+    .files_of_dial = 1,  // asks whether anybody listens
     .threads = "one, and io-threads",
     .trusts_peers = kHostilePeers,
     .knobs = kZmqKnobs,
@@ -35,6 +37,8 @@ inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
     .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; likewise",
     .delivery = kZmqDelivery,
+    .files_each = 2,  // a mailbox, and the library's socket
+    .files_of_dial = 1,  // asks whether anybody listens
     .several_loops = true,
     .threads = "a front, -t, io-threads",
     .trusts_peers = kHostilePeers,
