@@ -51,6 +51,42 @@ struct RawPeer {
   Fd socket;
 };
 
+// Its sessions have many messages for their peers from the beginning.
+class PouringService : public Service {
+ public:
+  static constexpr std::size_t kSize = 8'000;
+  explicit PouringService(std::size_t messages) : messages_(messages) {}
+  std::unique_ptr<Session> open(const Opening& opening) override;
+
+ private:
+  std::size_t messages_;
+};
+
+class Pouring : public Session {
+ public:
+  explicit Pouring(std::size_t messages) : left_(messages) {}
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override { return chunk.size(); }
+  void on_drain(Time /*now*/) override { finished_ = true; }
+  std::size_t output(std::span<Segment> into) const override {
+    const std::size_t count = std::min(into.size(), left_);
+    for (Segment& segment : into.first(count)) segment.bytes = as_bytes(kMessage);
+    return count;
+  }
+  bool finished() const override { return finished_; }
+  void consumed(std::size_t n) override { left_ -= n / kMessage.size(); }
+  void released(std::size_t /*n*/) override {}
+
+ private:
+  static const std::string kMessage;
+  std::size_t left_;
+  bool finished_ = false;
+};
+const std::string Pouring::kMessage(PouringService::kSize, 'x');
+
+std::unique_ptr<Session> PouringService::open(const Opening& /*opening*/) {
+  return std::make_unique<Pouring>(messages_);
+}
+
 bool is_cut_off(ZmtpClient& client) {
   try {
     for (const Time until = Clock::now() + kPatience; Clock::now() < until;) client.next(milliseconds(100));
@@ -238,6 +274,37 @@ TEST_P(ZeroMqPeers, WhoComesDuringAStopDelaysNobody) {
   peer.send({.kind = DatagramKind::left, .token = peer.token()});
   EXPECT_TRUE(server.run().over_within(kPatience / 4));
   EXPECT_EQ(server.tally().opened, 1U);
+}
+
+// It takes a while, and then all of what waits for it.
+TEST_P(ZeroMqPeers, APeerThatCatchesUpGetsEverything) {
+  constexpr std::size_t kMessages = 6'000;
+  PouringService pouring(kMessages);
+  Server server(GetParam(), pouring);
+  MessagePeer late(server.endpoint());
+  late.join();
+  std::this_thread::sleep_for(milliseconds(200));  // until its pipe is full
+  for (std::size_t i = 0; i < kMessages; ++i) {
+    const auto heard = late.await(DatagramKind::data);
+    ASSERT_EQ(heard.head.number, i);
+    ASSERT_EQ(heard.payload.size(), PouringService::kSize);
+  }
+  EXPECT_EQ(server.tally().failures(), 0U);
+}
+
+// What is sent behind its session's back is not lost unseen.
+TEST_P(ZeroMqPeers, WhatAPeerHasNotTakenByTheEndIsAFailure) {
+  if (!GetParam().engine->several_loops) GTEST_SKIP() << "what is not taken stays with the session";
+  Limits limits = brisk();
+  limits.linger = limits.drain = milliseconds(300);
+  PouringService pouring(12'000);
+  Server server(GetParam(), pouring, {.limits = limits});
+  MessagePeer deaf(server.endpoint());
+  deaf.join();
+  std::this_thread::sleep_for(milliseconds(200));  // until its pipe is full
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), 1U);
+  EXPECT_GT(server.tally().datagrams().not_sent, 0U);
 }
 
 TEST_P(ZeroMqPeers, ServesPathsToo) {

@@ -89,6 +89,10 @@ void ZmqLoop::obey(ZmqLink& link, Bytes command) {
     case ZmqCommand::resume:
       peer->is_held = false;
       return talk(*peer);
+    case ZmqCommand::passed:
+      peer->asks = false;
+      peer->unconfirmed = 0;
+      return talk(*peer);
     case ZmqCommand::gone:
       return refused(*peer, EHOSTUNREACH);
     case ZmqCommand::overrun:
@@ -102,13 +106,14 @@ void ZmqLoop::send_next(ZmqLink& link) {
   --link.sends_left;
   if (!link.replies.empty()) return send_reply(link);
   Peer& peer = *link.talkers.pop();
+  if (link.kind == ZmqLink::Kind::worker && peer.unconfirmed >= kShare) return ask_front(link, peer);
   const std::size_t count = collect(peer);
   if (count == 0) return attend(peer);
   std::size_t n = 0;
   int error = 0;
   while (n < count && error == 0) {
     error = put(link, as_bytes(peer.identity), batch_[n]);
-    if (error == 0) ++n;
+    if (error == 0) peer.unconfirmed += batch_[n++].size() + kBesidesDatagram;
   }
   link.sends_left -= std::min(link.sends_left, count - 1);
   link.looked_at = false;
@@ -119,6 +124,19 @@ void ZmqLoop::send_next(ZmqLink& link) {
   if (link.kind == ZmqLink::Kind::router) {
     retry_later(link);
     return link.blocked.push(peer);
+  }
+  link.writable = false;
+  link.talkers.push(peer);
+}
+
+// The thread with the ROUTER may be thousands of messages behind, and so a command to hold back the rest may
+// come too late. Every now and then a worker asks it, by a message with an empty datagram, whether it has
+// passed on what came before.
+void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
+  link.looked_at = false;
+  if (put(link, as_bytes(peer.identity), DatagramOut{}) == 0) {
+    peer.asks = true;
+    return;
   }
   link.writable = false;
   link.talkers.push(peer);

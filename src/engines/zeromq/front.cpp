@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/endian.hpp"
+#include "connection/datagram.hpp"
 #include "connection/tally.hpp"
 #include "engines/zeromq/sockets.hpp"
 #include "net/stop.hpp"
@@ -19,9 +20,10 @@ namespace {
 // Messages of one socket before the others get their turn.
 constexpr std::size_t kQuota = 256;
 
-// What is held for one peer, besides the library's own queue. Beyond it, its connection ends.
+// What is held for one peer, besides the library's own queue. Beyond it, its connection ends. Sessions do not
+// get there: see ZmqPeer::unconfirmed.
 constexpr std::size_t kMostHeld = 4 << 20;
-constexpr std::size_t kHeldBesides = 128;  // what a held message takes besides its bytes, at the least
+constexpr std::size_t kHeldBesides = kBesidesDatagram;
 
 // As in ZmqLoop.
 constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
@@ -29,6 +31,15 @@ constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
 
 [[noreturn]] void fail(int error, const char* call) {
   throw std::system_error(error, std::generic_category(), call);
+}
+
+// Not an answer to a stranger, or to a peer whose connection has failed already.
+bool is_of_session(Bytes bytes) {
+  const auto datagram = parse_datagram(bytes);
+  if (!datagram) return false;
+  const DatagramKind kind = datagram->head.kind;
+  return kind == DatagramKind::data || kind == DatagramKind::leave ||
+         (kind == DatagramKind::left && !datagram->head.unknown);
 }
 
 }  // namespace
@@ -60,10 +71,12 @@ void ZmqFront::finish() {
 
 void ZmqFront::run() {
   try {
+    std::optional<Time> until;  // for peers to take what is held for them
     while (true) {
       const bool last = finishing_;  // what the workers have left was left before that
       if (turn()) continue;
-      if (last) return;
+      if (last && !until) until = Clock::now() + linger_of(hosting_);
+      if (last && (held_.empty() || stop_.at_once() || Clock::now() >= *until)) return drop_held();
       if (!has_events()) sleep();
     }
   } catch (const std::exception&) {
@@ -150,6 +163,10 @@ bool ZmqFront::pass_out(std::size_t worker) {
       fail(error, "zmq_msg_recv()");
     if (const int error = receive_part(pair, message.datagram); error != 0) fail(error, "zmq_msg_recv()");
     const bool waits = !held_.empty() && held_.contains(std::string(as_text(message.identity.bytes())));
+    if (message.is_question() && !waits) {
+      command(worker, ZmqCommand::passed, message.identity.bytes());
+      continue;
+    }
     const int error = waits ? EAGAIN : send_out(message);
     if (error == EAGAIN) {
       hold(worker, std::move(message));
@@ -210,11 +227,27 @@ bool ZmqFront::pass_held() {
 // As far as there is room: 0 when all are sent, or an errno.
 int ZmqFront::send_held(Held& held) {
   for (; !held.messages.empty(); held.messages.pop_front()) {
-    const std::size_t bytes = held.messages.front().datagram.size() + kHeldBesides;
-    if (const int error = send_out(held.messages.front()); error != 0) return error;
+    Message& first = held.messages.front();
+    const std::size_t bytes = first.datagram.size() + kHeldBesides;
+    if (first.is_question()) {
+      command(held.worker, ZmqCommand::passed, first.identity.bytes());
+    } else if (const int error = send_out(first); error != 0) {
+      return error;
+    }
     held.bytes -= bytes;
   }
   return 0;
+}
+
+// At the end: their sessions have ended, and took it for sent.
+void ZmqFront::drop_held() {
+  for (auto& [identity, held] : held_) {
+    std::erase_if(held.messages, [](const Message& message) { return message.is_question(); });
+    if (held.messages.empty()) continue;
+    hosting_.tally.add({.not_sent = held.messages.size()});
+    if (is_of_session(held.messages.back().datagram.bytes()))
+      hosting_.tally.failed({Stage::send, 0, "the peer did not take all that it was sent before the end"});
+  }
 }
 
 void ZmqFront::command(std::size_t worker, ZmqCommand what, Bytes identity) {
@@ -237,11 +270,11 @@ bool ZmqFront::flush_commands(Worker& worker) {
 
 // Asked of each socket, so that their descriptors say what comes afterwards.
 bool ZmqFront::has_events() const {
-  bool any = (router_.events() & ZMQ_POLLIN) != 0 && !incoming_;
+  bool any = (router_.events() & ZMQ_POLLIN) != 0 && !incoming_ && !finishing_;
   const std::size_t waits_for = incoming_ ? worker_of(incoming_->identity.bytes()) : workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const Worker& worker = workers_[i];
-    const bool has_mail = !worker.commands.empty() || i == waits_for;
+    const bool has_mail = !worker.has_ended && (!worker.commands.empty() || i == waits_for);
     const unsigned wanted = ZMQ_POLLIN | (has_mail ? unsigned{ZMQ_POLLOUT} : 0U);
     any |= (worker.pair.events() & wanted) != 0;
   }

@@ -30,13 +30,15 @@ class ZmqFront {
   // A worker's thread: it will receive nothing more. What comes for it is dropped, because a queue without a
   // reader would be full for ever.
   void worker_ends(std::size_t worker);
-  // Once the workers have ended: passes on what they have left, and throws what the thread has thrown.
+  // Once the workers have ended: passes on what they have left, for as long as a socket lingers, counts what
+  // peers have not taken by then, and throws what the thread has thrown.
   void finish();
 
  private:
   // A message for a peer, or a command of one part.
   struct Message {
     ZmqPart identity, datagram;
+    bool is_question() const { return datagram.size() == 0; }  // ZmqLoop::ask_front()
   };
   struct Worker {
     explicit Worker(ZmqSocket&& owned) : pair(std::move(owned)) {}
@@ -61,6 +63,7 @@ class ZmqFront {
   void hold(std::size_t worker, Message message);
   bool pass_held();
   int send_held(Held& held);
+  void drop_held();
   void command(std::size_t worker, ZmqCommand what, Bytes identity);
   bool flush_commands(Worker& worker);
   std::size_t worker_of(Bytes identity) const;

@@ -80,6 +80,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known);
   void reply(ZmqLink& link, ZmqLink::Reply&& reply);
   void send_next(ZmqLink& link);
+  void ask_front(ZmqLink& link, Peer& peer);
   void send_reply(ZmqLink& link);
   std::size_t collect(Peer& peer);
   static int put(ZmqLink& link, Bytes to, const DatagramOut& datagram);
@@ -87,6 +88,8 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void refused(Peer& peer, int error);
 
   static constexpr std::size_t kBatch = 16;  // datagrams of one peer, before the next one
+  // Bytes of a peer before a worker asks. With a batch, half of what the thread with the ROUTER holds.
+  static constexpr std::size_t kShare = 1 << 20;
 
   const ZmqContext& context_;
   const HashKey table_key_;
@@ -108,6 +111,7 @@ enum class ZmqCommand : std::uint8_t {
   resume = 'r',   // there is room again
   gone = 'g',     // it is no more
   overrun = 'o',  // too much was held for it, and was dropped
+  passed = 'p',   // the answer to ask_front(): what it was sent before that has been passed on
 };
 
 }  // namespace joust

@@ -25,6 +25,9 @@ namespace joust {
 
 struct ZmqPeer;
 
+// What a message that waits takes besides its bytes, at the least.
+inline constexpr std::size_t kBesidesDatagram = 128;
+
 // A socket of the library in a loop, and its two coroutines. As a Place, it is in the loop's queue of those
 // that have something to do.
 struct ZmqLink : Place {
@@ -93,6 +96,8 @@ struct ZmqPeer : Timed, Place {
   bool feels = false;              // `socket` has been used
   bool is_full = false;            // its pipe was, when it was tried last
   bool is_held = false;            // its pipe is full, as the thread with the ROUTER has said
+  bool asks = false;               // that thread, whether it has passed on what is unconfirmed
+  std::size_t unconfirmed = 0;     // bytes that the thread may not have passed on yet
   bool only_lingers = false;       // is counted as such
 };
 
