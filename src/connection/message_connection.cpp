@@ -121,6 +121,9 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
     ++counts_.duplicated;
     return;
   }
+  // Over what loses nothing, only a fault of the other side explains it.
+  if (!link_.delivery.lossy && number != numbers.received())
+    return failed({Stage::receive, EPROTO, "a message is missing"}, now);
   // What the session does not want is held for it, within a limit. Beyond it the datagram is lost, or where
   // none may be, the connection.
   offer_held(now);

@@ -140,6 +140,23 @@ TEST_F(MessageConnectionTest, WhereNothingMayBeLostTooMuchEndsTheConnection) {
   EXPECT_EQ(server().told.at(1), "failure: receive");
 }
 
+TEST_F(MessageConnectionTest, WhereNothingMayBeLostAGapEndsTheConnection) {
+  MessageNet::Rules rules;
+  rules.lossy = false;
+  join(rules);
+  client().to_send = numbered(1);
+  net().pass({});
+  net().to_server(0).change({.lost = 1000});
+  client().to_send = numbered(1);
+  net().pass({});
+  net().to_server(0).change({});
+  client().to_send = numbered(1);
+  net().pass({});
+  EXPECT_EQ(net().server_of(0), nullptr);
+  EXPECT_EQ(server().received.size(), 1U);
+  EXPECT_EQ(server().told.at(1), "failure: receive");
+}
+
 TEST_F(MessageConnectionTest, WhereNothingIsLostAGoodbyeIsSaidOnce) {
   MessageNet::Rules rules;
   rules.lossy = false;
