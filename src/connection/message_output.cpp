@@ -151,6 +151,7 @@ void MessageConnection::signal_taken(DatagramKind kind, Time now) {
     case DatagramKind::left:
       owes_left_ = false;
       ends_at_ = now + limits_.linger;
+      if (!link_.delivery.lossy) over_ = true;  // nobody asks again
       if (session_) end_session();
       break;
     case DatagramKind::challenge:

@@ -169,7 +169,8 @@ TEST_F(MessageConnectionTest, WhereNothingIsLostAGoodbyeIsSaidOnce) {
   EXPECT_EQ(net().to_server(0).counts().sent - before, 1U);
   server().finished = true;
   net().publish();
-  net().pass(seconds(2));
+  net().pass(milliseconds(1));
+  EXPECT_EQ(net().server_of(0), nullptr) << "its place is free again";
   EXPECT_EQ(net().client(0), nullptr);
   EXPECT_EQ(net().client_tally().sent.load(), net().server_tally().received.load());
 }
