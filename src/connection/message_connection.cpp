@@ -19,6 +19,9 @@ constexpr std::size_t kHeldBesides = 64;
 constexpr Duration kLate = milliseconds(20);
 constexpr Duration kFirstLeavePause = milliseconds(20);
 
+// A server that says less than this is not told more often that its client is there.
+constexpr Duration kLeastIdle = milliseconds(100);
+
 // Errors after which nobody is there to be told.
 bool is_gone(int error) {
   return error == ECONNRESET || error == EHOSTUNREACH;
@@ -102,7 +105,8 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
 
 // A repeated one says nothing new.
 void MessageConnection::on_joined(const Datagram& datagram) {
-  idle_of_peer_ = milliseconds(std::min<std::uint64_t>(datagram.head.number, 1U << 31));
+  const milliseconds said(std::min<std::uint64_t>(datagram.head.number, 1U << 31));
+  idle_of_peer_ = std::max<Duration>(said, kLeastIdle);
   if (!group_ && !datagram.payload.empty()) group_ = std::make_unique<HeardGroup>(datagram.payload);
 }
 

@@ -188,6 +188,26 @@ TEST_F(MessageConnectionTest, KeepsAnIdleConnectionAliveWhileItsClientLives) {
   EXPECT_EQ(server().told.at(1), "failure: timeout");
 }
 
+TEST_F(MessageConnectionTest, AServerCannotAskForAFloodOfKeepAlives) {
+  Tally tally;
+  const Limits limits;
+  MessageScript script;
+  Time now{seconds(1)};
+  MessageConnection connection(std::make_unique<ScriptedMessages>(script),
+                               {.side = MessageLink::Side::client, .token = 1}, limits, tally, now);
+  std::array<DatagramOut, 3> out;
+  connection.received({.head = {.kind = DatagramKind::joined, .token = 1, .number = 0}}, now);
+  std::size_t sent = 0;
+  for (const Time until = now + seconds(1); now < until; now += milliseconds(1)) {
+    connection.on_time(now);
+    const std::size_t count = connection.output(out, now);
+    connection.sent(count, now);
+    sent += count;
+  }
+  EXPECT_GT(sent, 0U);
+  EXPECT_LE(sent, 40U);
+}
+
 TEST_F(MessageConnectionTest, AClientHearsThatTheServerHasForgottenIt) {
   join();
   server().gives_up = true;
