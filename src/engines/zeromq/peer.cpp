@@ -39,13 +39,20 @@ void ZmqLoop::connect(Peer& peer) {
   if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
 }
 
+// ENOTCONN while a connect is on its way, which SO_ERROR does not tell.
+bool is_connected(int socket) {
+  Endpoint peer;
+  peer.size = sizeof peer.storage;
+  return ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) == 0;
+}
+
 // The library connects in silence, and for ever. Where it takes long, a plain socket asks the kernel whether
 // anybody listens there: an errno if not.
 int ZmqLoop::feel(Peer& peer) {
   if (!peer.socket.is_open()) return 0;
   if (std::exchange(peer.feels, true)) {
     const int error = connect_result(peer.socket.get());
-    if (error == 0) peer.socket.close();
+    if (error == 0 && is_connected(peer.socket.get())) peer.socket.close();
     return error;
   }
   const Endpoint& to = endpoint_of(peer);
