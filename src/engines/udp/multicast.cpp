@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kLoopback = "lo";
 
 // A datagram that is sent to this machine is there at once; this bounds what a busy one takes.
-constexpr int kPatience_ms = 200;
+constexpr std::chrono::duration<int, std::milli> kPatience(200);
 
 template <typename Value>
 void set(int socket, int option, const Value& value, const char* name) {
@@ -55,7 +55,8 @@ bool arrives(const Endpoint& group, const MulticastInterface& interface) {
   const Endpoint to = bound_address(receiver.get());
   checked(::sendto(sender.get(), &word, sizeof word, 0, to.raw(), to.size), "sendto({})", to_text(to));
   pollfd input{.fd = receiver.get(), .events = POLLIN, .revents = 0};
-  while (::poll(&input, 1, kPatience_ms) > 0) {
+  const Time until = Clock::now() + kPatience;  // others may send to that port for ever
+  while (Clock::now() < until && ::poll(&input, 1, kPatience.count()) > 0) {
     std::array<std::byte, sizeof word> came{};
     Endpoint from;
     const ssize_t size = receive_datagram(receiver.get(), came, from);
