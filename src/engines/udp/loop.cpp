@@ -110,7 +110,7 @@ void UdpLoop::watch(UdpSocket& socket) {
 
 std::span<UdpSocket* const> UdpLoop::wait() {
   start_dials(SOCK_NONBLOCK);
-  const bool at_once = !sending_.empty() || (stopping_ && !draining());
+  const bool at_once = !sending_.empty() || (stopping_ && !draining() && may_drain());
   const Duration most = at_once ? Duration::zero() : next_wait();
   inputs_.clear();
   sends_left_ = kMostSends;

@@ -69,7 +69,7 @@ void ZmqLoop::wait() {
   start_dials(SOCK_NONBLOCK);
   Duration most = busy_.empty() ? next_wait() : Duration::zero();
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
-  if (stopping_ && !draining()) wait_until(quiet_at_);
+  if (stopping_ && !draining() && may_drain()) wait_until(quiet_at_);
   if (server_ && server_->is_blocked()) wait_until(server_->retry_at);
   for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"))) {
     void* const tag = event.data.ptr;
