@@ -53,11 +53,11 @@ void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
 
 // Anybody may send to a group. What comes before the client has been let in is not for it.
 void UdpLoop::received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
+  Peer& peer = *socket.only;
+  if (from != peer.address) return hosting().tally.add({.foreign = 1});  // without a look at all its bytes
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return hosting().tally.add(counted(datagram.error()));
-  Peer& peer = *socket.only;
-  if (from != peer.address || datagram->head.kind != DatagramKind::data)
-    return hosting().tally.add({.foreign = 1});
+  if (datagram->head.kind != DatagramKind::data) return hosting().tally.add({.foreign = 1});
   if (peer.connection) hear(peer, *datagram, from);
 }
 
