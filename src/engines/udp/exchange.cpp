@@ -51,7 +51,7 @@ void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
   hear_stranger(socket, datagram->head, from, peer);
 }
 
-// Anybody may send to a group. What comes before the client has been let in is not for it.
+// Anybody may send to a group.
 void UdpLoop::received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
   Peer& peer = *socket.only;
   if (from != peer.address) return hosting().tally.add({.foreign = 1});  // without a look at all its bytes

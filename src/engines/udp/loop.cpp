@@ -71,7 +71,6 @@ UdpSocket& UdpLoop::add_server_socket(int fd) {
 void UdpLoop::hear_group(Peer& peer, Fd socket) {
   peer.group = std::make_unique<UdpSocket>(std::move(socket), table_key_);
   peer.group->only = &peer;
-  watch(*peer.group);
 }
 
 // The group is a peer from whom nothing comes. It is no connection, and takes no place of one.
@@ -200,6 +199,7 @@ void UdpLoop::await_answer(Peer& peer) {
 void UdpLoop::tell(Peer& peer, News news) {
   const bool is_member = peer.link.side == MessageLink::Side::server;
   if (news == News::established && is_member) peer.through->peers.add(bytes_of(peer.address), peer);
+  if (news == News::established && peer.group) watch(*peer.group);
   LoopCore::tell(peer, news);
 }
 

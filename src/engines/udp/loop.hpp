@@ -77,6 +77,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   virtual void found(Peer& /*peer*/, const Endpoint& /*server*/, const DatagramHead& /*challenge*/) {}
 
   UdpSocket& add_server_socket(int fd);
+  // Read once the peer has been let in: until then the socket keeps what comes.
   void hear_group(Peer& peer, Fd socket);
   // Before the first turn: what the service has for all its peers is sent there, through that socket.
   void open_group(UdpSocket& through, const Endpoint& group);
