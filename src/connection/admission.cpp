@@ -22,12 +22,11 @@ Admission::Answer Admission::answer(const DatagramHead& head, Bytes address, Tim
 
 // Never 0, which is the cookie of those who have none yet.
 std::uint64_t Admission::cookie(std::uint64_t token, Bytes address, std::uint64_t period) const {
-  std::array<std::byte, 16 + 32> message{};
+  std::array<std::byte, 24> message{};
   write_big_endian(token, message.data());
   write_big_endian(period, message.data() + 8);
-  const Bytes kept = address.first(std::min<std::size_t>(address.size(), 32));
-  std::ranges::copy(kept, message.begin() + 16);
-  return keyed_hash(key_, Bytes(message).first(16 + kept.size())) | 1;
+  write_big_endian(keyed_hash(key_, address), message.data() + 16);
+  return keyed_hash(key_, message) | 1;
 }
 
 std::uint64_t Admission::token(std::uint64_t number) const {
