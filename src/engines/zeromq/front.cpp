@@ -25,10 +25,6 @@ constexpr std::size_t kQuota = 256;
 constexpr std::size_t kMostHeld = 4 << 20;
 constexpr std::size_t kHeldBesides = kBesidesDatagram;
 
-// As in ZmqLoop.
-constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
-constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
-
 [[noreturn]] void fail(int error, const char* call) {
   throw std::system_error(error, std::generic_category(), call);
 }

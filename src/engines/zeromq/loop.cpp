@@ -25,10 +25,6 @@ using std::chrono::milliseconds;
 constexpr Duration kQuiet = milliseconds(10);
 constexpr Duration kMostUnquiet = milliseconds(100);
 
-// The pauses before a full pipe is tried again without a word of the library.
-constexpr Duration kFirstRetry = milliseconds(1);
-constexpr Duration kLongestRetry = milliseconds(64);
-
 // In a turn, of a client's link and of a server's.
 constexpr std::size_t kMostOfOne = 64, kMostOfAll = 1024, kMostSends = 4096;
 
@@ -89,8 +85,7 @@ void ZmqLoop::wait() {
 }
 
 void ZmqLoop::serve_links() {
-  if (server_ && server_->is_blocked() && (server_->signalled || now() >= server_->retry_at))
-    busy_.push(*server_);
+  if (server_ && server_->is_blocked() && server_->may_retry(now())) busy_.push(*server_);
   Queue<ZmqLink> busy;
   busy.take_all(busy_);
   while (ZmqLink* const link = busy.pop()) {
@@ -114,8 +109,10 @@ void ZmqLoop::settle(ZmqLink& link) {
 }
 
 void ZmqLoop::retry_blocked(ZmqLink& link) {
-  const bool due = std::exchange(link.signalled, false) || now() >= link.retry_at;
+  const bool due = link.may_retry(now());
+  link.signalled = false;
   if (!link.is_blocked() || !due) return;
+  link.tried_at = now();
   link.retry_pause = std::clamp(2 * link.retry_pause, kFirstRetry, kLongestRetry);
   link.talkers.take_all(link.blocked);
   std::ranges::move(link.put_off, std::back_inserter(link.replies));

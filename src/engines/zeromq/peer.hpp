@@ -25,6 +25,10 @@ namespace joust {
 
 struct ZmqPeer;
 
+// The pauses before a full pipe is tried again without a word of the library.
+inline constexpr Duration kFirstRetry = std::chrono::milliseconds(1);
+inline constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
+
 // What a message that waits takes besides its bytes, at the least.
 inline constexpr std::size_t kBesidesDatagram = 128;
 
@@ -50,6 +54,10 @@ struct ZmqLink : Place {
   ZmqLink(ZmqSocket&& owned, Kind which, const HashKey& key)
       : kind(which), socket(std::move(owned)), fd(socket.fd()), peers(key) {}
   bool may_send() const { return writable && (!replies.empty() || !talkers.empty()); }
+  // The library has said something, which need not be of room: not for all of these in each turn.
+  bool may_retry(Time now) const {
+    return now >= retry_at || (signalled && now >= tried_at + kFirstRetry);
+  }
   bool is_blocked() const { return !blocked.empty() || !put_off.empty(); }
 
   const Kind kind;
@@ -64,6 +72,7 @@ struct ZmqLink : Place {
   Queue<ZmqPeer> blocked;  // likewise, but their pipes were full
   Time retry_at{};         // when to try these again, if nothing is said before
   Duration retry_pause{};
+  Time tried_at{};  // last
   std::deque<Reply> replies;  // to strangers, and to peers whose connections were broken off
   std::deque<Reply> put_off;  // of these, where a pipe was full
   PeerTable<ZmqPeer> peers;   // a server's, by their identities
