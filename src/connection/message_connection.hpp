@@ -43,8 +43,9 @@ struct MessageLink {
 // sent says `leave` with its count, until the other has said `left` with its own, or until limits.linger;
 // once only where nothing is lost. The other side answers once its session has finished too; until then the
 // connection is half-closed, as a stream's can be. After its answer it stays for limits.linger, to answer
-// again if the answer was lost (not where nothing is); its session has gone by then. A client that has nothing to send says so
-// before the server's idle limit. The output of a group ends with its session. One thread at a time.
+// again if the answer was lost (not where nothing is); its session has gone by then. A client that has
+// nothing to send says so before the server's idle limit. The output of a group ends with its session. One
+// thread at a time.
 class MessageConnection {
  public:
   MessageConnection(std::unique_ptr<Session> session, const MessageLink& link, const Limits& limits,

@@ -124,7 +124,8 @@ std::optional<std::string> ZmtpConnection::take() {
 // A PING has a time to live of 2 bytes and a context, which the answer repeats.
 void ZmtpConnection::obey(std::string_view command) {
   if (command.starts_with(kPing))
-    write(frame(kCommand, std::string("\x04PONG").append(command.substr(std::min(command.size(), kPing.size() + 2)))));
+    write(frame(kCommand,
+                std::string("\x04PONG").append(command.substr(std::min(command.size(), kPing.size() + 2)))));
   else
     ready_ = true;
 }

@@ -21,13 +21,14 @@ inline constexpr std::array kZmqKnobs{
     Knob{kIoThreads, kIoThreadCounts, "threads of the library that read and write the sockets"}};
 
 inline constexpr std::string_view kHostilePeers =
-    "ZeroMQ limits neither the parts of a message nor its connections, and its numbers of peers can be guessed";
+    "ZeroMQ limits neither the parts of a message nor its connections, and its numbers of peers can be "
+    "guessed";
 
 inline constexpr Engine kZeroMqRow{
     .name = "zeromq",
     .summary = "ZeroMQ: ROUTER, DEALER, coroutines on one thread; no sender is held back alone",
     .delivery = kZmqDelivery,
-    .files_each = 2,  // a mailbox, and the library's socket
+    .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens
     .threads = "one, and io-threads",
     .trusts_peers = kHostilePeers,
@@ -37,7 +38,7 @@ inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
     .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; likewise",
     .delivery = kZmqDelivery,
-    .files_each = 2,  // a mailbox, and the library's socket
+    .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens
     .several_loops = true,
     .threads = "a front, -t, io-threads",

@@ -3,6 +3,7 @@
 // What a loop does with messages that have come, and with those that are to be sent.
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -72,7 +73,11 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
 // Beyond the limit strangers have to ask again.
 void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
   if (link.replies.size() + link.put_off.size() >= ZmqLink::kMostReplies) return;
-  link.replies.push_back(std::move(reply));
+  try {
+    link.replies.push_back(std::move(reply));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   if (link.may_send() && !link.queued()) busy_.push(link);
 }
 
@@ -134,12 +139,15 @@ void ZmqLoop::send_next(ZmqLink& link) {
 // passed on what came before.
 void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
   link.looked_at = false;
-  if (put(link, as_bytes(peer.identity), DatagramOut{}) == 0) {
+  const int error = put(link, as_bytes(peer.identity), DatagramOut{});
+  if (error == 0) {
     peer.asks = true;
-    return;
+  } else if (error == EAGAIN) {
+    link.writable = false;
+    link.talkers.push(peer);
+  } else {
+    refused(peer, error);
   }
-  link.writable = false;
-  link.talkers.push(peer);
 }
 
 // A stranger's answer that finds no room is dropped: the stranger asks again. A peer whose connection was
@@ -179,15 +187,18 @@ std::size_t ZmqLoop::collect(Peer& peer) {
 // (zmq_msg_init_data) would need them until a thread of the library has sent them, and an allocation besides,
 // which costs more than copying a short message. A refusal is met at the first part: the rest has room.
 int ZmqLoop::put(ZmqLink& link, Bytes to, const DatagramOut& datagram) {
-  if (link.kind != ZmqLink::Kind::dealer) {
-    ZmqPart identity(to.size());
-    std::ranges::copy(to, identity.data());
-    if (const int error = send_part(link.socket, identity, true); error != 0) return error;
+  try {
+    ZmqPart identity(to.size()), part(datagram.size());  // both before the first one is sent
+    std::byte* const behind = std::ranges::copy(datagram.front(), part.data()).out;
+    std::ranges::copy(datagram.tail, behind);
+    if (link.kind != ZmqLink::Kind::dealer) {
+      std::ranges::copy(to, identity.data());
+      if (const int error = send_part(link.socket, identity, true); error != 0) return error;
+    }
+    return send_part(link.socket, part, false);
+  } catch (const std::bad_alloc&) {
+    return ENOMEM;
   }
-  ZmqPart part(datagram.size());
-  std::byte* const behind = std::ranges::copy(datagram.front(), part.data()).out;
-  std::ranges::copy(datagram.tail, behind);
-  return send_part(link.socket, part, false);
 }
 
 void ZmqLoop::sent(Peer& peer, std::size_t n) {
@@ -208,8 +219,9 @@ void ZmqLoop::refused(Peer& peer, int error) {
   }
   if (peer.connection->is_leaving() || peer.connection->only_lingers()) return leave(peer);
   hosting().tally.add({.not_sent = 1});
-  const char* const why =
-      error == EHOSTUNREACH ? "the peer has gone" : "the peer does not take what it is sent";
+  const char* const why = error == EHOSTUNREACH ? "the peer has gone"
+                          : error == ENOMEM     ? "no memory for a message"
+                                                : "the peer does not take what it is sent";
   guarded(peer, [&] { peer.connection->failed({Stage::send, error, why}, now()); });
   attend(peer);
 }

@@ -195,7 +195,7 @@ void ZmqFront::hold(std::size_t worker, Message message) {
   held.bytes += message.datagram.size() + kHeldBesides;
   held.messages.push_back(std::move(message));
   if (held.bytes <= kMostHeld) return;
-  hosting_.tally.add({.not_sent = held.messages.size()});
+  hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one
   command(worker, ZmqCommand::overrun, as_bytes(identity));
   held_.erase(place);
 }
@@ -211,6 +211,7 @@ bool ZmqFront::pass_held() {
       ++place;
       continue;
     }
+    if (error != 0) hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one
     const ZmqCommand what = error == 0 ? ZmqCommand::resume : ZmqCommand::gone;
     command(held.worker, what, as_bytes(place->first));
     place = held_.erase(place);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -51,6 +52,9 @@ class ZmqFront {
     std::size_t worker;
     std::deque<Message> messages;
     std::size_t bytes = 0;
+    std::size_t datagrams() const {
+      return messages.size() - std::ranges::count_if(messages, &Message::is_question);
+    }
   };
 
   void run();

@@ -55,9 +55,7 @@ struct ZmqLink : Place {
       : kind(which), socket(std::move(owned)), fd(socket.fd()), peers(key) {}
   bool may_send() const { return writable && (!replies.empty() || !talkers.empty()); }
   // The library has said something, which need not be of room: not for all of these in each turn.
-  bool may_retry(Time now) const {
-    return now >= retry_at || (signalled && now >= tried_at + kFirstRetry);
-  }
+  bool may_retry(Time now) const { return now >= retry_at || (signalled && now >= tried_at + kFirstRetry); }
   bool is_blocked() const { return !blocked.empty() || !put_off.empty(); }
 
   const Kind kind;
@@ -72,7 +70,7 @@ struct ZmqLink : Place {
   Queue<ZmqPeer> blocked;  // likewise, but their pipes were full
   Time retry_at{};         // when to try these again, if nothing is said before
   Duration retry_pause{};
-  Time tried_at{};  // last
+  Time tried_at{};            // last
   std::deque<Reply> replies;  // to strangers, and to peers whose connections were broken off
   std::deque<Reply> put_off;  // of these, where a pipe was full
   PeerTable<ZmqPeer> peers;   // a server's, by their identities

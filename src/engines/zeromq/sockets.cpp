@@ -18,8 +18,8 @@ namespace joust {
 namespace {
 
 // Messages in the pipe of a peer, in each direction: the library's own default, stated because it is the
-// limit of what a peer that does not read takes up in whole messages. A pipe that is full is told as EAGAIN; the
-// session keeps the rest of its output, or the kernel's buffer its input.
+// limit of what a peer that does not read takes up in whole messages. A pipe that is full is told as EAGAIN;
+// the session keeps the rest of its output, or the kernel's buffer its input.
 constexpr int kHighWaterMark = 1000;
 
 // How soon the library dials again. A connection that broke has another identity then, so the server does not
