@@ -100,6 +100,7 @@ class MessageConnection {
   Time asks_at() const;
   bool is_client() const { return link_.side == MessageLink::Side::client; }
   bool is_group() const { return link_.side == MessageLink::Side::group; }
+  bool waits_for_group() const { return link_.group != nullptr && link_.group->drains; }
   bool is_of_group(const DatagramHead& head) const { return group_ && group_->sends(head); }
   std::uint64_t missing() const { return numbers_.missing() + (group_ ? group_->numbers.missing() : 0); }
   // message_output.cpp

@@ -17,6 +17,7 @@ namespace joust {
 struct MessageGroup {
   std::uint64_t token = 0;
   std::uint64_t sent = 0;  // datagrams so far
+  bool drains = false;     // its rest is being sent: goodbyes, which say how many there were, wait
 
   std::array<std::byte, kGroupPlaceBytes> place() const {
     std::array<std::byte, kGroupPlaceBytes> bytes;

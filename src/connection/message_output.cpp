@@ -22,7 +22,8 @@ constexpr Duration kLongestLeavePause = milliseconds(200);
 }  // namespace
 
 bool MessageConnection::has_output() const {
-  return !over_ && (owes_joined_ || owes_left_ || says_leave_ || says_alive_ || session_shows());
+  const bool says_goodbye = (owes_left_ || says_leave_) && !waits_for_group();
+  return !over_ && (owes_joined_ || says_goodbye || says_alive_ || session_shows());
 }
 
 std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
@@ -42,6 +43,7 @@ std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
   show(says_alive_, {.kind = DatagramKind::join, .keep_alive = true, .token = link_.token});
   count += data(into.subspan(count), now);
   const Bytes sent = of_group.last(std::min(of_group.size(), kGroupCountBytes));
+  if (waits_for_group()) return count;
   show(says_leave_, {.kind = DatagramKind::leave, .token = link_.token, .number = next_number_}, sent);
   show(owes_left_, {.kind = DatagramKind::left, .token = link_.token, .number = next_number_}, sent);
   return count;

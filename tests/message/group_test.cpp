@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/endian.hpp"
 #include "connection/message_connection.hpp"
 #include "message/one_server.hpp"
 
@@ -72,6 +73,24 @@ class MessageGroupTest : public testing::Test {
     return all.sends();
   }
 };
+
+TEST_F(MessageGroupTest, AGoodbyeWaitsForTheRestOfTheGroup) {
+  server.sends();
+  server.script.finished = true;
+  group.drains = true;
+  server.connection.refresh(server.now);
+  EXPECT_FALSE(server.connection.has_output());
+  EXPECT_TRUE(server.sends().empty());
+  all.script.to_send = numbered(20);
+  all.sends();
+  group.drains = false;
+  EXPECT_TRUE(server.connection.has_output());
+  const auto said = server.sends();
+  ASSERT_EQ(said.size(), 1U);
+  const auto leave = parse_datagram(said.front()).value();
+  EXPECT_EQ(leave.head.kind, DatagramKind::leave);
+  EXPECT_EQ(read_big_endian<std::uint64_t>(leave.payload.data()), 20U);
+}
 
 TEST_F(MessageGroupTest, IsNoConnectionAndSaysNothingOfItsOwn) {
   EXPECT_EQ(server_tally.opened, 1U) << "the server's side of the member";

@@ -93,9 +93,13 @@ void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
 // Its session has given up, or has failed: the other peers would wait for what never comes.
 void UdpLoop::end_group() {
   group_peer_ = nullptr;
-  if (draining()) return;
+  sent_to_group_.drains = false;
   for (const auto& peer : peers()) {
     if (!peer->connection || peer->leaving) continue;
+    if (draining()) {
+      attend(*peer);  // it may say its goodbye now
+      continue;
+    }
     guarded(*peer, [&] {
       peer->connection->failed({Stage::local, 0, "the output for the group has ended"}, now());
     });
@@ -149,6 +153,7 @@ void UdpLoop::stop_by_and_by() {
   end_admitting();
   if (!may_drain()) return;
   if (!inputs_.empty() && ++turns_of_stop_ < kMostTurnsOfStop) return;  // what has arrived is read first
+  sent_to_group_.drains = group_peer_ != nullptr;
   begin_drain();
 }
 
