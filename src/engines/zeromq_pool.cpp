@@ -15,8 +15,9 @@
 //
 // Room. A worker whose queue is full makes the front stop reading, and so everybody. A peer whose pipe is
 // full has its messages held by the front, which tells the worker to hold back the rest until there is room
-// again. As a client each worker has DEALERs of its own, and there is no front. Left out on purpose: REQ
-// workers that ask for their next request, because one peer's requests could overtake one another.
+// again; and the worker asks after each MiB of a peer whether the front has passed it on. As a client each
+// worker has DEALERs of its own, and there is no front. Left out on purpose: REQ workers that ask for their
+// next request, because one peer's requests could overtake one another.
 #include <stdexcept>
 
 #include "engines/zeromq/engines.hpp"
