@@ -196,7 +196,7 @@ TEST_F(MessageConnectionTest, AServerCannotAskForAFloodOfKeepAlives) {
   MessageConnection connection(std::make_unique<ScriptedMessages>(script),
                                {.side = MessageLink::Side::client, .token = 1}, limits, tally, now);
   std::array<DatagramOut, 3> out;
-  connection.received({.head = {.kind = DatagramKind::joined, .token = 1, .number = 0}}, now);
+  connection.received({.head = {.kind = DatagramKind::joined, .token = 1, .number = 0}, .payload = {}}, now);
   std::size_t sent = 0;
   for (const Time until = now + seconds(1); now < until; now += milliseconds(1)) {
     connection.on_time(now);
