@@ -41,7 +41,8 @@ void set_common(ZmqSocket& socket, const Hosting& hosting) {
           "zmq_setsockopt(ZMQ_MAXMSGSIZE, {})", most);
   // A session that ends leaves the library's connection as it is, and a ROUTER cannot cut a peer off. So the
   // library asks a silent peer whether it is there, and the kernel gives up one that reads nothing for as
-  // long (TCP_USER_TIMEOUT): its descriptor and what its pipe holds are free again.
+  // long (TCP_USER_TIMEOUT; not one that goes on sending). Its descriptor and what its pipe holds are free
+  // then.
   socket.set_milliseconds(ZMQ_HEARTBEAT_IVL, hosting.limits.idle);
   socket.set_milliseconds(ZMQ_TCP_MAXRT, hosting.limits.idle);
 }
