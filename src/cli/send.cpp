@@ -59,18 +59,21 @@ int Send::run() {
                             printable(item.name)));
     print_out(fmt::format("{}, {}: nothing was sent\n", counted(list->items.size(), "file"),
                           format_bytes(static_cast<double>(list->bytes))));
-    return kOk;
+    for (const std::string& why : list->missing) complain(program, why);
+    return list->missing.empty() ? kOk : kRunError;
   }
   const std::string what = described(*list);
   const bool single = list->items.size() == 1;
   transfer::BringPlan plan{.items = std::move(list->items),
+                           .missing = std::move(list->missing),
                            .wishes = common.wishes(),
                            .bytes_per_s = limit,
                            .most_retries = static_cast<unsigned>(common.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, common.dials(remote.address), [&] {
-    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt};
+    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt,
+                         list->notes};
   });
 }
 

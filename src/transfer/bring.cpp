@@ -24,6 +24,10 @@ Bring::Bring(BringPlan plan)
       limit_(plan_.bytes_per_s),
       left_(plan_.items.size()) {
   for (const SourceItem& item : plan_.items) count().total += item.version.size;
+  for (const std::string& why : plan_.missing) {
+    ++count().failed;
+    complain(why);
+  }
   if (left_ == 0) end();
 }
 

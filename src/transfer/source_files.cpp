@@ -75,7 +75,7 @@ class Collector {
     std::vector<fs::directory_entry> entries;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       entries.push_back(*at);
-    if (error) return leave_out(path, error.message());
+    if (error) cannot_send(path, error.message());  // what was read of it is still sent
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
     for (const fs::directory_entry& entry : entries) add_entry(entry, name);
   }
@@ -85,11 +85,14 @@ class Collector {
     const std::string path = entry.path().string(), name = joined(folder, entry.path().filename().string());
     std::error_code error;
     const fs::file_type type = entry.symlink_status(error).type();
-    if (error) return leave_out(path, error.message());
+    if (error) return cannot_send(path, error.message());
     if (type == fs::file_type::directory) return add_directory(path, name);
     if (type != fs::file_type::regular) return leave_out(path, std::string(kind_of(type)));
     if (const std::string objection = add_file(path, name); !objection.empty())
-      list_.notes.push_back("left out: " + objection);
+      list_.missing.push_back("not sent: " + objection);
+  }
+  void cannot_send(const std::string& path, const std::string& why) {
+    list_.missing.push_back(fmt::format("not sent: {}: {}", printable(path), why));
   }
   void leave_out(const std::string& path, const std::string& why) {
     list_.notes.push_back(fmt::format("left out: {}: {}", printable(path), why));

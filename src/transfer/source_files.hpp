@@ -21,13 +21,14 @@ struct SourceItem {
 
 struct SourceList {
   std::vector<SourceItem> items{};
-  std::vector<std::string> notes{};  // what was left out, and why
+  std::vector<std::string> notes{};    // what was left out by intention, and why
+  std::vector<std::string> missing{};  // what belongs to them and cannot be sent, and why
   std::uint64_t bytes = 0;
 };
 
 // The files that these paths name; with `recursive` those below directories too. Links below a directory are
 // not followed, and neither FIFOs nor devices are opened: a note says so. `folder` is put before each name.
-// The error says what cannot be sent.
+// The error says which of the paths cannot be sent.
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
                                                     const std::string& folder);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/transfer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "connection/tally.hpp"
@@ -69,23 +71,18 @@ std::optional<Redial> Transfer::redial(Time now) {
 
 void Transfer::complain(const std::string& text) {
   const std::lock_guard lock(mutex_);
-  if (complaints_.size() < kMostComplaints && std::ranges::find(complaints_, text) == complaints_.end())
+  if (std::ranges::find(complaints_, text) != complaints_.end()) return;
+  if (complaints_.size() < kMostComplaints)
     complaints_.push_back(text);
-}
-
-void Transfer::note(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  if (notes_.size() < kMostComplaints) notes_.push_back(text);
+  else
+    ++more_complaints_;
 }
 
 std::vector<std::string> Transfer::complaints() const {
   const std::lock_guard lock(mutex_);
-  return complaints_;
-}
-
-std::vector<std::string> Transfer::notes() const {
-  const std::lock_guard lock(mutex_);
-  return notes_;
+  std::vector<std::string> all = complaints_;
+  if (more_complaints_ > 0) all.push_back(fmt::format("and {} more", more_complaints_));
+  return all;
 }
 
 void Transfer::end() {

@@ -43,7 +43,6 @@ class Transfer : public Service {
   bool over() const { return over_.load(std::memory_order_acquire); }
   // What went wrong, for people; empty if nothing did.
   std::vector<std::string> complaints() const;
-  std::vector<std::string> notes() const;
 
   // For sessions.
   Counts& count() { return counts_; }
@@ -52,7 +51,6 @@ class Transfer : public Service {
   // `idle`: it had nothing to do, so that a server may well have closed it.
   void lost(const Failure& failure, bool idle, Time now);
   void complain(const std::string& text);  // of one file: the others go on
-  void note(const std::string& text);
   void end();  // the sessions end
   void announce() { publications_.announce(); }
 
@@ -64,7 +62,8 @@ class Transfer : public Service {
   Counts counts_;
   std::atomic<bool> over_{false};
   mutable std::mutex mutex_;
-  std::vector<std::string> complaints_, notes_;
+  std::vector<std::string> complaints_;
+  std::uint64_t more_complaints_ = 0;  // that are not told one by one
   unsigned waiting_ = 0;  // lost connections that are to be dialled again
   std::atomic<unsigned> in_a_row_{0};
   bool was_connected_ = false;

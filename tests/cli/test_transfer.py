@@ -57,6 +57,22 @@ class Transfer(TransferCase):
         for word in ("link: a symbolic link", "folder: a symbolic link", "fifo: a FIFO"):
             self.assertIn(word, self.said)
 
+    def test_what_cannot_be_sent_is_no_success(self):
+        self.make("tree/good", 10)
+        self.make("tree/.joust-own", 10)
+        os.symlink("good", self.path("tree/link"))
+        with Receiver(self.path("in")) as receiver:
+            told = self.tell("send", "-r", self.path("tree"), receiver.address, code=1)
+            self.assertEqual(told["files"], {"stored": 1, "skipped": 0, "failed": 1})
+            self.assertIn("tree/.joust-own", told["complaints"][0])
+            self.assertEqual(len(told["notes"]), 1, "the link is left out by intention")
+            self.assertIn("link: a symbolic link", told["notes"][0])
+            os.unlink(self.path("tree/good"))
+            self.tell("send", "-r", self.path("tree"), receiver.address, code=1)
+            done = run("send", "-r", self.path("tree"), receiver.address, "--dry-run")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("tree/.joust-own", done.stderr)
+
     def test_many_small_files_arrive(self):
         for i in range(600):
             self.make(f"tree/{i % 7}/{i}", i * 37, i)

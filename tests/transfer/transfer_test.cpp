@@ -73,7 +73,7 @@ class Transferring : public FileServerTest {
   static BringPlan plan_of(const std::vector<std::string>& paths) {
     auto list = list_sources(paths, true, "");
     EXPECT_TRUE(list) << list.error();
-    return {.items = std::move(list->items)};
+    return {.items = std::move(list->items), .missing = std::move(list->missing)};
   }
   FetchPlan fetch_of(const std::string& name) const {
     return {.name = name, .folder = folder_.path(), .file = "fetched"};
@@ -158,6 +158,43 @@ TEST_F(Transferring, TellsOfEachFileByItself) {
   EXPECT_NE(bring.complaints()[0].find("tree/sub/f7"), std::string::npos);
   EXPECT_EQ(text_of(path("tree/sub/f7")), "older");
   EXPECT_EQ(text_of(path("tree/sub/f49")), content(4900));
+}
+
+// A sender who removes the source afterwards would lose the file.
+TEST_F(Transferring, CountsWhatItCannotSendAsFailed) {
+  fs::create_directories(folder_.file("tree/" + std::string(1, '\x01')));
+  source("tree/good", "text");
+  source("tree/.joust-own", "text");
+  source("tree/\x01/file", "text");
+  fs::create_symlink("good", folder_.file("tree/link"));
+  const auto list = list_sources({folder_.file("tree")}, true, "");
+  ASSERT_TRUE(list) << list.error();
+  EXPECT_EQ(list->notes.size(), 1U) << "the link, which is left out by intention";
+  BringPlan plan = plan_of({folder_.file("tree")});
+  plan.wishes.makes_parents = true;
+  Bring bring(std::move(plan));
+  Joined(bring, server()).run();
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().files, 1U);
+  EXPECT_EQ(bring.counts().failed, 2U);
+  ASSERT_EQ(bring.complaints().size(), 2U);
+  EXPECT_NE(bring.complaints()[1].find(".joust-own"), std::string::npos) << bring.complaints()[1];
+  EXPECT_EQ(text_of(path("tree/good")), "text");
+}
+
+TEST_F(Transferring, IsNoSuccessIfNothingCouldBeSent) {
+  Bring bring({.missing = {"a: unreadable"}});
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().failed, 1U);
+  EXPECT_EQ(bring.complaints(), std::vector<std::string>{"a: unreadable"});
+}
+
+TEST_F(Transferring, TellsHowManyComplaintsThereAreBesideThoseItTells) {
+  BringPlan plan;
+  for (int i = 0; i < 25; ++i) plan.missing.push_back(std::to_string(i));
+  const Bring bring(std::move(plan));
+  EXPECT_EQ(bring.complaints().size(), 21U);
+  EXPECT_EQ(bring.complaints().back(), "and 5 more");
 }
 
 // A lost connection gives back what it had; the next one does it.

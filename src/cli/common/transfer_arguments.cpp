@@ -188,14 +188,13 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
                   {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
                   {"usage", to_json(used)},
                   {"complaints", complaints},
-                  {"notes", transfer.notes()}};
+                  {"notes", story.notes}};
     const std::string text = text_of(document, 2);
     if (json == "-")
       print_out(text);
     else
       write_result(json, text);
   }
-  for (const std::string& note : transfer.notes()) joust::complain(program, note);
   for (const std::string& complaint : complaints) joust::complain(program, complaint);
   if (!complete) {
     joust::complain(program,

@@ -30,6 +30,7 @@ struct TransferStory {
   std::string verb;     // "sent"
   std::string what;     // "a.iso", or "12 files"
   std::optional<Digest> digest{};
+  std::vector<std::string> notes{};  // told already
 };
 
 struct TransferArguments {
