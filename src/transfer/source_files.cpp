@@ -10,7 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/text.hpp"
@@ -101,6 +104,16 @@ class Collector {
   SourceList& list_;
 };
 
+// Of two files with one name the later would replace the earlier, or count as skipped.
+std::string repeated_name(const std::vector<SourceItem>& items) {
+  std::map<std::string_view, const std::string*> paths;
+  for (const SourceItem& item : items)
+    if (const auto [first, is_new] = paths.emplace(item.name, &item.path); !is_new)
+      return fmt::format("{} and {} would both be '{}' there; send them by themselves, or to two folders",
+                         printable(*first->second), printable(item.path), printable(item.name));
+  return {};
+}
+
 }  // namespace
 
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
@@ -117,6 +130,8 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
       return std::unexpected(objection);
     }
   }
+  if (std::string objection = repeated_name(list.items); !objection.empty())
+    return std::unexpected(std::move(objection));
   return list;
 }
 

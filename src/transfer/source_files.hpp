@@ -28,7 +28,7 @@ struct SourceList {
 
 // The files that these paths name; with `recursive` those below directories too. Links below a directory are
 // not followed, and neither FIFOs nor devices are opened: a note says so. `folder` is put before each name.
-// The error says which of the paths cannot be sent.
+// The error says which of the paths cannot be sent, or which two files would have one name.
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
                                                     const std::string& folder);
 

@@ -73,6 +73,21 @@ class Transfer(TransferCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("tree/.joust-own", done.stderr)
 
+    def test_two_files_of_one_name_are_refused(self):
+        one, other = self.make("a/tree/x", 10, 1), self.make("b/tree/x", 10, 2)
+        with Receiver(self.path("in")) as receiver:
+            for words in (
+                [one, other, "--overwrite"],
+                [one, other, "--skip-existing"],
+                ["-r", self.path("a/tree"), self.path("b/tree")],
+            ):
+                done = run("send", *words, receiver.address)
+                self.refused(done, "a/tree/x and", "b/tree/x would both be")
+            self.assertEqual(os.listdir(self.path("in")), [])
+            self.tell("send", "-r", self.path("a"), self.path("b"), receiver.address)
+        self.same(one, self.path("in/a/tree/x"))
+        self.same(other, self.path("in/b/tree/x"))
+
     def test_many_small_files_arrive(self):
         for i in range(600):
             self.make(f"tree/{i % 7}/{i}", i * 37, i)
