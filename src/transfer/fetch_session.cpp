@@ -50,7 +50,10 @@ void FetchSession::begin(Time now) {
   if (work_.task == Task::ask || work_.task == Task::digest)
     outgoing().message({++request_, file::Query{name, work_.task == Task::digest}});
   if (work_.task == Task::check && !work_.into->over())
-    if (const auto sealed = work_.into->seal(fetch_.expected()); !sealed) fetch_.give_up(sealed.error().text);
+    if (const auto sealed = work_.into->seal(fetch_.expected()); !sealed) {
+      done();  // without a seal a check would expect no digest
+      return fetch_.give_up(sealed.error().text);
+    }
   if (work_.task == Task::range) begin_range();
 }
 
