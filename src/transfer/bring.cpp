@@ -11,6 +11,9 @@
 namespace joust::transfer {
 namespace {
 
+// Without an end a server that takes offers and drops them would be asked for ever.
+constexpr unsigned kMostForgotten = 8;
+
 std::uint64_t random_number() {
   std::random_device random;
   return std::uint64_t{random()} << 32 | random();
@@ -183,13 +186,17 @@ void Bring::offered(const Work& work, const file::Offered& offered) {
 }
 
 void Bring::offer_again(const Work& work) {
+  bool goes_on = true;
   {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
     large_->step = LargeSource::Step::to_offer;
     large_->id = 0;
+    goes_on = ++large_->forgotten < kMostForgotten;
   }
-  announce();
+  if (goes_on) return announce();
+  failed(work, printable(plan_.items[work.item].name) +
+                   ": the server takes it and then knows nothing of it, again and again");
 }
 
 void Bring::finished(const Work& work) {
@@ -199,6 +206,7 @@ void Bring::finished(const Work& work) {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
     large_->ranges.finish(work.range);
+    large_->forgotten = 0;
     complete = large_->ranges.complete();
   }
   if (complete) announce();

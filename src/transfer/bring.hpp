@@ -20,8 +20,8 @@ namespace joust::transfer {
 struct BringPlan {
   std::vector<SourceItem> items{};
   std::vector<std::string> missing{};  // what should be sent and cannot be: each counts as a failed file
-  FileWishes wishes{};            // of the user: existing files, syncing
-  std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
+  FileWishes wishes{};                 // of the user: existing files, syncing
+  std::uint64_t bytes_per_s = 0;       // at most; 0: no limit
   unsigned most_retries = 8;
 };
 

@@ -11,9 +11,10 @@
 namespace joust::transfer {
 namespace {
 
-// A server may still hold what a lost connection has begun.
+// A server may still hold what a lost connection has begun. It may need its idle limit, a minute, to notice
+// that a connection is gone.
 constexpr Duration kAskAgain = std::chrono::milliseconds(250);
-constexpr unsigned kMostAttempts = 40;
+constexpr unsigned kMostAttempts = 400;
 
 std::string with_remedy(std::string words, FileError error) {
   if (error == FileError::exists) words += "; --overwrite replaces files, --skip-existing leaves them";

@@ -26,6 +26,7 @@ class LargeSource {
   std::uint64_t id = 0;  // of the upload; another one with each offer
   RangesLeft ranges{};
   bool may_be_stored = false;  // it was sealed, and the answer was lost
+  unsigned forgotten = 0;      // times that the server knew nothing of it, since the last range was stored
 
   std::size_t item() const { return item_; }
   const FileVersion& version() const { return version_; }

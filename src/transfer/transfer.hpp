@@ -51,7 +51,7 @@ class Transfer : public Service {
   // `idle`: it had nothing to do, so that a server may well have closed it.
   void lost(const Failure& failure, bool idle, Time now);
   void complain(const std::string& text);  // of one file: the others go on
-  void end();  // the sessions end
+  void end();                              // the sessions end
   void announce() { publications_.announce(); }
 
  private:
@@ -64,7 +64,7 @@ class Transfer : public Service {
   mutable std::mutex mutex_;
   std::vector<std::string> complaints_;
   std::uint64_t more_complaints_ = 0;  // that are not told one by one
-  unsigned waiting_ = 0;  // lost connections that are to be dialled again
+  unsigned waiting_ = 0;               // lost connections that are to be dialled again
   std::atomic<unsigned> in_a_row_{0};
   bool was_connected_ = false;
   Time next_dial_{};
