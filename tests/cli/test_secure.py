@@ -10,6 +10,7 @@ import stat
 import subprocess
 import time
 import unittest
+import unittest.mock
 
 from program import JOUST, PATIENCE_S, run
 from transferring import Proxy, Receiver, TransferCase
@@ -105,6 +106,16 @@ class Secure(Secured):
                                   env=os.environ | {"JOUST_TOKEN": TOKEN})  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
         self.same(file, self.path("in/file"))
+
+    def test_the_environment_of_a_running_program_does_not_show_the_token(self):
+        if not os.path.exists("/proc/self/environ"):
+            self.skipTest("no /proc")
+        environment = os.environ | {"JOUST_TOKEN": TOKEN, "JOUST_OTHER": "1"}
+        with unittest.mock.patch.dict(os.environ, environment), Receiver(self.path("in")) as receiver:
+            with open(f"/proc/{receiver.process.pid}/environ", "rb") as file:
+                shown = file.read()
+        self.assertIn(b"JOUST_OTHER=1", shown)
+        self.assertNotIn(TOKEN.encode(), shown)
 
     def test_half_open_handshakes_do_not_stop_a_good_client(self):
         with self.receiver() as receiver:

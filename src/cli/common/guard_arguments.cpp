@@ -42,6 +42,17 @@ std::string text_of_file(const std::string& path) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
+// The system shows what a program was started with (/proc/PID/environ) as it is in its memory by now, so the
+// bytes go too.
+std::string taken_variable() {
+  char* const variable = std::getenv(kVariable);
+  if (variable == nullptr) return {};
+  std::string text = variable;
+  ::explicit_bzero(variable, text.size());
+  ::unsetenv(kVariable);
+  return text;
+}
+
 }  // namespace
 
 void GuardArguments::add_to(Command command) {
@@ -59,9 +70,7 @@ void GuardArguments::add_to(Command command) {
 }
 
 void GuardArguments::complete() {
-  const char* const variable = std::getenv(kVariable);
-  const std::string from_variable = variable == nullptr ? "" : variable;
-  ::unsetenv(kVariable);
+  std::string from_variable = taken_variable();
   if (!file_.empty() && !from_variable.empty())
     throw UsageError(
         fmt::format("--token-file and the variable {} both give a token: leave one out", kVariable));
@@ -73,6 +82,7 @@ void GuardArguments::complete() {
   if (const std::string reason = no_guards(); !reason.empty()) throw UsageError("a token: " + reason);
   try {
     token_.emplace(file_.empty() ? from_variable : text_of_file(file_));
+    ::explicit_bzero(from_variable.data(), from_variable.size());
   } catch (const WeakToken& weak) {
     throw UsageError(fmt::format("{}: {}", file_.empty() ? kVariable : "--token-file " + file_, weak.what()));
   }
