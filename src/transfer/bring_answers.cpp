@@ -21,6 +21,14 @@ std::string with_remedy(std::string words, FileError error) {
   return words;
 }
 
+// After a lost answer, of a server from which nothing can be fetched.
+std::string untold(const std::string& name) {
+  return printable(name) +
+         ": is there, but the server does not tell whether it is this file: the connection was lost before "
+         "its "
+         "answer; --overwrite sends it again";
+}
+
 }  // namespace
 
 void BringSession::take(const file::Message& message, Time now) {
@@ -67,6 +75,8 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     pending_.push_back(std::move(asked));
     return;
   }
+  if (pending.asked && refusal.error == FileError::not_permitted)
+    return bring_.failed(pending.work, untold(name));
   bring_.failed(pending.work, with_remedy(words_of(name, refusal), refusal.error));
 }
 
@@ -113,6 +123,7 @@ void BringSession::refused_large(const FileRefusal& refusal, Time now) {
   const Bring::Work work = std::exchange(work_, {});
   if (refusal.error == FileError::not_found && work.task != Task::offer) return bring_.offer_again(work);
   const std::string& name = bring_.item(work.item).name;
+  if (asked_ && refusal.error == FileError::not_permitted) return bring_.failed(work, untold(name));
   bring_.failed(work, with_remedy(words_of(name, refusal), refusal.error));
 }
 

@@ -300,6 +300,21 @@ TEST_F(Transferring, GivesUpAFileThatTheServerKeepsForgetting) {
   EXPECT_NE(bring.complaints()[0].find("knows nothing of it"), std::string::npos) << bring.complaints()[0];
 }
 
+// It may be the file that was brought before the connection was lost, and may be another one.
+TEST_F(Transferring, SaysThatAServerDoesNotTellWhatIsThere) {
+  Bring bring(plan_of({source("new", "text")}));
+  { Joined(bring, server(), Pair::whole, 1).lose(); }
+  const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+    if (std::holds_alternative<file::Query>(message.body)) return file::Error{{FileError::not_permitted, ""}};
+    if (std::holds_alternative<file::End>(message.body)) return file::Error{{FileError::exists, ""}};
+    return std::nullopt;
+  };
+  run(bring, answer, std::chrono::seconds(5));
+  ASSERT_EQ(bring.complaints().size(), 1U);
+  EXPECT_NE(bring.complaints()[0].find("does not tell whether it is this file"), std::string::npos)
+      << bring.complaints()[0];
+}
+
 // A lost connection gives back what it had; the next one does it.
 TEST_F(Transferring, LosesNothingWithALostConnection) {
   const std::string text = content(2 * kRangeBytes + 5);
