@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "connection/tally.hpp"
 
@@ -19,7 +20,12 @@ constexpr Duration kIdlePause = std::chrono::seconds(1);
 void Transfer::connected() {
   ++counts_.connections;
   const std::lock_guard lock(mutex_);
-  was_connected_ = true;
+  reached();
+}
+
+// What was refused before is dialled again from now on.
+void Transfer::reached() {
+  if (!std::exchange(was_reached_, true)) counts_.retries += waiting_;
 }
 
 void Transfer::moved(std::uint64_t bytes) {
@@ -27,12 +33,15 @@ void Transfer::moved(std::uint64_t bytes) {
   if (in_a_row_.load(std::memory_order_relaxed) > 0) in_a_row_ = 0;
 }
 
-// A server that was never reached is no lost one: the address is wrong, or nobody is there.
+// A server that was never reached is no lost one: the address is wrong, or nobody is there. But as long as
+// another connection may be opened, one that was refused says little: the server may have been full.
 void Transfer::not_opened(const Failure& failure, Time now) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
-    first = !was_connected_;
+    first = !was_reached_;
+    if (first && most_retries_ > 0) ++waiting_;
+    if (first && ++refused_ < dials_) return;
   }
   if (!first) return lost(failure, false, now);
   complain(describe(failure));
@@ -45,6 +54,7 @@ void Transfer::lost(const Failure& failure, bool idle, Time now) {
   if (over()) return;
   {
     const std::lock_guard lock(mutex_);
+    reached();
     const bool again = !idle && now >= next_dial_;
     if (!again || in_a_row_ < most_retries_) {
       if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);
@@ -62,6 +72,7 @@ std::optional<Redial> Transfer::redial(Time now) {
   if (over()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (waiting_ == 0) return std::nullopt;
+  if (!was_reached_) return Redial{.at = now + kFirstPause};  // by then it may be
   if (now >= next_dial_) {
     --waiting_;
     return Redial{.at = now};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,8 @@ class Transfer : public Service {
   explicit Transfer(unsigned most_retries) : most_retries_(most_retries) {}
 
   Publications* publications() override { return &publications_; }
+  // So many connections are dialled at the start.
+  void expect(std::size_t dials) { dials_ = dials; }
   void not_opened(const Failure& failure, Time now) override;
   std::optional<Redial> redial(Time now) override;
 
@@ -57,6 +60,8 @@ class Transfer : public Service {
  private:
   static constexpr std::size_t kMostComplaints = 20;
 
+  void reached();  // under the lock
+
   const unsigned most_retries_;
   Publications publications_;
   Counts counts_;
@@ -66,7 +71,9 @@ class Transfer : public Service {
   std::uint64_t more_complaints_ = 0;  // that are not told one by one
   unsigned waiting_ = 0;               // lost connections that are to be dialled again
   std::atomic<unsigned> in_a_row_{0};
-  bool was_connected_ = false;
+  std::size_t dials_ = 1;
+  std::size_t refused_ = 0;  // of them, before one was open
+  bool was_reached_ = false;
   Time next_dial_{};
 };
 

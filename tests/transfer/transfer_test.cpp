@@ -361,12 +361,40 @@ TEST_F(Transferring, FetchesNoFileThatChangesMeanwhile) {
   EXPECT_FALSE(fs::exists(folder_.file("fetched")));
 }
 
+class Plain : public Transfer {
+ public:
+  using Transfer::Transfer;
+  std::unique_ptr<Session> open(const Opening&) override { return nullptr; }
+};
+
+TEST(TransferRetries, AreNotNeededWhileAnotherFirstConnectionMayOpen) {
+  const Failure failure{Stage::connect, ECONNREFUSED, ""};
+  Time now{std::chrono::hours(1)};
+  Plain transfer(2);
+  transfer.expect(3);
+  transfer.not_opened(failure, now);
+  EXPECT_FALSE(transfer.over());
+  ASSERT_TRUE(transfer.redial(now));
+  EXPECT_GT(transfer.redial(now)->at, now) << "no order: nobody may be there";
+  transfer.connected();
+  EXPECT_EQ(transfer.redial(now)->at, now) << "an order";
+  EXPECT_FALSE(transfer.redial(now)) << "for one connection";
+  EXPECT_EQ(transfer.counts().retries, 1U);
+  EXPECT_TRUE(transfer.complaints().empty());
+}
+
+TEST(TransferRetries, AreNotMadeWhereNobodyIs) {
+  Plain transfer(2);
+  transfer.expect(3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(transfer.over());
+    transfer.not_opened({Stage::connect, ECONNREFUSED, ""}, Time{std::chrono::hours(1)});
+  }
+  EXPECT_TRUE(transfer.over());
+  EXPECT_EQ(transfer.complaints().size(), 1U);
+}
+
 TEST(TransferRetries, AreCountedInARow) {
-  class Plain : public Transfer {
-   public:
-    using Transfer::Transfer;
-    std::unique_ptr<Session> open(const Opening&) override { return nullptr; }
-  };
   Time now{std::chrono::hours(1)};
   Plain transfer(2);
   transfer.connected();

@@ -141,6 +141,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const Time begun = Clock::now();
   Stop stop;
   const Signals signals(stop);
+  transfer.expect(dialled);
   if (!transfer.over()) {
     const ProgressMeter meter(progress == "json" ? Kind::json
                               : bar              ? Kind::bar
