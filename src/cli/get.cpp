@@ -19,6 +19,7 @@ std::string get_examples(const Program& program) {
   return fmt::format(R"(Examples:
   {0} get 127.0.0.1:9000/images/disk.img
   {0} get 127.0.0.1:9000/images/disk.img -o copy.img -c 8 --overwrite
+  {0} get 127.0.0.1:9000/images/disk.img --limit 10MB
 
 The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
 same command goes on where it was. Besides -c connections there is one for the digest.
@@ -50,6 +51,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
                            .file = here.filename().string(),
                            .server = checksum(as_bytes(remote.address)),
                            .wishes = common.wishes(),
+                           .bytes_per_s = common.limit,
                            .most_retries = static_cast<unsigned>(common.retries),
                            .only_asks = common.dry_run};
   if (const auto objection = objection_to(plan.file); !objection.empty())

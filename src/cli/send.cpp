@@ -32,7 +32,6 @@ struct Send {
   TransferArguments common;
   std::vector<std::string> words;  // files, and the address
   bool recursive = false;
-  std::uint64_t limit = 0;
 
   int run();
 };
@@ -67,13 +66,12 @@ int Send::run() {
   transfer::BringPlan plan{.items = std::move(list->items),
                            .missing = std::move(list->missing),
                            .wishes = common.wishes(),
-                           .bytes_per_s = limit,
+                           .bytes_per_s = common.limit,
                            .most_retries = static_cast<unsigned>(common.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, common.dials(remote.address), [&] {
-    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt,
-                         list->notes};
+    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt, list->notes};
   });
 }
 
@@ -85,8 +83,6 @@ void add_send(Command root, const Program& program, int& exit_code) {
       root.add_command("send", "Send files over several connections, verified, and go on if interrupted");
   command.add_words("FILE... HOST:PORT[/DIR]", send->words, "the files, and where to");
   command.add_flag("-r,--recursive", send->recursive, "send what is below directories");
-  add_bytes(command, "--limit", send->limit, "bytes a second, of all connections together [no limit]", 1,
-            std::uint64_t{1} << 40);
   send->common.add_to(command);
   command.footer(send_examples(program));
   command.callback([send, &exit_code] { exit_code = send->run(); });

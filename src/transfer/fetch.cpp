@@ -37,6 +37,7 @@ std::uint64_t source_number(const FetchPlan& plan) {
 Fetch::Fetch(const FetchPlan& plan)
     : Transfer(plan.most_retries),
       plan_(plan),
+      limit_(plan.bytes_per_s),
       storage_(std::make_unique<DirectoryTree>(plan.folder), rules_of(plan)) {}
 
 std::unique_ptr<Session> Fetch::open(const Opening& /*opening*/) {

@@ -10,6 +10,7 @@
 #include "protocols/file/wire.hpp"
 #include "store/tree_storage.hpp"
 #include "transfer/ranges.hpp"
+#include "transfer/rate_limit.hpp"
 #include "transfer/transfer.hpp"
 
 namespace joust::transfer {
@@ -22,6 +23,7 @@ struct FetchPlan {
   std::uint64_t server = 0;  // tells servers apart
   FileWishes wishes{};       // of the user: existing files, syncing
   FileWrite write = FileWrite::write;
+  std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
   unsigned most_retries = 8;
   bool only_asks = false;  // a rehearsal: nothing is made here
 };
@@ -35,6 +37,7 @@ class Fetch : public Transfer {
   std::unique_ptr<Session> open(const Opening& opening) override;
 
   const FetchPlan& plan() const { return plan_; }
+  RateLimit& limit() { return limit_; }
   // The digest of a file that was fetched, and of no other.
   std::optional<Digest> fetched() const;
   std::optional<file::Facts> facts() const;
@@ -67,6 +70,7 @@ class Fetch : public Transfer {
   void make_file(const file::Facts& facts);
 
   const FetchPlan plan_;
+  RateLimit limit_;
   TreeStorage storage_;
   mutable std::mutex mutex_;
   std::optional<file::Facts> facts_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.hpp"
@@ -19,10 +20,11 @@ FetchSession::~FetchSession() {
 }
 
 bool FetchSession::busy() const {
-  return work_.task == Task::ask || work_.task == Task::digest || work_.task == Task::range;
+  return work_.task == Task::ask || work_.task == Task::digest || (work_.task == Task::range && !waiting_);
 }
 
 std::optional<Time> FetchSession::due() const {
+  if (waiting_) return go_on_at_;
   const bool here = work_.task == Task::recall || work_.task == Task::check;
   return here ? std::optional(next_slice_) : std::nullopt;
 }
@@ -38,6 +40,7 @@ void FetchSession::proceed(Time now) {
     if (work_.task == Task::none) return;
     begin(now);
   }
+  if (waiting_ && now >= go_on_at_) ask_for_part(now);
   next_slice_ = now;
   if (work_.task == Task::recall) recall();
   if (work_.task == Task::check) check();
@@ -54,21 +57,38 @@ void FetchSession::begin(Time now) {
       done();  // without a seal a check would expect no digest
       return fetch_.give_up(sealed.error().text);
     }
-  if (work_.task == Task::range) begin_range();
+  if (work_.task == Task::range) begin_range(now);
 }
 
-void FetchSession::begin_range() {
+void FetchSession::begin_range(Time now) {
   const Fetch::Work work = work_;
-  left_ = work.range;
   auto taken = work.into->take(work.range);
   if (!taken) done();
   if (taken) taken = work.into->make_room(work.range);
   if (taken) {
-    outgoing().message({++request_, file::Fragment{work.range, fetch_.plan().name}});
-    return;
+    behind_ = work.range;
+    return take_part(now);
   }
   fetch_.give_up(fmt::format("{}: {} ({})", printable(fetch_.plan().file), error_name(taken.error().error),
                              taken.error().text));
+}
+
+// The server sends as fast as it can, so under a limit it is asked for no more than may come at once.
+void FetchSession::take_part(Time now) {
+  RateLimit& limit = fetch_.limit();
+  part_ = behind_;
+  if (limit.applies()) part_.size = std::min(part_.size, limit.portion(kRangeBytes));
+  behind_ = {part_.end(), behind_.size - part_.size};
+  left_ = part_;
+  go_on_at_ = limit.applies() ? limit.reserve(part_.size, now) : now;
+  waiting_ = go_on_at_ > now;
+  if (!waiting_) ask_for_part(now);
+}
+
+void FetchSession::ask_for_part(Time now) {
+  alive(now);
+  waiting_ = found_ = false;
+  outgoing().message({++request_, file::Fragment{part_, fetch_.plan().name}});
 }
 
 void FetchSession::recall() {
@@ -121,8 +141,9 @@ void FetchSession::take_data(const file::Data& data, Time now) {
 }
 
 void FetchSession::take_end(const file::End& end, Time now) {
-  if (work_.task != Task::range || !found_ || left_.size > 0 || end.size != work_.range.size)
+  if (work_.task != Task::range || !found_ || left_.size > 0 || end.size != part_.size)
     return lose("the answer ends too early", now);
+  if (behind_.size > 0) return take_part(now);
   const ByteRange range = work_.range;
   work_.into->finish(range);
   done();

@@ -25,19 +25,28 @@ class FetchSession : public TransferSession {
   void on_store_failed(int error, Time now) override;
 
   void begin(Time now);
-  void begin_range();
+  void begin_range(Time now);
+  void take_part(Time now);
+  void ask_for_part(Time now);
   void recall();
   void check();
   void take_facts(const file::Facts& facts, Time now);
   void take_data(const file::Data& data, Time now);
   void take_end(const file::End& end, Time now);
-  void done() { work_ = {}; }
+  void done() {
+    work_ = {};
+    waiting_ = false;
+  }
 
   Fetch& fetch_;
   Fetch::Work work_{};
   std::uint32_t request_ = 0;
-  ByteRange left_{};    // of the range
-  bool found_ = false;  // the answer has begun
+  ByteRange behind_{};    // of the range: nobody has asked for it
+  ByteRange part_{};      // of the range: what is asked for at a time, all of it without a limit
+  ByteRange left_{};      // of the part
+  bool found_ = false;    // the answer has begun
+  bool waiting_ = false;  // for go_on_at_, to ask for the part
+  Time go_on_at_{};       // by the limit of the rate
   Time next_slice_{};
 };
 

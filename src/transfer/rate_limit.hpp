@@ -16,7 +16,9 @@ class RateLimit {
 
   bool applies() const { return bytes_per_s_ > 0; }
   // As much as may go at a time: a twentieth of a second's.
-  std::uint64_t portion() const { return std::clamp<std::uint64_t>(bytes_per_s_ / 20, 1, 1 << 20); }
+  std::uint64_t portion(std::uint64_t most = 1 << 20) const {
+    return std::clamp<std::uint64_t>(bytes_per_s_ / 20, 1, most);
+  }
 
   // When so many bytes may go; they count from now on.
   Time reserve(std::uint64_t bytes, Time now) {

@@ -193,7 +193,13 @@ class Transfer(TransferCase):
             large = self.make("large", RANGE + 1000)
             told = self.tell("send", large, receiver.address, "--limit", "8MiB")
             self.assertGreater(told["seconds"], 0.7)
-        self.same(large, self.path("in/large"))
+            self.same(large, self.path("in/large"))
+            for connections in (1, 4):
+                told = self.tell("get", f"{receiver.address}/large", "--limit", "8MiB", "-c", connections,
+                                 "--overwrite")  # fmt: skip
+                self.assertGreater(told["seconds"], 0.7)
+                self.assertLess(told["seconds"], 5)
+                self.same(large, self.path("out/large"))
 
     def test_progress_and_result_are_told_to_programs(self):
         file = self.make("file", 2_000_000)

@@ -187,6 +187,29 @@ TEST_F(Transferring, FetchesFilesOfEverySizeHoweverTheStreamIsCut) {
     }
 }
 
+TEST_F(Transferring, FetchesNoFasterThanItMay) {
+  const std::string text = content(kRangeBytes + 77);
+  std::ofstream(path("there"), std::ios::binary) << text;
+  FetchPlan plan = fetch_of("there");
+  plan.bytes_per_s = 4 << 20;
+  Fetch fetch(plan);
+  Pair pair(fetch.open({}), std::make_unique<file::ServerSession>(server()));
+  for (int i = 0; i < 2000 && fetch.counts().moved < text.size(); ++i) {
+    pair.settle();
+    const auto moved = fetch.counts().moved.load();
+    EXPECT_LE(moved, i * plan.bytes_per_s / 1000 + 2 * plan.bytes_per_s / 20) << "after " << i << " ms";
+    pair.pass(std::chrono::milliseconds(1));
+  }
+  for (int i = 0; i < 20'000 && !fetch.over(); ++i) {
+    pair.settle();
+    pair.left().on_published(pair.now());
+    pair.pass(std::chrono::milliseconds(1));
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(fetch.complaints().empty()) << fetch.complaints().front();
+  EXPECT_EQ(text_of(folder_.file("fetched")), text);
+}
+
 TEST_F(Transferring, GoesOnWithWhatAnInterruptedOneHasLeft) {
   const std::string text = content(3 * kRangeBytes);
   const std::string from = source("new", text);

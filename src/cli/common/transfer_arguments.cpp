@@ -80,6 +80,8 @@ void TransferArguments::add_to(Command command) {
       .type_name("NAME");
   command.add_option("-c,--connections", connections, "how many carry the files at a time [auto]")
       .type_name("N|auto");
+  add_bytes(command, "--limit", limit, "bytes a second, of all connections together [no limit]", 1,
+            std::uint64_t{1} << 40);
   command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--skip-existing", skip_existing, "leave files that exist as they are");
   command

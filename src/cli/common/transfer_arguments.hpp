@@ -14,7 +14,7 @@
 // What `send` and `get` have in common: their options, the run, and what is told of it.
 namespace joust {
 
-// "HOST:PORT/PATH" taken apart. A socket's path ends with "//": "unix:/run/files.sock//PATH".
+// "HOST:PORT/PATH" taken apart. The last "//" ends a socket's path: "unix:/run/files.sock//PATH".
 struct RemotePath {
   std::string address;
   std::string path;
@@ -39,6 +39,7 @@ struct TransferArguments {
   const Program& program;
   std::string engine;
   std::string connections = "auto";
+  std::uint64_t limit = 0;  // bytes a second; 0: none
   std::uint64_t retries = 8;
   std::string fsync = "on";
   bool overwrite = false, skip_existing = false, dry_run = false;
