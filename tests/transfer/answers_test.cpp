@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// What a client does with the answers that a good server seldom gives.
+#include <deque>
+#include <functional>
+
+#include "transfer/transfer_fixture.hpp"
+
+namespace joust::transfer {
+namespace {
+
+using test::Joined;
+
+// A server that answers each message as the test says, or not at all.
+class Answering : public Session {
+ public:
+  using Answer = std::function<std::optional<file::Body>(const file::Message&)>;
+  explicit Answering(Answer answer) : answer_(std::move(answer)) {}
+
+  std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
+    for (Bytes rest = chunk; !rest.empty();) {
+      const std::size_t skipped = std::min<std::uint64_t>(data_, rest.size());
+      data_ -= skipped;
+      rest = rest.subspan(skipped);
+      if (rest.empty()) break;
+      const auto step = decoder_.next(rest);
+      if (!step) {
+        ADD_FAILURE() << step.error().refusal.text;
+        break;
+      }
+      rest = rest.subspan(step->taken);
+      if (step->message) take(*step->message);
+    }
+    return chunk.size();
+  }
+  void on_drain(Time /*now*/) override {}
+  std::size_t output(std::span<Segment> into) const override {
+    if (next_ == says_.size()) return 0;
+    into[0].bytes = as_bytes(says_[next_]).subspan(said_);
+    return 1;
+  }
+  bool finished() const override { return false; }
+  void consumed(std::size_t n) override {
+    said_ += n;
+    if (said_ < says_[next_].size()) return;
+    said_ = 0;
+    ++next_;
+  }
+  void released(std::size_t /*n*/) override {}
+
+ private:
+  void take(const file::Message& message) {
+    if (const auto* data = std::get_if<file::Data>(&message.body)) data_ = data->size;
+    if (const auto body = answer_(message)) says_.push_back(file::test::wire({message.request, *body}));
+  }
+
+  const Answer answer_;
+  file::Decoder decoder_;
+  std::uint64_t data_ = 0;        // bytes that follow
+  std::deque<std::string> says_;  // all of it
+  std::size_t next_ = 0, said_ = 0;
+};
+
+class TransferAnswers : public test::Transferring {
+ protected:
+  // Until the transfer is over, at most so long in the sessions' time.
+  static void run(Transfer& transfer, Answering::Answer answer, Duration most) {
+    Pair pair(transfer.open({}), std::make_unique<Answering>(std::move(answer)));
+    for (const Time end = pair.now() + most; pair.now() < end && !transfer.over();) {
+      pair.settle();
+      pair.left().on_published(pair.now());
+      pair.pass(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a thread makes the digest
+    }
+  }
+};
+
+// The connection that sealed it is gone, and the server holds it until it notices the loss of the others.
+TEST_F(TransferAnswers, WaitsForAServerThatHoldsTheFileForAMinute) {
+  const std::string text = content(kRangeBytes + 5);
+  Bring bring(plan_of({source("new", text)}));
+  int asked = 0;
+  ByteRange range;
+  const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+    if (std::holds_alternative<file::Offer>(message.body)) {
+      if (++asked <= 250) return file::Error{{FileError::busy, ""}};  // 62.5 s
+      return file::Offered{};
+    }
+    if (const auto* upload = std::get_if<file::UploadRange>(&message.body)) range = upload->range;
+    if (std::holds_alternative<file::End>(message.body)) return file::Stored{.range = range};
+    if (std::holds_alternative<file::Seal>(message.body))
+      return file::Stored{.complete = true, .digest = joust::test::digest_of(text)};
+    return std::nullopt;
+  };
+  run(bring, answer, std::chrono::minutes(3));
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().files, 1U);
+  EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
+  EXPECT_EQ(asked, 251);
+}
+
+TEST_F(TransferAnswers, GivesUpAFileThatTheServerKeepsForgetting) {
+  Bring bring(plan_of({source("new", content(kRangeBytes + 5))}));
+  int offers = 0;
+  const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+    if (std::holds_alternative<file::UploadRange>(message.body))
+      return file::Error{{FileError::not_found, ""}};
+    if (std::holds_alternative<file::Offer>(message.body) && ++offers < 1000) return file::Offered{};
+    return std::nullopt;
+  };
+  run(bring, answer, std::chrono::seconds(20));
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().failed, 1U);
+  EXPECT_LT(offers, 20);
+  ASSERT_EQ(bring.complaints().size(), 1U);
+  EXPECT_NE(bring.complaints()[0].find("knows nothing of it"), std::string::npos) << bring.complaints()[0];
+}
+
+// It may be the file that was brought before the connection was lost, and may be another one.
+TEST_F(TransferAnswers, SaysThatAServerDoesNotTellWhatIsThere) {
+  Bring bring(plan_of({source("new", "text")}));
+  { Joined(bring, server(), Pair::whole, 1).lose(); }
+  const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+    if (std::holds_alternative<file::Query>(message.body)) return file::Error{{FileError::not_permitted, ""}};
+    if (std::holds_alternative<file::End>(message.body)) return file::Error{{FileError::exists, ""}};
+    return std::nullopt;
+  };
+  run(bring, answer, std::chrono::seconds(5));
+  ASSERT_EQ(bring.complaints().size(), 1U);
+  EXPECT_NE(bring.complaints()[0].find("does not tell whether it is this file"), std::string::npos)
+      << bring.complaints()[0];
+}
+
+}  // namespace
+}  // namespace joust::transfer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// What counts as a success, and when lost connections are dialled again.
+#include <cerrno>
+
+#include "transfer/transfer_fixture.hpp"
+
+namespace joust::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+using joust::test::text_of;
+using test::Joined;
+
+using TransferOutcome = test::Transferring;
+
+// A sender who removes the source afterwards would lose the file.
+TEST_F(TransferOutcome, CountsWhatItCannotSendAsFailed) {
+  fs::create_directories(folder_.file("tree/" + std::string(1, '\x01')));
+  source("tree/good", "text");
+  source("tree/.joust-own", "text");
+  source("tree/\x01/file", "text");
+  fs::create_symlink("good", folder_.file("tree/link"));
+  const auto list = list_sources({folder_.file("tree")}, true, "");
+  ASSERT_TRUE(list) << list.error();
+  EXPECT_EQ(list->notes.size(), 1U) << "the link, which is left out by intention";
+  BringPlan plan = plan_of({folder_.file("tree")});
+  plan.wishes.makes_parents = true;
+  Bring bring(std::move(plan));
+  Joined(bring, server()).run();
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().files, 1U);
+  EXPECT_EQ(bring.counts().failed, 2U);
+  ASSERT_EQ(bring.complaints().size(), 2U);
+  EXPECT_NE(bring.complaints()[1].find(".joust-own"), std::string::npos) << bring.complaints()[1];
+  EXPECT_EQ(text_of(path("tree/good")), "text");
+}
+
+TEST_F(TransferOutcome, IsNoSuccessIfNothingCouldBeSent) {
+  Bring bring({.missing = {"a: unreadable"}});
+  EXPECT_TRUE(bring.over());
+  EXPECT_EQ(bring.counts().failed, 1U);
+  EXPECT_EQ(bring.complaints(), std::vector<std::string>{"a: unreadable"});
+}
+
+TEST_F(TransferOutcome, TellsHowManyComplaintsThereAreBesideThoseItTells) {
+  BringPlan plan;
+  for (int i = 0; i < 25; ++i) plan.missing.push_back(std::to_string(i));
+  const Bring bring(std::move(plan));
+  EXPECT_EQ(bring.complaints().size(), 21U);
+  EXPECT_EQ(bring.complaints().back(), "and 5 more");
+}
+
+class Plain : public Transfer {
+ public:
+  using Transfer::Transfer;
+  std::unique_ptr<Session> open(const Opening&) override { return nullptr; }
+};
+
+TEST(TransferRetries, AreNotNeededWhileAnotherFirstConnectionMayOpen) {
+  const Failure failure{Stage::connect, ECONNREFUSED, ""};
+  Time now{std::chrono::hours(1)};
+  Plain transfer(2);
+  transfer.expect(3);
+  transfer.not_opened(failure, now);
+  EXPECT_FALSE(transfer.over());
+  ASSERT_TRUE(transfer.redial(now));
+  EXPECT_GT(transfer.redial(now)->at, now) << "no order: nobody may be there";
+  transfer.connected();
+  EXPECT_EQ(transfer.redial(now)->at, now) << "an order";
+  EXPECT_FALSE(transfer.redial(now)) << "for one connection";
+  EXPECT_EQ(transfer.counts().retries, 1U);
+  EXPECT_TRUE(transfer.complaints().empty());
+}
+
+TEST(TransferRetries, AreNotMadeWhereNobodyIs) {
+  Plain transfer(2);
+  transfer.expect(3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(transfer.over());
+    transfer.not_opened({Stage::connect, ECONNREFUSED, ""}, Time{std::chrono::hours(1)});
+  }
+  EXPECT_TRUE(transfer.over());
+  EXPECT_EQ(transfer.complaints().size(), 1U);
+}
+
+TEST(TransferRetries, AreCountedInARow) {
+  Time now{std::chrono::hours(1)};
+  Plain transfer(2);
+  transfer.connected();
+  const Failure failure{Stage::receive, ECONNRESET, ""};
+  const auto lose = [&] {
+    transfer.lost(failure, false, now);
+    const auto redial = transfer.redial(now);
+    if (redial) now = redial->at;
+    return redial.has_value();
+  };
+  EXPECT_TRUE(lose());
+  EXPECT_EQ(transfer.redial(now)->at, now) << "an order";
+  EXPECT_FALSE(transfer.redial(now)) << "for one connection";
+  EXPECT_TRUE(lose());
+  transfer.moved(1);
+  EXPECT_TRUE(lose());
+  EXPECT_TRUE(lose());
+  EXPECT_FALSE(transfer.over());
+  EXPECT_FALSE(lose());
+  EXPECT_TRUE(transfer.over());
+  EXPECT_EQ(transfer.complaints().size(), 1U);
+}
+
+}  // namespace
+}  // namespace joust::transfer
