@@ -20,6 +20,7 @@ std::string get_examples(const Program& program) {
   {0} get 127.0.0.1:9000/images/disk.img
   {0} get 127.0.0.1:9000/images/disk.img -o copy.img -c 8 --overwrite
   {0} get 127.0.0.1:9000/images/disk.img --limit 10MB
+  {0} get unix:/run/files.sock//images/disk.img
 
 The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
 same command goes on where it was. Besides -c connections there is one for the digest.
@@ -63,7 +64,8 @@ int Get::run() {
   common.check();
   const RemotePath remote = split_remote(from);
   if (remote.path.empty())
-    throw UsageError(fmt::format("'{}': which file? Say HOST:PORT/PATH", printable(from)));
+    throw UsageError(fmt::format("'{}': which file? Say {}{}PATH", printable(from),
+                                 from.starts_with("unix:") ? "unix:SOCKET" : "HOST:PORT", before_path(from)));
   if (const auto objection = objection_to(remote.path); !objection.empty())
     throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
   const transfer::FetchPlan fetched = plan(remote);
@@ -84,7 +86,7 @@ void add_get(Command root, const Program& program, int& exit_code) {
   auto get = std::make_shared<Get>(program);
   Command command =
       root.add_command("get", "Fetch a file over several connections, verified, and go on if interrupted");
-  command.add_option("from", get->from, "HOST:PORT/PATH").type_name("").required();
+  command.add_option("from", get->from, "HOST:PORT/PATH, or unix:SOCKET//PATH").type_name("").required();
   command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
       .type_name("FILE");
   get->common.add_to(command);

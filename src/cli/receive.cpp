@@ -103,7 +103,7 @@ std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) 
   std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n", address, chosen.name,
                                  guard.words(), into);
   if (!read_only) text += fmt::format("  {} send FILE {}\n", program.name, address);
-  if (!write_only) text += fmt::format("  {} get {}/FILE\n", program.name, address);
+  if (!write_only) text += fmt::format("  {} get {}{}FILE\n", program.name, address, before_path(address));
   return text;
 }
 

@@ -81,7 +81,7 @@ void add_send(Command root, const Program& program, int& exit_code) {
   auto send = std::make_shared<Send>(program);
   Command command =
       root.add_command("send", "Send files over several connections, verified, and go on if interrupted");
-  command.add_words("FILE... HOST:PORT[/DIR]", send->words, "the files, and where to");
+  command.add_words("FILE... HOST:PORT[/DIR]", send->words, "the files, and where to; or unix:SOCKET[//DIR]");
   command.add_flag("-r,--recursive", send->recursive, "send what is below directories");
   send->common.add_to(command);
   command.footer(send_examples(program));

@@ -138,6 +138,39 @@ class Transfer(TransferCase):
             self.tell("send", secret, f"{receiver.address}/link", code=1)
         self.assertFalse(os.path.exists(self.path("got")))
 
+    def test_files_move_over_a_unix_socket(self):
+        file = self.make("file", RANGE + 100)
+        os.mkdir(self.path("sockets"))
+        for number, path in enumerate((self.path("sockets/plain"), self.path("sockets") + "//twice")):
+            with self.subTest(path), Receiver(self.path("in"), "--listen", f"unix:{path}") as receiver:
+                self.assertEqual(receiver.address, f"unix:{path}")
+                for folder in ("//", f"//to/{number}", f"//to/{number}/"):
+                    self.tell("send", file, receiver.address + folder, "-c", 2, "--overwrite")
+                    self.same(file, self.path("in" + folder[1:] + "/file"))
+                back = self.path(f"back{number}")
+                self.tell("get", f"{receiver.address}//to/{number}/file", "-o", back, "-c", 3)
+                self.same(file, back)
+        with Receiver(self.path("in"), "--listen", f"unix:{self.path('s')}") as receiver:
+            self.tell("send", file, receiver.address, "--overwrite")
+            self.refused(run("get", receiver.address), "Say unix:SOCKET//PATH")
+            self.refused(run("get", receiver.address + "/file"), "Say unix:SOCKET//PATH")
+            self.refused(run("get", "127.0.0.1:1"), "Say HOST:PORT/PATH")
+
+    def test_the_greeting_of_a_receiver_can_be_copied(self):
+        file = self.make("in/FILE", 100)
+        for address in ("127.0.0.1:0", f"unix:{self.path('s')}"):
+            receiver = self.start("receive", "--into", self.path("in"), "--listen", address)
+            try:
+                lines = [receiver.stdout.readline() for _ in range(3)]
+                command = lines[2].split()
+                self.assertEqual(command[1], "get", lines)
+                done = run(*command[1:], "-o", self.path("FILE"), "--overwrite")
+                self.assertEqual(done.returncode, 0, done.stderr)
+            finally:
+                receiver.terminate()
+                receiver.communicate(timeout=60)
+            self.same(file, self.path("FILE"))
+
     def test_a_side_may_be_closed(self):
         file = self.make("in/file", 100)
         with Receiver(self.path("in"), "--read-only") as receiver:

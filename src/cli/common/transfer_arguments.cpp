@@ -28,6 +28,8 @@ constexpr std::uint64_t kMostConnections = 256;
 constexpr auto kServer = "the server";
 constexpr std::size_t kReadBytes = 512 << 10;  // a file's data comes in large pieces
 
+constexpr std::string_view kUnix = "unix:";
+
 // A word as a shell reads it back.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "@%+=:,./-_";
@@ -56,13 +58,18 @@ Limits limits_of_transfer() {
 
 }  // namespace
 
+// No name has an empty part, but a socket's path may: of "//" the last counts.
 RemotePath split_remote(const std::string& text) {
-  const bool is_path = text.starts_with("unix:");
-  const std::size_t end = text.find(is_path ? "//" : "/");
-  if (end == std::string::npos) return {text, ""};
+  const bool is_path = text.starts_with(kUnix);
+  const std::size_t end = is_path ? text.rfind("//") : text.find('/');
+  if (end == std::string::npos || end == kUnix.size()) return {text, ""};
   std::string path = text.substr(end + (is_path ? 2 : 1));
   while (path.ends_with('/')) path.pop_back();
   return {text.substr(0, end), path};
+}
+
+std::string_view before_path(std::string_view address) {
+  return address.starts_with(kUnix) ? "//" : "/";
 }
 
 std::string fastest_engine(Role role, const Protocol& protocol) {

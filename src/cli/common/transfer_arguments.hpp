@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/common/arguments.hpp"
@@ -20,6 +21,8 @@ struct RemotePath {
   std::string path;
 };
 RemotePath split_remote(const std::string& text);
+// What parts the path from this address: "/", or "//".
+std::string_view before_path(std::string_view address);
 
 // The first of the engines that this machine can run and that have the role, the fastest one first.
 std::string fastest_engine(Role role, const Protocol& protocol);
