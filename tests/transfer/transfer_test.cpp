@@ -26,7 +26,7 @@ TEST_F(Transferring, BringsFilesOfEverySizeHoweverTheStreamIsCut) {
       EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
       EXPECT_EQ(bring.counts().files, 1U);
       EXPECT_EQ(bring.digest(), joust::test::digest_of(text));
-      EXPECT_EQ(text_of(path("new")), text) << size;
+      EXPECT_TRUE(text_of(path("new")) == text) << size;
       EXPECT_EQ(hidden(path(".")), 0U);
       fs::remove(path("new"));
     }
@@ -44,7 +44,7 @@ TEST_F(Transferring, FetchesFilesOfEverySizeHoweverTheStreamIsCut) {
       Joined(fetch, server(), cut).run();
       EXPECT_TRUE(fetch.complaints().empty()) << fetch.complaints().front();
       EXPECT_EQ(fetch.fetched(), joust::test::digest_of(text));
-      EXPECT_EQ(text_of(folder_.file("fetched")), text);
+      EXPECT_TRUE(text_of(folder_.file("fetched")) == text);
       struct stat facts {};
       ASSERT_EQ(::stat(folder_.file("fetched").c_str(), &facts), 0);
       EXPECT_EQ(facts.st_mode & 07777, 0604U);
@@ -59,20 +59,20 @@ TEST_F(Transferring, FetchesNoFasterThanItMay) {
   plan.bytes_per_s = 4 << 20;
   Fetch fetch(plan);
   Pair pair(fetch.open({}), std::make_unique<file::ServerSession>(server()));
-  for (int i = 0; i < 2000 && fetch.counts().moved < text.size(); ++i) {
-    pair.settle();
-    const auto moved = fetch.counts().moved.load();
-    EXPECT_LE(moved, i * plan.bytes_per_s / 1000 + 2 * plan.bytes_per_s / 20) << "after " << i << " ms";
-    pair.pass(std::chrono::milliseconds(1));
-  }
-  for (int i = 0; i < 20'000 && !fetch.over(); ++i) {
+  std::uint64_t passed = 0;  // ms since the first byte
+  for (int i = 0; i < 100'000 && !fetch.over(); ++i) {
     pair.settle();
     pair.left().on_published(pair.now());
+    const auto moved = fetch.counts().moved.load();
+    passed += moved > 0 ? 1 : 0;
+    if (moved == 0 || moved == text.size())  // a thread is at work on the digest
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_LE(moved, (passed + 100) * plan.bytes_per_s / 1000) << "after " << passed << " ms";
     pair.pass(std::chrono::milliseconds(1));
-    std::this_thread::yield();
   }
+  EXPECT_GT(passed, 1900U);
   EXPECT_TRUE(fetch.complaints().empty()) << fetch.complaints().front();
-  EXPECT_EQ(text_of(folder_.file("fetched")), text);
+  EXPECT_TRUE(text_of(folder_.file("fetched")) == text);
 }
 
 TEST_F(Transferring, GoesOnWithWhatAnInterruptedOneHasLeft) {
@@ -87,7 +87,7 @@ TEST_F(Transferring, GoesOnWithWhatAnInterruptedOneHasLeft) {
   EXPECT_EQ(hidden(path(".")), 2U) << "the file and its journal";
   Bring again(plan_of({from}));
   Joined(again, server()).run();
-  EXPECT_EQ(text_of(path("new")), text);
+  EXPECT_TRUE(text_of(path("new")) == text);
   EXPECT_EQ(again.counts().there + again.counts().moved, text.size());
   EXPECT_GT(again.counts().there, 0U);
 }
@@ -119,7 +119,7 @@ TEST_F(Transferring, LosesNothingWithALostConnection) {
     Joined(bring, server(), Pair::whole, most).lose();
   EXPECT_FALSE(bring.over());
   Joined(bring, server()).run();
-  EXPECT_EQ(text_of(path("new")), text);
+  EXPECT_TRUE(text_of(path("new")) == text);
   EXPECT_TRUE(bring.complaints().empty());
 }
 
