@@ -34,7 +34,6 @@ const std::map<std::string, std::string> kLeftOut{
     {"dlerror", "no system call"},
     {"dlopen", "its failure ends the run before it begins"},
     {"dlsym", "no system call"},
-    {"explicit_bzero", "no system call"},
     {"fchmod", kPublishing},
     {"flock", "its refusal is another process's file, which tests/store shows"},
     {"fsync", kPublishing},
