@@ -63,10 +63,10 @@ class TextStorage : public Storage {
   }
   void remember(const OpenFile&, const Digest&) override {}
 
-  // The version's time of modification is 10 days ago.
+  // The version is of 10 days ago.
   void add(const std::string& name, std::string text, bool settled = true) {
-    FileVersion version{
-        .size = text.size(), .modified_ns = (kToday - 864'000) * 1'000'000'000, .changed_ns = 5};
+    const std::int64_t time_ns = (kToday - 864'000) * 1'000'000'000;
+    const FileVersion version{.size = text.size(), .modified_ns = time_ns, .changed_ns = time_ns + 5};
     files[name] = {
         .file = std::make_shared<KeptText>(std::move(text)), .version = version, .settled = settled};
   }

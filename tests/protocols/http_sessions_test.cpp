@@ -113,6 +113,25 @@ TEST_F(HttpSessions, GiveEachRequestItsTime) {
   EXPECT_FALSE(session().deadline()) << "between requests there is no limit but the engine's";
 }
 
+TEST_F(HttpSessions, CountTheBytesOfTheRequestAlone) {
+  std::string pipeline;
+  while (pipeline.size() < 20'000) pipeline += kGet;
+  say(pipeline + "GET / HTTP/1.1\r\n");
+  std::string heard = at(seconds(10));
+  EXPECT_EQ(take_reply(heard).status, "HTTP/1.1 408 Request Timeout");
+}
+
+TEST_F(HttpSessions, EndAPeerThatSendsEmptyLinesOnly) {
+  int lines = 0;
+  std::string heard;
+  while (lines < 100 && !session().finished()) {
+    heard += say("\r\n");
+    ++lines;
+  }
+  EXPECT_LT(lines, 10);
+  EXPECT_EQ(take_reply(heard).status, "HTTP/1.1 400 Bad Request");
+}
+
 TEST_F(HttpSessions, GiveUpAPeerThatDoesNotRead) {
   session().on_bytes(as_bytes(kGet), now_);
   now_ = kStart + seconds(60);

@@ -108,12 +108,13 @@ RangeChoice range_of(std::string_view field, std::uint64_t size) {
   return {Kind::part, {*first, end - *first + 1}};
 }
 
-// A date is a strong validator only if the file cannot have changed again in its second.
+// A date is a strong validator only if the file cannot have changed again in its second, which the time of
+// the last change tells where the other one has been set.
 bool is_this_version(std::string_view if_range, const Validators& file, std::int64_t now_s) {
   if (if_range.find('"') != if_range.npos)
     return file.is_strong && same_tag(trimmed(if_range), file.tag, Comparison::strong);
   const auto date = parse_date(if_range, now_s);
-  return date && *date == file.modified_s && file.modified_s + 1 < now_s;
+  return date && *date == file.modified_s && *date == file.changed_s && file.has_date(now_s);
 }
 
 }  // namespace
@@ -126,7 +127,8 @@ Validators validators_of(const OpenFile& file) {
   return {.tag = fmt::format("{}\"{:x}-{:x}-{:x}\"", file.settled ? "" : kWeak, version.size,
                              hex(version.modified_ns), hex(version.changed_ns)),
           .is_strong = file.settled,
-          .modified_s = version.modified_ns / kSecond};
+          .modified_s = version.modified_ns / kSecond,
+          .changed_s = version.changed_ns / kSecond};
 }
 
 Judgement judge(const Request& request, const Validators& file, std::int64_t now_s) {

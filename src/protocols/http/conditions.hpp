@@ -15,6 +15,11 @@ struct Validators {
   std::string tag{};            // as in the field ETag, with its quotes
   bool is_strong = false;       // equal tags mean equal bytes
   std::int64_t modified_s = 0;  // since 1970
+  std::int64_t changed_s = 0;   // likewise, of the file's bytes or of anything else of it
+
+  // True if the date of modification may be told: the file cannot change any more in that second, so that
+  // nobody ever holds the date of two versions.
+  bool has_date(std::int64_t now_s) const { return modified_s + 1 < now_s; }
 };
 
 // A tag is strong where every later change of the file will change it, which is known some seconds after the

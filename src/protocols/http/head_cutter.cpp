@@ -9,6 +9,9 @@ namespace {
 // Of a request line with the longest target: a method and the version stand beside it.
 constexpr std::size_t kLongestLine = kLongestTarget + 64;
 
+// Before a request: some clients send one behind a body. Without an end they would keep a connection.
+constexpr std::size_t kMostEmptyLines = 8;
+
 bool is_letter(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
@@ -29,7 +32,7 @@ HeadCutter::Step HeadCutter::next(Bytes chunk) {
   if (status != Status::head) return {status, part.size()};
   const Step step{status, scanned_ - held, all.subspan(begin_, scanned_ - begin_)};
   held_is_head_ = held > 0;
-  begin_ = line_ = scanned_ = 0;
+  begin_ = line_ = scanned_ = empty_lines_ = 0;
   return step;
 }
 
@@ -64,6 +67,7 @@ HeadCutter::Status HeadCutter::scan(std::string_view text) {
     line_ = end;
     if (is_empty && !is_request_line) return Status::head;
     if (is_empty) begin_ = end;
+    if (is_empty && ++empty_lines_ > kMostEmptyLines) return Status::malformed;
   }
   return Status::need_more;
 }

@@ -41,6 +41,8 @@ class HeadCutter {
   std::size_t begin_ = 0;    // of the head: behind empty lines, which may stand before it
   std::size_t line_ = 0;     // of the line that is incomplete
   std::size_t scanned_ = 0;  // up to here
+
+  std::size_t empty_lines_ = 0;  // since the last head
 };
 
 }  // namespace joust::http

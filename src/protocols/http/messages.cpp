@@ -69,6 +69,8 @@ class RequestParser : public HeadParser<true> {
     if (request_.target.size() > kLongestTarget) return std::unexpected(Status::target_too_long);
     request_.has_body = is_coded_ || content_length().value_or(0) > 0;
     request_.keeps_alive = keep_alive();
+    // A part is asked for on a condition then, of which nothing is known.
+    if ((repeated_ & kIfRange) != 0) request_.range = {};
     return request_;
   }
 
@@ -96,31 +98,34 @@ class RequestParser : public HeadParser<true> {
         if (!request_.is_1_0 && !boost::beast::iequals(value, "100-continue")) request_.expects_other = true;
         break;
       case beast::field::range:
-        return once(0, request_.range, value);
+        return once(1 << 0, request_.range, value);
       case beast::field::if_range:
-        return once(1, request_.if_range, value);
+        return once(kIfRange, request_.if_range, value);
       case beast::field::if_match:
-        return once(2, request_.if_match, value);
+        return once(1 << 2, request_.if_match, value);
       case beast::field::if_none_match:
-        return once(3, request_.if_none_match, value);
+        return once(1 << 3, request_.if_none_match, value);
       case beast::field::if_modified_since:
-        return once(4, request_.if_modified_since, value);
+        return once(1 << 4, request_.if_modified_since, value);
       case beast::field::if_unmodified_since:
-        return once(5, request_.if_unmodified_since, value);
+        return once(1 << 5, request_.if_unmodified_since, value);
       default:
         break;
     }
   }
 
-  void once(unsigned number, std::string_view& field, Text value) {
-    const unsigned bit = 1U << number;
-    field = (seen_ & bit) != 0 ? std::string_view() : view(value);
+  static constexpr unsigned kIfRange = 1 << 1;
+
+  void once(unsigned bit, std::string_view& field, Text value) {
+    repeated_ |= seen_ & bit;
     seen_ |= bit;
+    field = (repeated_ & bit) != 0 ? std::string_view() : view(value);
   }
 
   Request request_;
   unsigned hosts_ = 0;
-  unsigned seen_ = 0;      // fields of conditions
+  unsigned seen_ = 0;      // fields of conditions, a bit for each
+  unsigned repeated_ = 0;  // of them
   bool is_coded_ = false;  // has a Transfer-Encoding, whichever
   bool is_bad_ = false;
 };

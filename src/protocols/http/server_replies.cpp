@@ -111,8 +111,7 @@ void HttpSession::send_file(const Request& request, const OpenFile& file, std::s
   const bool is_part = is_new && choice.kind == RangeChoice::Kind::part;
   const ByteRange range = is_part ? choice.range : ByteRange{0, size};
   ReplyText head(!is_new ? Status::not_modified : is_part ? Status::partial_content : Status::ok, date.text);
-  // A date to come would say that the file is newer than its copies for ever.
-  head.field("Last-Modified", date_text(std::min(validators.modified_s, date.seconds)));
+  if (validators.has_date(date.seconds)) head.field("Last-Modified", date_text(validators.modified_s));
   head.field("ETag", validators.tag);
   if (is_new) {
     head.field("Content-Type", media_type(name));

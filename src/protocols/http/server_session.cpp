@@ -32,20 +32,22 @@ bool HttpSession::rests() const {
 }
 
 std::size_t HttpSession::on_bytes(Bytes chunk, Time now) {
-  std::size_t taken = 0;
+  std::size_t taken = 0, behind_heads = 0;
   while (taken < chunk.size() && !rests()) {
     const HeadCutter::Step step = cutter_.next(chunk.subspan(taken));
     taken += step.taken;
+    behind_heads += step.taken;
     if (step.status == HeadCutter::Status::need_more) continue;
     if (step.status == HeadCutter::Status::head) {
-      incoming_rate_.reset();  // each head has its own time
+      incoming_rate_.reset();  // each head has its own time, and its own bytes
+      behind_heads = 0;
       answer(step.head, now);
     } else {
       refuse_unread(status_of(step.status), now);
     }
   }
   behind_ = taken < chunk.size();
-  incoming_rate_.moved(taken);
+  incoming_rate_.moved(behind_heads);
   watch_rates(now);
   return taken;
 }
