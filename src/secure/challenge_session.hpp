@@ -16,7 +16,7 @@ class Challenge {
  public:
   using GuardSession = ChallengeSession;
 
-  Challenge(GuardSide side, const Token& token) : side(side), key(token.key_for("joust challenge")) {}
+  Challenge(GuardSide of, const Token& token) : side(of), key(token.key_for("joust challenge")) {}
 
   const GuardSide side;
   const Token::Key key;

@@ -13,7 +13,7 @@ namespace {
 
 // The name of the only key. A client that names another one has none that is known.
 constexpr std::string_view kIdentity = "joust";
-// Both hash with SHA-256, as the key must; the second one is for machines without instructions for AES.
+// Both hash with SHA-256, as the key must; the second one is for a peer that has nothing else.
 constexpr auto kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr std::array<unsigned char, 2> kCipherOfKey{0x13, 0x01};  // TLS_AES_128_GCM_SHA256
 
@@ -70,6 +70,8 @@ TlsContext::TlsContext(GuardSide side, const Token& token)
   ::SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+  // Else one call would answer any number of key updates.
+  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   if (::SSL_CTX_set_ciphersuites(context, kCiphers) != 1) throw std::runtime_error("TLS: no cipher");
   SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&key_));
   if (side == GuardSide::server) {

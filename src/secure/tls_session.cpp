@@ -59,6 +59,9 @@ namespace {
 
 constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
 
+// A record with a fatal alert: unexpected_message (RFC 8446, 6).
+constexpr std::string_view kUnexpected("\x15\x03\x03\x00\x02\x02\x0a", 7);
+
 // What the library says of its last error on this thread. Its queue is empty afterwards.
 std::string last_words() {
   std::string words = "closed by the peer";
@@ -81,6 +84,11 @@ TlsSession::TlsSession(const TlsContext& context, Service& service, const Openin
 TlsSession::~TlsSession() = default;
 
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
+  if (!is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1 && !gate_.allows(chunk)) {
+    out_.append(kUnexpected);
+    fail("TLS: the handshake failed: what came is no greeting of this program", now);
+    return chunk.size();
+  }
   in_ = chunk;
   proceed(now);
   const Bytes left = std::exchange(in_, {});
@@ -130,12 +138,14 @@ void TlsSession::shake_hands(Time now) {
 
 // Stops where the inner session wants no more: up to a record stays here, and the rest with the engine.
 void TlsSession::decrypt(Time now) {
-  while (!over() && !peer_closed_ && plain_.empty() && inner().want() != Want::nothing) {
+  while (!over() && !peer_closed_ && plain_.empty() && out_.size() < kMostWaiting &&
+         inner().want() != Want::nothing) {
     std::size_t size = 0;
     const int result = ::SSL_read_ex(ssl_.get(), record_->data(), record_->size(), &size);
     if (result != 1) {
       const int error = ::SSL_get_error(ssl_.get(), result);
-      if (error == SSL_ERROR_WANT_READ) return;
+      if (error == SSL_ERROR_WANT_READ && in_.empty()) return;
+      if (error == SSL_ERROR_WANT_READ) continue;  // that was a record without data
       if (error != SSL_ERROR_ZERO_RETURN) return fail("TLS: " + last_words(), now);
       peer_closed_ = true;
     }

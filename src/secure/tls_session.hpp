@@ -7,6 +7,7 @@
 
 #include "joust/outbox.hpp"
 #include "secure/guarded_session.hpp"
+#include "secure/hello_gate.hpp"
 #include "secure/tls_context.hpp"
 
 namespace joust {
@@ -49,6 +50,7 @@ class TlsSession : public GuardedSession {
   bool inner_shows(Segment& first) const { return inner().output({&first, 1}) > 0; }
 
   const std::unique_ptr<SSL, FreeSsl> ssl_;
+  HelloGate gate_;
   Bytes in_;    // of the input that is being taken: not read by the library yet
   Outbox out_;  // ciphertext
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted

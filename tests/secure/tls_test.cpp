@@ -7,6 +7,7 @@
 
 #include "secure/guard.hpp"
 #include "secure/talking.hpp"
+#include "secure/tls_context.hpp"
 
 namespace joust {
 namespace {
@@ -130,6 +131,85 @@ TEST_F(TlsTest, AnAlertTellsTheOtherSide) {
   give(*server_session_, std::string("\x16\x03\x01\x00\x05hello", 10));  // a record that says nothing
   EXPECT_TRUE(server_session_->finished());
   EXPECT_NE(taken_from(*server_session_), "");
+}
+
+// The library would take memory for a message as soon as its head says how long it is.
+TEST_F(TlsTest, ALongGreetingIsRefusedAtItsHead) {
+  const auto greet = [this](const std::string& bytes, std::size_t piece) {
+    server = {.stays = true};
+    begin();
+    for (std::size_t at = 0; at < bytes.size(); at += piece) give(*server_session_, bytes.substr(at, piece));
+    return server_session_->finished();
+  };
+  const std::string type("\x16\x03\x01", 3);
+  const std::string longest = type + std::string("\x10\x04\x01\x00\x10\x00", 6);
+  const std::string longer = type + std::string("\x10\x05\x01\x00\x10\x01", 6);
+  const std::string longest_of_all = type + std::string("\x00\x04\x01\x02\x01\x44", 6);
+  const std::string in_two_records =
+      type + std::string("\x00\x02\x01\x00", 4) + type + std::string("\x00\x02\x10\x00", 4);
+  const std::string another_first("\x14\x03\x03\x00\x01\x01", 6);
+  for (const std::size_t piece : {1U, 4U, 100U}) {
+    EXPECT_FALSE(greet(longest, piece)) << "it may come";
+    for (const std::string& refused : {longer, longest_of_all, in_two_records, another_first}) {
+      EXPECT_TRUE(greet(refused, piece));
+      EXPECT_EQ(server.not_opened, 1U);
+      EXPECT_NE(server.failure.find("no greeting of this program"), std::string::npos) << server.failure;
+    }
+  }
+}
+
+TEST_F(TlsTest, AnotherGreetingMayNotBeLongEither) {
+  begin();
+  give(*server_session_, taken_from(*client_session_));
+  EXPECT_FALSE(server_session_->finished());
+  give(*server_session_, std::string("\x16\x03\x03\x00\x04\x01\x02\x01\x44", 9));
+  EXPECT_NE(server.failure.find("no greeting of this program"), std::string::npos) << server.failure;
+}
+
+TEST_F(TlsTest, AGreetingComesHoweverItIsCut) {
+  client.says = kSecret;
+  begin();
+  for (int turn = 0; turn < 8; ++turn) {
+    for (const char c : taken_from(*client_session_)) give(*server_session_, {c});
+    give(*client_session_, taken_from(*server_session_));
+  }
+  EXPECT_EQ(server.heard, kSecret) << server_session_->complaint();
+}
+
+// A peer that knows the token, and wants an answer to each of its key updates and reads none.
+TEST_F(TlsTest, KeyUpdatesWaitUntilTheirAnswersAreRead) {
+  begin();
+  const TlsContext context(GuardSide::client, token_);
+  const auto peer = context.open();
+  ::SSL_set_bio(peer.get(), ::BIO_new(::BIO_s_mem()), ::BIO_new(::BIO_s_mem()));
+  const auto said = [&] {
+    std::string bytes(::BIO_ctrl_pending(::SSL_get_wbio(peer.get())), '\0');
+    ::BIO_read(::SSL_get_wbio(peer.get()), bytes.data(), static_cast<int>(bytes.size()));
+    return bytes;
+  };
+  while (::SSL_do_handshake(peer.get()) != 1) {
+    give(*server_session_, said());
+    const std::string answer = taken_from(*server_session_);
+    ASSERT_FALSE(answer.empty());
+    ::BIO_write(::SSL_get_rbio(peer.get()), answer.data(), static_cast<int>(answer.size()));
+  }
+  give(*server_session_, said());
+  ASSERT_EQ(server.opened, 1U);
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_EQ(::SSL_key_update(peer.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+    ASSERT_EQ(::SSL_do_handshake(peer.get()), 1);
+  }
+  const std::string updates = said();
+  const std::size_t taken = server_session_->on_bytes(as_bytes(updates), kNow);
+  EXPECT_LT(taken, updates.size());
+  EXPECT_EQ(server_session_->want(), Want::nothing);
+  Bytes rest = as_bytes(updates).subspan(taken);
+  for (int turn = 0; turn < 10 && !rest.empty(); ++turn) {
+    EXPECT_LT(taken_from(*server_session_).size(), 300U << 10);
+    rest = rest.subspan(server_session_->on_bytes(rest, kNow));
+  }
+  EXPECT_TRUE(rest.empty());
+  EXPECT_FALSE(server_session_->finished()) << server_session_->complaint();
 }
 
 TEST_F(TlsTest, AFailureIsToldOnce) {
