@@ -148,6 +148,10 @@ int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec*
                                                   timeout);
 }
 
+int fsync(int fd) {
+  return joust::test::pass_on<int(int)>(Call::fsync, "fsync", fd);
+}
+
 int pipe2(int* ends, int flags) noexcept {
   return joust::test::pass_on<int(int*, int)>(Call::pipe2, "pipe2", ends, flags);
 }

@@ -22,9 +22,10 @@ enum class Call : std::uint8_t {
   recvfrom,
   sendmmsg,
   recvmmsg,
+  fsync,
   widen_pipe,  // fcntl(F_SETPIPE_SZ); the pipe then has two pages, as beyond fs.pipe-user-pages-soft
 };
-inline constexpr std::size_t kCalls = 14;
+inline constexpr std::size_t kCalls = 15;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
 #include "base/check.hpp"
 #include "store/name.hpp"
 #include "store/openat2.hpp"
+#include "store/quota.hpp"
+#include "store/synced_folders.hpp"
 
 namespace joust {
 namespace {
@@ -26,6 +29,13 @@ bool has_openat2(int directory) {
 }
 
 }  // namespace
+
+int sync_directory(int handle) {
+  const Fd readable(
+      retry_interrupted([&] { return ::openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!readable.is_open()) return errno == EACCES ? 0 : errno;
+  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
+}
 
 Directory::Directory(const std::string& path, Resolution resolution)
     : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open the directory {}", path)),
@@ -75,19 +85,39 @@ std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
 }
 
 // Part by part, so that no link is followed in between.
-int Directory::make_parents(std::string_view name) const {
+int Directory::make_parents(std::string_view name, const ParentRules& rules) const {
   Fd here;
   auto parts = components(name);
   parts.pop_back();
   for (const std::string_view part : parts) {
     const int in = here.is_open() ? here.get() : root_.get();
-    const std::string text(part);
-    if (::mkdirat(in, text.c_str(), 0777) != 0 && errno != EEXIST) return errno;
-    Fd next(retry_interrupted([&] { return ::openat(in, text.c_str(), kHandle); }));
-    if (!next.is_open()) return errno;
-    here = std::move(next);
+    auto next = open_or_make(in, std::string(part), rules);
+    if (!next) return next.error();
+    here = std::move(*next);
   }
   return 0;
+}
+
+std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, const ParentRules& rules) {
+  const auto open = [&] {
+    return Fd(retry_interrupted([&] { return ::openat(in, part.c_str(), kHandle); }));
+  };
+  Fd found = open();
+  const bool is_made = !found.is_open() && errno == ENOENT;
+  if (is_made) {
+    if (rules.pays != nullptr && !rules.pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
+    if (::mkdirat(in, part.c_str(), 0777) != 0) {
+      const int error = errno;
+      if (rules.pays != nullptr) rules.pays->give_back(kEntryBytes);
+      if (error != EEXIST) return std::unexpected(error);
+    }
+    found = open();
+  }
+  if (!found.is_open()) return std::unexpected(errno);
+  if (rules.synced == nullptr || (!is_made && rules.synced->contains(found.get()))) return found;
+  if (const int error = sync_directory(in); error != 0) return std::unexpected(error);
+  rules.synced->add(found.get());
+  return found;
 }
 
 }  // namespace joust

@@ -7,10 +7,13 @@
 
 namespace joust {
 
-std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) const {
+// A directory that is there may have been made a moment ago, for another file.
+std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) {
   auto parent = directory_.open_parent(name);
-  if (parent || parent.error() != ENOENT || !rules.makes_parents) return parent;
-  if (const int error = directory_.make_parents(name); error != 0) return std::unexpected(error);
+  if (!rules.makes_parents || !name.contains('/')) return parent;
+  if (parent ? !rules.synced || synced_.contains(parent->fd.get()) : parent.error() != ENOENT) return parent;
+  const ParentRules how{rules.pays, rules.synced ? &synced_ : nullptr};
+  if (const int error = directory_.make_parents(name, how); error != 0) return std::unexpected(error);
   return directory_.open_parent(name);
 }
 

@@ -6,6 +6,7 @@
 
 #include "store/directory.hpp"
 #include "store/file_tree.hpp"
+#include "store/synced_folders.hpp"
 
 namespace joust {
 
@@ -28,9 +29,10 @@ class DirectoryTree : public FileTree {
                                                       const NewFileRules& rules) override;
 
  private:
-  std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules) const;
+  std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules);
 
   const Directory directory_;
+  SyncedFolders synced_;
   std::mutex publishing_;  // the file replaced must be the one whose size was counted
 };
 

@@ -25,24 +25,16 @@ constexpr std::uint64_t kLargestMapped = 1ULL << 30;
 constexpr std::uint64_t kWorkersPart = 1 << 20;
 constexpr std::uint64_t kMostBehind = 3 << 20;
 
-std::unexpected<FileRefusal> refuse(FileError error, std::string text = {}) {
-  return std::unexpected(FileRefusal{error, std::move(text)});
-}
-
 // True if the file can be filled by a mapping. The file then has its size, but no disk space yet.
 FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
   if (size > kLargestMapped) return false;
   if (retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) != 0)
-    return refuse(error_of(errno));
+    return refused(error_of(errno));
   // Without reserved space a mapping could end the process.
   const int error = reserve(fd, 0, std::min<std::uint64_t>(size, 1));
   if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM) return false;
-  if (error != 0) return refuse(error_of(error));
+  if (error != 0) return refused(error_of(error));
   return true;
-}
-
-std::uint64_t end_of(const std::vector<Milestone>& milestones) {
-  return milestones.empty() ? 0 : milestones.back().end;
 }
 
 // That of an earlier attempt is taken over, because its bytes count in it.
@@ -70,7 +62,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   auto share = share_of(request, needed, rules);
   if (!share) return std::unexpected(share.error());
   if (const Available room = available_space(fd, needed); needed > room.bytes)
-    return refuse(FileError::no_space, shortage(needed, room));
+    return refused(FileError::no_space, shortage(needed, room));
   UploadRules possible = rules;
   if (rules.how == FileWrite::mmap) {
     const auto mapped = may_be_mapped(fd, request.size);
@@ -100,13 +92,6 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       worker_(rules.worker),
       found_(place_->milestones()) {}
 
-// The bytes of a file that stays count in the quota until its name is brought again.
-DiskUpload::~DiskUpload() {
-  if (kept_ == nullptr || !place_->stays()) return;
-  share_->resume({0, end_of(place_->milestones())});
-  kept_->keep(name_, std::move(share_));
-}
-
 bool DiskUpload::same(const UploadRequest& request) const {
   if (request.begun) return request.size == size_ && outlives_;
   return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_ &&
@@ -116,12 +101,13 @@ bool DiskUpload::same(const UploadRequest& request) const {
 FileAnswer<void> DiskUpload::take(ByteRange range) {
   const std::lock_guard lock(mutex_);
   if (range.offset > size_ || range.size > size_ - range.offset)
-    return refuse(FileError::beyond_end, "the range is not in the file");
-  if (over_) return refuse(FileError::overlap, "the upload is complete");
+    return refused(FileError::beyond_end, "the range is not in the file");
+  if (over_) return refused(FileError::overlap, "the upload is complete");
+  if (outlives_ && !recalled_) return refused(FileError::busy, "what is there is still being looked at");
   if (size_ == 0) return {};
-  if (taken_.pieces() >= kMostPieces) return refuse(FileError::busy, "too many loose ranges");
+  if (taken_.pieces() >= kMostPieces) return refused(FileError::busy, "too many loose ranges");
   if (!taken_.insert(range.offset, range.end()))
-    return refuse(FileError::overlap, "some of the range is there already, or it is empty");
+    return refused(FileError::overlap, "some of the range is there already, or it is empty");
   return {};
 }
 
@@ -148,7 +134,7 @@ FileAnswer<void> DiskUpload::make_room(ByteRange part) {
     if (auto room = share_->take(part); !room) return room;
   }
   const int error = file_.make_room(part.offset, part.size);
-  if (error != 0) return refuse(error_of(error), "the disk has no room for what comes");
+  if (error != 0) return refused(error_of(error), "the disk has no room for what comes");
   return {};
 }
 
@@ -190,7 +176,8 @@ void DiskUpload::note_milestone() {
 }
 
 bool DiskUpload::left_to_worker(std::uint64_t stored) {
-  const std::uint64_t behind = stored - std::min(stored, digest_.done());
+  const std::uint64_t there = recalled_bytes_ + stored;
+  const std::uint64_t behind = there - std::min(there, digest_.done());
   if (worker_ == nullptr || behind > kMostBehind) return false;
   if (behind < kWorkersPart || called_.exchange(true)) return true;
   return worker_->take([upload = weak_from_this()] {
@@ -235,58 +222,9 @@ Upload::Recall DiskUpload::recall() {
   stored_.insert(0, recall.verified);
   share_->resume({0, recall.verified});
   recall.discarded = place_->discarded();
-  recall.complete = true;
+  recall.complete = recalled_ = true;
+  recalled_bytes_ = recall.verified;
   return recall;
-}
-
-FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
-  const std::lock_guard lock(mutex_);
-  if (!outlives_) return refuse(FileError::malformed, "the upload was not offered");
-  if (there_ != size_) return refuse(FileError::malformed, "not all of the file has come");
-  if (over_.exchange(true)) return refuse(FileError::malformed, "the upload is sealed already");
-  expected_ = digest;
-  return {};
-}
-
-FileAnswer<Upload::Check> DiskUpload::check() {
-  const std::scoped_lock lock(digesting_, mutex_);
-  const auto through = digest_.advance(file_);
-  if (!through) return refuse(error_of(through.error() == 0 ? EIO : through.error()));
-  if (!*through) return Check{digest_.done()};
-  if (waits_for_disk()) return Check{.checked = size_, .waits = true};
-  return conclude();
-}
-
-// A disk may take a minute for what has come: the worker waits for it, and not all peers of the thread. An
-// error is told once only, so that it is kept.
-bool DiskUpload::waits_for_disk() {
-  if (!synced_ || size_ < kWorkersPart || worker_ == nullptr) return false;
-  if (sync_ == kNotBegun) {
-    sync_ = kRunning;
-    const bool taken = worker_->take([upload = shared_from_this()] {
-      const int fd = upload->file_.number();
-      upload->sync_ = retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
-    });
-    if (!taken) sync_ = 0;
-  }
-  return sync_ == kRunning;
-}
-
-FileAnswer<Upload::Check> DiskUpload::conclude() {
-  const Digest digest = digest_.value();
-  const bool right = !expected_ || *expected_ == digest;
-  if (sync_ > 0) return refuse(error_of(sync_), "the disk did not take what has come");
-  std::expected<ReplacedBytes, int> published;
-  if (right && !rehearsal_) {
-    published = place_->publish(file_.number());
-    if (published) share_->keep(*published);
-  }
-  // Removes an unpublished file, even if others still refer to this upload. One that outlives this and has
-  // the right bytes may get its name at the next attempt.
-  if (!right || published || !outlives_) place_->abandon();
-  if (!right) return refuse(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (!published) return refuse(error_of(published.error()));
-  return Check{size_, digest};
 }
 
 }  // namespace joust

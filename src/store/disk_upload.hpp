@@ -45,6 +45,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   Recall recall() override;
   FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
+  void let_go() override;
   std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
@@ -66,6 +67,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
   bool waits_for_disk();
+  void sync_ended(int error);
   void note_milestone();
 
   const std::string name_;
@@ -82,12 +84,14 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   KeptShares* const kept_;
   TargetFile file_;
   RangeSet taken_;
-  RangeSet stored_;                             // the part of taken_ that is stored
-  std::uint64_t there_ = 0;                     // bytes of finished ranges
-  std::atomic<bool> over_{false};               // complete: being checked, published or refused
-  std::mutex digesting_;                        // locked before mutex_, if both are needed
-  FileDigest digest_;                           // protected by digesting_, except done()
-  std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
+  RangeSet stored_;                               // the part of taken_ that is stored
+  std::uint64_t there_ = 0;                       // bytes of finished ranges
+  bool recalled_ = false;                         // the recall is complete
+  std::atomic<bool> over_{false};                 // complete: being checked, published or refused
+  std::mutex digesting_;                          // locked before mutex_, if both are needed
+  FileDigest digest_;                             // protected by digesting_, except done()
+  std::atomic<std::uint64_t> stored_bytes_{0};    // bytes stored again are counted again
+  std::atomic<std::uint64_t> recalled_bytes_{0};  // those of an earlier attempt, which come before
   DigestWorker* const worker_;
   std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
   // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
@@ -95,6 +99,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const std::vector<Milestone> found_;
   std::size_t right_ = 0;
   std::uint64_t noted_ = 0;
+  bool let_go_ = false;  // protected by mutex_
   static constexpr int kNotBegun = -2, kRunning = -1;
   std::atomic<int> sync_{kNotBegun};  // of the disk, by the worker; then its errno, or 0
 };

@@ -14,6 +14,8 @@
 
 namespace joust {
 
+class Quota;
+
 enum class Existing : unsigned char { keep, replace };
 
 // The size of the file that was replaced; nothing if there was none.
@@ -23,6 +25,7 @@ using ReplacedBytes = std::optional<std::uint64_t>;
 struct NewFileRules {
   Existing existing = Existing::keep;
   bool makes_parents = false;                 // directories on the way that do not exist
+  Quota* pays = nullptr;                      // for those, borrowed; null: they cost nothing
   bool synced = false;                        // the disk has the file before it has the name
   std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
   std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
@@ -43,6 +46,7 @@ class NewFile {
   // EEXIST if an existing file must be kept.
   virtual std::expected<ReplacedBytes, int> publish(int fd) = 0;
   virtual void abandon() = 0;  // removes it now
+  virtual void let_go() = 0;   // as if this object were destroyed: another one may be made for the name
 
   // Of a file with a journal: what an earlier process has noted. Not verified: the file may have changed.
   virtual std::vector<Milestone> milestones() const { return {}; }

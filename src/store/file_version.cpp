@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <limits>
+
 #include "base/check.hpp"
 
 namespace joust {
@@ -31,8 +33,14 @@ timespec changed(const struct stat& facts) {
 }
 #endif
 
+// Beyond the years 1677 and 2262 the nearest that a number can be.
 std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t seconds = time.tv_sec;
+  if (seconds >= kMost / kSecond) return kMost;
+  if (seconds <= -kMost / kSecond) return -kMost;
+  return seconds * kSecond + time.tv_nsec;
 }
 
 }  // namespace

@@ -46,6 +46,10 @@ bool is_whole(Bytes record) {
 
 }  // namespace
 
+std::uint64_t end_of(const std::vector<Milestone>& milestones) {
+  return milestones.empty() ? 0 : milestones.back().end;
+}
+
 std::vector<std::byte> encode(const SourceIdentity& source) {
   return Record()
       .bytes(as_bytes(kMagic))

@@ -28,6 +28,8 @@ struct Milestone {
   bool operator==(const Milestone&) const = default;
 };
 
+std::uint64_t end_of(const std::vector<Milestone>& milestones);  // of the last one; 0 if there is none
+
 struct Journal {
   SourceIdentity source{};
   std::vector<Milestone> milestones{};  // by increasing ends, none beyond the source's

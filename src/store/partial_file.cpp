@@ -17,6 +17,7 @@ namespace joust {
 namespace {
 
 constexpr int kReopened = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+constexpr mode_t kOwners = 0600;
 constexpr std::size_t kLongestJournal = kJournalHeadBytes + kMostMilestones * kMilestoneBytes;
 
 // A name may be as long as a name can be: its digest takes its place.
@@ -55,24 +56,34 @@ bool write_all(int fd, std::uint64_t offset, Bytes bytes) {
   return true;
 }
 
+// Returns the errno, or 0: EBUSY if another process receives the file.
+int lock(int fd) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+  return errno == EWOULDBLOCK ? EBUSY : errno;
+}
+
 bool truncate_to(int fd, std::uint64_t size) {
   return retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) == 0;
 }
 
-std::uint64_t end_of(const std::vector<Milestone>& milestones) {
-  return milestones.empty() ? 0 : milestones.back().end;
-}
-
 }  // namespace
 
-// What is beyond the last milestone would have to come again in any case.
 PartialFile::~PartialFile() {
-  if (PartialFile::stays()) {
+  PartialFile::let_go();
+}
+
+// What is beyond the last milestone would have to come again in any case. A file that somebody has given
+// another name, or a rename that has happened although it has failed, is left as it is.
+void PartialFile::let_go() {
+  if (!stays()) {
+    abandon();
+  } else if (is_named(lock_.get(), temporary())) {
     truncate_to(lock_.get(), end_of(milestones_));
-    leave();
   } else {
-    PartialFile::abandon();
+    remove_journal();
   }
+  leave();
+  if (lock_.is_open()) ::flock(lock_.get(), LOCK_UN);  // others may still have the descriptor
 }
 
 int PartialFile::create() {
@@ -89,20 +100,38 @@ int PartialFile::create() {
 int PartialFile::open_locked() {
   const std::string name = name_for("partial-", last_part());
   for (int attempt = 0; attempt < 8; ++attempt) {
-    if (const int error = open_as(name, kReopened | O_CREAT); error != 0) return error;
+    int error = open_as(name, kReopened | O_CREAT);
+    if (error == EACCES && (error = make_writable(name)) == 0) continue;
+    if (error != 0) return error;
     leave();  // until it is known to be ours
-    if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? EBUSY : errno;
-    struct stat held {
-    }, named{};
+    if (error = lock(fd_.get()); error != 0) return error;
+    struct stat held {};
     if (::fstat(fd_.get(), &held) != 0) return errno;
     if (held.st_nlink == 0) continue;
-    if (!is_own(held)) return EACCES;
-    if (::fstatat(folder(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_ino != held.st_ino)
+    // A process that was killed between linkat() and unlinkat() leaves two names.
+    if (held.st_nlink == 2 && is_named(fd_.get(), last_part()) && is_named(fd_.get(), name)) {
+      ::unlinkat(folder(), name.c_str(), 0);
       continue;
+    }
+    if (!is_own(held)) return EACCES;
+    if (!is_named(fd_.get(), name)) continue;
     lock_ = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
     return lock_.is_open() ? take(name) : errno;
   }
   return EBUSY;
+}
+
+// A process that was killed between the mode of a read-only source and the final name leaves such a file. One
+// that is locked has its name soon. Returns the errno, or 0.
+int PartialFile::make_writable(const std::string& name) const {
+  const Fd found(retry_interrupted(
+      [&] { return ::openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
+  if (!found.is_open()) return errno;
+  if (const int error = lock(found.get()); error != 0) return error;
+  struct stat facts {};
+  if (::fstat(found.get(), &facts) != 0) return errno;
+  if (!is_own(facts) || (facts.st_mode & kOwners) == kOwners) return EACCES;
+  return ::fchmod(found.get(), kOwners) == 0 ? 0 : errno;
 }
 
 int PartialFile::open_journal() {
@@ -139,7 +168,8 @@ int PartialFile::truncate_journal() {
 // With its first milestone: most files are complete before there is one.
 bool PartialFile::begin_journal() {
   constexpr int kFresh = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  journal_ = Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kFresh, 0666); }));
+  journal_ =
+      Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kFresh, kOwners); }));
   journal_end_ = kJournalHeadBytes;
   return journal_.is_open() && write_all(journal_.get(), 0, encode(*rules().source));
 }
@@ -153,17 +183,17 @@ void PartialFile::keep_milestones(std::size_t count) {
 
 // A record that is written in part has a wrong checksum, and the next one takes its place.
 void PartialFile::note(const Milestone& milestone) {
-  if (milestone.end <= end_of(milestones_) || milestones_.size() >= kMostMilestones) return;
+  if (!is_open() || milestone.end <= end_of(milestones_) || milestones_.size() >= kMostMilestones) return;
   if (!journal_.is_open() && !begin_journal()) return;
   if (!write_all(journal_.get(), journal_end_, encode(milestone))) return;
   journal_end_ += kMilestoneBytes;
   milestones_.push_back(milestone);
 }
 
-// The journal goes last. Where the process ends before that, the next one finds it without its file.
+// A file that has no name yet has its final mode already, and is to be opened again.
 std::expected<ReplacedBytes, int> PartialFile::publish(int fd) {
   const auto replaced = TemporaryFile::publish(fd);
-  if (!is_open()) remove_journal();
+  if (is_open()) ::fchmod(fd, kOwners);
   return replaced;
 }
 
@@ -172,8 +202,17 @@ void PartialFile::abandon() {
   TemporaryFile::abandon();
 }
 
+// The temporary name is free from then on, so that the next sender may make a journal of that name.
 void PartialFile::remove_journal() {
-  ::unlinkat(folder(), journal_name_.c_str(), 0);
+  if (journal_.is_open() && is_named(journal_.get(), journal_name_))
+    ::unlinkat(folder(), journal_name_.c_str(), 0);
+}
+
+bool PartialFile::is_named(int fd, const std::string& name) const {
+  struct stat held {
+  }, named{};
+  return ::fstat(fd, &held) == 0 && ::fstatat(folder(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         named.st_dev == held.st_dev && named.st_ino == held.st_ino;
 }
 
 }  // namespace joust

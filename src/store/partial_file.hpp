@@ -21,6 +21,7 @@ class PartialFile : public TemporaryFile {
   int create() override;
   std::expected<ReplacedBytes, int> publish(int fd) override;
   void abandon() override;
+  void let_go() override;
 
   std::vector<Milestone> milestones() const override { return milestones_; }
   std::uint64_t discarded() const override { return discarded_; }
@@ -35,6 +36,9 @@ class PartialFile : public TemporaryFile {
   int truncate_journal();
   bool begin_journal();
   void remove_journal();
+  void named() override { remove_journal(); }
+  int make_writable(const std::string& name) const;
+  bool is_named(int fd, const std::string& name) const;  // the name still is that of the open file
 
   Fd lock_;     // a duplicate of the file's descriptor, which may be moved away
   Fd journal_;  // closed: there is none

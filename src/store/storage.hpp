@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/digest.hpp"
 #include "joust/file.hpp"
@@ -50,6 +51,10 @@ struct FileRefusal {
 
 template <typename T>
 using FileAnswer = std::expected<T, FileRefusal>;
+
+inline std::unexpected<FileRefusal> refused(FileError error, std::string text = {}) {
+  return std::unexpected(FileRefusal{error, std::move(text)});
+}
 
 // The identity of a file's bytes: they may have changed if any field has.
 struct FileVersion {
@@ -121,7 +126,7 @@ class Upload {
     std::uint64_t discarded = 0;  // bytes that were of another source, or damaged
     bool complete = false;        // nothing more is looked at
   };
-  // Verifies one slice of it. The caller calls it until it is complete, before any range is taken.
+  // Verifies one slice of it. The caller calls it until it is complete; no range can be taken before.
   virtual Recall recall() = 0;
   // No range follows. Fails if one is missing; otherwise the caller must call check() until it is complete.
   // The digest, if any, is the one expected of the whole file.
@@ -134,6 +139,9 @@ class Upload {
   };
   // Digests one slice, so that other work gets its turn, and publishes the file at the end.
   virtual FileAnswer<Check> check() = 0;
+  // Nobody will call check() any more, as if the last reference were dropped: the name is free for another
+  // one.
+  virtual void let_go() {}
   virtual std::uint64_t left_to_check() const = 0;  // bytes that check() still has to read
   virtual bool over() const = 0;                    // all ranges have been stored: none can be added
   virtual std::uint64_t received() const = 0;       // bytes so far, repeated ones included

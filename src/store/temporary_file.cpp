@@ -30,7 +30,7 @@ timespec time_of(std::int64_t since_1970_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::int64_t part = (since_1970_ns % kSecond + kSecond) % kSecond;
   timespec time{};
-  time.tv_sec = static_cast<time_t>((since_1970_ns - part) / kSecond);
+  time.tv_sec = static_cast<time_t>(since_1970_ns / kSecond - (since_1970_ns % kSecond < 0 ? 1 : 0));
   time.tv_nsec = static_cast<long>(part);
   return time;
 }
@@ -60,7 +60,8 @@ int TemporaryFile::may_be_made() const {
 }
 
 int TemporaryFile::open_as(std::string temporary, int flags) {
-  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, 0666); }));
+  const mode_t mode = rules_.mode ? 0600 : 0666;  // nobody else's before it has the mode of its source
+  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, mode); }));
   return fd_.is_open() ? take(std::move(temporary)) : errno;
 }
 
@@ -94,6 +95,12 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd) {
   if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
   if (const int error = finish(fd); error != 0) return std::unexpected(error);
+  // The kernel tells such an error once and then takes the pages for written: a later attempt would read from
+  // memory what the disk does not have.
+  if (const int error = sync(fd); error != 0) {
+    abandon();
+    return std::unexpected(error);
+  }
   ReplacedBytes replaced;
   {
     const std::lock_guard lock(publishing_);
@@ -103,8 +110,9 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd) {
     replaced = *before;
   }
   temporary_.clear();
+  named();
   if (rules_.synced)
-    if (const int error = sync_directory(); error != 0) return std::unexpected(error);
+    if (const int error = sync_directory(folder()); error != 0) return std::unexpected(error);
   return replaced;
 }
 
@@ -117,8 +125,12 @@ int TemporaryFile::finish(int fd) const {
     const std::array times{now, time_of(*rules_.modified_ns)};
     if (::futimens(fd, times.data()) != 0) return errno;
   }
-  if (rules_.synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) return errno;
   return 0;
+}
+
+int TemporaryFile::sync(int fd) const {
+  if (!rules_.synced) return 0;
+  return retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
 int TemporaryFile::rename_into_place() const {
@@ -132,15 +144,6 @@ int TemporaryFile::rename_into_place() const {
   if (::linkat(in, from, in, to, 0) != 0) return errno;
   ::unlinkat(in, from, 0);
   return 0;
-}
-
-// The handle of the directory can do nothing. A directory that may be written to but not read cannot be
-// synced: its names then are as durable as the file system makes them by itself.
-int TemporaryFile::sync_directory() const {
-  const Fd readable(
-      retry_interrupted([&] { return ::openat(folder(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!readable.is_open()) return errno == EACCES ? 0 : errno;
-  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
 }
 
 }  // namespace joust

@@ -21,9 +21,11 @@ class TemporaryFile : public NewFile {
 
   virtual int create();  // returns the errno, or 0
 
-  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
+  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside. A file that the
+  // disk did not take is abandoned.
   std::expected<ReplacedBytes, int> publish(int fd) override;
   void abandon() override;
+  void let_go() override { abandon(); }
 
  protected:
   int folder() const { return parent_.fd.get(); }
@@ -33,13 +35,15 @@ class TemporaryFile : public NewFile {
   int open_as(std::string temporary, int flags);  // returns the errno, or 0
   int take(std::string temporary);                // the open file has this name; returns 0
   int may_be_made() const;                        // likewise
-  void leave() { temporary_.clear(); }            // the file stays under its temporary name
+  const std::string& temporary() const { return temporary_; }
+  void leave() { temporary_.clear(); }  // the file stays under its temporary name
 
  private:
+  virtual void named() {}  // it has its final name now
   std::expected<ReplacedBytes, int> in_its_place() const;
   int finish(int fd) const;
+  int sync(int fd) const;
   int rename_into_place() const;
-  int sync_directory() const;
 
   const Directory& directory_;
   std::mutex& publishing_;

@@ -97,11 +97,12 @@ FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
 
 // A rehearsal is discarded, so an existing file does not matter. A sender that says what it wants replaces a
 // file only if it wants that too.
-NewFileRules TreeStorage::rules_for(const UploadRequest& request) const {
+NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   if (!request.wishes) return {.existing = request.rehearsal ? Existing::replace : rules_.existing};
   const FileWishes& wishes = *request.wishes;
   NewFileRules rules{.existing = wishes.overwrites ? rules_.existing : Existing::keep,
                      .makes_parents = wishes.makes_parents,
+                     .pays = &quota_,
                      .synced = wishes.synced,
                      .modified_ns = wishes.modified_ns,
                      .mode = wishes.mode};

@@ -53,7 +53,7 @@ class TreeStorage : public Storage {
   FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
   FileAnswer<void> find_slot(PeerAddress peer);
-  NewFileRules rules_for(const UploadRequest& request) const;
+  NewFileRules rules_for(const UploadRequest& request);
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;

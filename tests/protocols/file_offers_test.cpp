@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Whole files with their time and mode, and files that are offered first.
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -50,6 +51,44 @@ TEST_F(FileOffers, StoresAFileWithItsTimeAndMode) {
   const auto told = std::get<Facts>(ask(wire({1, Query{"new", false}})).messages.at(0).body);
   EXPECT_EQ(told.mode, 0604U);
   EXPECT_EQ(told.modified_ns, -1'500'000'000);
+}
+
+TEST_F(FileOffers, TakesAnyTimeThatCanBeSent) {
+  for (const std::int64_t time_ns : {INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
+    const std::string name = "at" + std::to_string(time_ns);
+    ask(whole(name, "x", {.modified_ns = time_ns}));
+    struct stat facts {};
+    ASSERT_EQ(::stat(path(name).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mtim.tv_sec < 0, time_ns < 0) << "as near as the file system can";
+  }
+}
+
+TEST_F(FileOffers, TellsATimeBeyondAllThatCanBeSent) {
+  const std::array<timespec, 2> times{{{12'000'000'000, 0}, {12'000'000'000, 0}}};  // 2350
+  ASSERT_EQ(::utimensat(AT_FDCWD, path("old").c_str(), times.data(), 0), 0);
+  EXPECT_GT(std::get<Facts>(ask(wire({1, Query{"old", false}})).messages.at(0).body).modified_ns, 0);
+}
+
+// A connection that is lost while its file is checked. Others, which have brought ranges, hold it too.
+TEST_F(FileOffers, FreesTheFileOfALostConnectionThatHasSealedIt) {
+  const std::string text(8 << 20, 'x');
+  const Time now{std::chrono::hours(1)};
+  ServerSession first(server());
+  auto second = std::make_unique<ServerSession>(server());
+  const auto say = [now](ServerSession& session, const std::string& bytes) {
+    EXPECT_EQ(deliver(as_bytes(bytes), session, now), bytes.size());
+  };
+  say(*second, offer("new", text, {.outlives = true}));
+  say(first, range("new", text, {1 << 20, 3 << 20}, 1));
+  say(first, range("new", text, {4 << 20, 4 << 20}, 2));
+  say(*second, range("new", text, {0, 1 << 20}, 2));
+  digests_ = 4;  // no turn is free for the check
+  say(*second, seal("new", text, text));
+  EXPECT_FALSE(fs::exists(path("new")));
+  second.reset();
+  digests_ = 0;
+  const Message answer = ask(wire({1, Offer{text.size(), 10, {.outlives = true}, "new"}})).messages.at(0);
+  EXPECT_TRUE(std::holds_alternative<Offered>(answer.body)) << describe(answer);
 }
 
 // No rights come with a file.

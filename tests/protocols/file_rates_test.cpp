@@ -105,6 +105,24 @@ TEST_F(FileRates, AnUploadOfManyEmptyFramesIsEnded) {
   EXPECT_TRUE(has_room());
 }
 
+// One connection has brought a range and rests, another one has brought the rest and sealed.
+TEST_F(FileRates, AConnectionIsNotToBlameForAnUploadThatIsComplete) {
+  const std::string text(2000, 't');
+  const auto range = [&](std::uint32_t request, std::uint64_t offset) {
+    return wire({request, UploadRange{2000, {offset, 1000}, 9, std::nullopt, false, "new", true}}) +
+           data(text.substr(0, 1000), request) + end(1000, request);
+  };
+  TimedPeer first(server()), second(server());
+  second.say(wire({1, Offer{2000, 9, {.outlives = true}, "new"}}));
+  first.say(range(1, 0));
+  second.say(range(2, 1000) + wire({3, Seal{2000, 9, joust::test::digest_of(text), "new"}}));
+  EXPECT_EQ(joust::test::text_of(path("new")), text);
+  first.read_all();
+  first.pass(seconds(200));
+  EXPECT_FALSE(first.ended()) << first.session().complaint();
+  EXPECT_EQ(server().too_slow, 0U);
+}
+
 TEST_F(FileRates, ASlowLineIsFastEnough) {
   const std::string text(100'000, 't');
   TimedPeer peer(server());

@@ -18,6 +18,7 @@ void ServerSession::watch_rates(Time now) {
 // The rate of an upload is that of all its connections together: one of them may have sent its range, and
 // wait for the others.
 void ServerSession::check_rates(Time now) {
+  forget_complete_uploads();  // another connection may have sealed one since: it grows no more
   if (outgoing_rate_.missed(now)) {
     gives_up_ = true;
     return end_slow_peer("an answer is read " + outgoing_rate_.complaint());

@@ -29,6 +29,8 @@ ServerSession::~ServerSession() {
   end_turn();
   if (state_ != State::idle && state_ != State::discarding) ++server_.abandoned;
   if (state_ == State::receiving) upload_->give_back(range_);
+  // Other connections may still refer to it, and none of them checks it.
+  if (state_ == State::checking) upload_->let_go();
 }
 
 Want ServerSession::want() const {

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+//
+// Uploads that outlive an interruption, where the disk or the machine fails, or another process is in the
+// way.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "failing_calls.hpp"
+#include "store/partial_fixture.hpp"
+
+namespace joust {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Call;
+using test::check;
+using test::digest_of;
+using test::Failing;
+using test::text_of;
+
+class PartialFaults : public test::PartialUploadTest {
+ protected:
+  UploadRequest synced() const {
+    UploadRequest request = this->request();
+    request.wishes->synced = true;
+    return request;
+  }
+  std::string hidden_path(std::string_view kind) const {
+    for (const auto& [name, text] : hidden())
+      if (name.starts_with(kind)) return path(name);
+    return {};
+  }
+  static unsigned mode_of(const std::string& path) {
+    struct stat facts {};
+    EXPECT_EQ(::stat(path.c_str(), &facts), 0) << path;
+    return facts.st_mode & 07777;
+  }
+};
+
+// While this lives the process is one without the rights of the superuser, if it has them.
+class AsNobody {
+ public:
+  AsNobody() { EXPECT_TRUE(before_ != 0 || ::seteuid(65534) == 0); }
+  ~AsNobody() { EXPECT_TRUE(before_ != 0 || ::seteuid(0) == 0); }
+
+ private:
+  const uid_t before_ = ::geteuid();
+};
+
+// The first call is the worker's, the second one that before the final name.
+TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWith) {
+  for (const std::uint64_t passed : {0U, 1U}) {
+    auto upload = storage().upload(synced()).value();
+    recall(*upload);
+    bring(*upload, 0, text_.size());
+    EXPECT_EQ(hidden().size(), 2U);
+    const Failing failing(Call::fsync, EIO, 1, passed);
+    EXPECT_EQ(seal(*upload).error().error, FileError::input_output);
+    EXPECT_EQ(failing.failed(), 1U);
+    upload.reset();
+    EXPECT_TRUE(hidden().empty());
+    EXPECT_FALSE(fs::exists(path("new")));
+    auto again = storage().upload(synced()).value();
+    EXPECT_EQ(recall(*again).verified, 0U) << "the same command starts over";
+  }
+}
+
+// The connection is lost while the worker waits for the disk: it alone is told.
+TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
+  for (const bool others_hold_it : {false, true}) {
+    auto upload = storage().upload(synced()).value();
+    recall(*upload);
+    bring(*upload, 0, text_.size());
+    const Failing failing(Call::fsync, EIO, 1);
+    ASSERT_TRUE(upload->seal(digest_of(text_)));
+    static_cast<void>(upload->check());
+    upload->let_go();
+    if (!others_hold_it) upload.reset();
+    for (int turn = 0; turn < 1000 && !hidden().empty(); ++turn)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(hidden().empty());
+  }
+}
+
+TEST_F(PartialFaults, NoRangeIsTakenBeforeTheRecallIsComplete) {
+  put_back(killed_after(6 * kMiB));
+  auto upload = begin();
+  EXPECT_FALSE(upload->recall().complete);
+  EXPECT_EQ(upload->take({0, kMiB}).error().error, FileError::busy);
+  EXPECT_EQ(upload->seal(digest_of(text_)).error().error, FileError::malformed);
+  const auto recalled = recall(*upload);
+  EXPECT_GE(recalled.verified, 5 * kMiB);
+  EXPECT_EQ(upload->take({0, kMiB}).error().error, FileError::overlap);
+  bring(*upload, recalled.verified, text_.size());
+  EXPECT_TRUE(seal(*upload));
+  EXPECT_EQ(text_of(path("new")), text_);
+}
+
+TEST_F(PartialFaults, NobodyElseReadsWhatIsUnderWay) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 4 * kMiB);
+  for (int interrupted = 0; interrupted < 2; ++interrupted) {
+    EXPECT_EQ(hidden().size(), 2U);
+    for (const auto& [name, text] : hidden()) EXPECT_EQ(mode_of(path(name)), 0600U) << name;
+    upload.reset();
+  }
+  UploadRequest whole = request(2);
+  whole.name = "whole";
+  whole.wishes->outlives = false;
+  upload = storage().upload(whole).value();
+  EXPECT_EQ(hidden().size(), 3U);
+  for (const auto& [name, text] : hidden()) EXPECT_EQ(mode_of(path(name)), 0600U) << name;
+}
+
+TEST_F(PartialFaults, AReadOnlyFileWhoseNameWasTakenIsOpenedAgain) {
+  UploadRequest read_only = request();
+  read_only.wishes->mode = 0444;
+  auto upload = storage().upload(read_only).value();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  std::ofstream(path("new")) << "in the way";
+  EXPECT_EQ(seal(*upload).error().error, FileError::exists);
+  upload.reset();
+  fs::remove(path("new"));
+  EXPECT_EQ(mode_of(hidden_path(kPartial)), 0600U);
+  EXPECT_GE(goes_on(text_.size()), 5 * kMiB);
+}
+
+// Killed between the mode and the name.
+TEST_F(PartialFaults, AReadOnlyFileOfAKilledProcessIsOpenedAgain) {
+  const auto left = killed_after(6 * kMiB);
+  for (const std::string& folder : {folder_.path(), path(".")}) fs::permissions(folder, fs::perms::all);
+  const AsNobody nobody;
+  put_back(left);
+  const std::string partial = hidden_path(kPartial);
+  fs::permissions(partial, fs::perms(0444));
+  {
+    const Fd finisher(::open(partial.c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(::flock(finisher.get(), LOCK_EX | LOCK_NB), 0);
+    EXPECT_EQ(storage().upload(request()).error().error, FileError::busy) << "it has its name soon";
+    EXPECT_EQ(mode_of(partial), 0444U);
+  }
+  EXPECT_GE(goes_on(6 * kMiB), 5 * kMiB);
+}
+
+// The temporary name is free as soon as the final one is taken.
+TEST_F(PartialFaults, TheJournalOfTheNextSenderStays) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  const std::string journal = hidden_path(kJournal);
+  fs::remove(journal);
+  std::ofstream(journal) << "the next one's";
+  EXPECT_TRUE(seal(*upload));
+  EXPECT_EQ(text_of(journal), "the next one's");
+}
+
+TEST_F(PartialFaults, AFileThatHasAnotherNameLosesNothing) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 4 * kMiB + 12345);
+  fs::rename(hidden_path(kPartial), path("kept"));
+  upload.reset();
+  EXPECT_EQ(fs::file_size(path("kept")), 4 * kMiB + 12345);
+  EXPECT_TRUE(hidden().empty()) << "a journal without its file";
+}
+
+// As a kill between linkat() and unlinkat() leaves it.
+TEST_F(PartialFaults, ASecondNameOfThePublishedFileIsNoObstacle) {
+  storage({.existing = Existing::replace});
+  const auto left = killed_after(4 * kMiB);
+  storage({.existing = Existing::replace});
+  put_back(left);
+  fs::create_hard_link(hidden_path(kPartial), path("new"));
+  UploadRequest again = request();
+  again.wishes->overwrites = true;
+  auto upload = storage().upload(again);
+  ASSERT_TRUE(upload) << upload.error().text;
+  EXPECT_EQ(fs::file_size(path("new")), 4 * kMiB) << "the published one";
+  recall(**upload);
+  bring(**upload, 0, text_.size());
+  EXPECT_TRUE(seal(**upload));
+  EXPECT_EQ(text_of(path("new")), text_);
+}
+
+// Other connections still have references to it.
+TEST_F(PartialFaults, WhatNobodyChecksAnyMoreIsFreeForTheNext) {
+  const std::uint64_t limit = 16 * kMiB;
+  storage({.most_stored = limit});
+  const auto first = begin(1);
+  recall(*first);
+  bring(*first, 0, text_.size());
+  ASSERT_TRUE(first->seal(digest_of(text_)));
+  EXPECT_EQ(storage().upload(request(2)).error().error, FileError::busy);
+  first->let_go();
+  EXPECT_GE(goes_on(text_.size(), 2), 5 * kMiB);
+  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes) << "it counts once";
+}
+
+// Without bytes in memory, as after splice(2).
+TEST_F(PartialFaults, TheWorkerGoesOnBehindWhatWasThere) {
+  put_back(killed_after(3 * kMiB));
+  auto upload = begin();
+  const std::uint64_t from = recall(*upload).verified;
+  ASSERT_GE(from, 2 * kMiB);
+  const ByteRange rest{from, text_.size() - from};
+  ASSERT_TRUE(upload->take(rest));
+  for (std::uint64_t at = from; at < text_.size(); at += kMiB)
+    test::store(*upload, text_, {at, std::min(kMiB, text_.size() - at)}, false);
+  upload->finish(rest);
+  for (int turn = 0; turn < 1000 && upload->left_to_check() > kMiB; ++turn)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_LE(upload->left_to_check(), kMiB);
+  upload.reset();
+  EXPECT_GT(fs::file_size(hidden_path(kPartial)), from) << "what is new stays";
+}
+
+class Folders : public PartialFaults {
+ protected:
+  UploadRequest deep(std::string_view name) const {
+    UploadRequest request = synced();
+    request.name = name;
+    request.size = 0;
+    request.wishes->makes_parents = true;
+    return request;
+  }
+  FileError error_of(std::string_view name) {
+    const auto upload = storage().upload(deep(name));
+    return upload ? FileError::none : upload.error().error;
+  }
+  FileError without_sync(std::string_view name, std::uint64_t passed) {
+    const Failing failing(Call::fsync, EIO, 1, passed);
+    return error_of(name);
+  }
+};
+
+TEST_F(Folders, CountInTheQuotaForGood) {
+  storage({.most_stored = 3 * kEntryBytes + 100});
+  EXPECT_EQ(error_of("a/new"), FileError::none);
+  EXPECT_EQ(storage().quota().left(), 2 * kEntryBytes + 100) << "the upload was given up, its folder stays";
+  EXPECT_EQ(error_of("a/b/c/d/e/new"), FileError::no_space);
+  EXPECT_TRUE(fs::exists(path("a/b/c")));
+  EXPECT_FALSE(fs::exists(path("a/b/c/d")));
+  EXPECT_EQ(storage().quota().left(), 100U);
+}
+
+// First the root's names, which have "a" now, and then those of "a".
+TEST_F(Folders, HaveTheirNamesOnTheDiskBeforeTheirFiles) {
+  EXPECT_EQ(without_sync("a/b/new", 0), FileError::input_output);
+  EXPECT_EQ(without_sync("a/b/new", 0), FileError::input_output)
+      << "it is there now, and not known to be safe";
+  EXPECT_EQ(without_sync("a/b/new", 1), FileError::input_output);
+  EXPECT_EQ(error_of("a/b/new"), FileError::none);
+  EXPECT_EQ(without_sync("a/b/other", 0), FileError::none) << "once is enough";
+  EXPECT_EQ(without_sync("sub/new", 0), FileError::input_output) << "somebody else has made it";
+}
+
+}  // namespace
+}  // namespace joust
