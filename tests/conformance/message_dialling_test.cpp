@@ -159,8 +159,9 @@ TEST_P(MessageDialling, HearsThatNobodyListens) {
   dialling.run().wait();
   EXPECT_EQ(asking.not_let_in, 2U);
   EXPECT_EQ(asking.refused_with, ECONNREFUSED);
-  if (GetParam().engine->transport == Transport::datagram)
+  if (GetParam().engine->transport == Transport::datagram) {
     EXPECT_GE(dialling.tally().datagrams().unreachable, 2U);
+  }
 }
 
 TEST_P(MessageDialling, TriesTheNextAddress) {
