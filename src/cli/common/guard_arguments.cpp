@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "base/check.hpp"
@@ -42,13 +43,18 @@ std::string text_of_file(const std::string& path) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
+// A compiler may leave out a memset() of bytes that nothing reads afterwards, but no volatile write.
+void wipe(std::span<char> bytes) {
+  for (volatile char& byte : bytes) byte = 0;
+}
+
 // The system shows what a program was started with (/proc/PID/environ) as it is in its memory by now, so the
 // bytes go too.
 std::string taken_variable() {
   char* const variable = std::getenv(kVariable);
   if (variable == nullptr) return {};
   std::string text = variable;
-  ::explicit_bzero(variable, text.size());
+  wipe({variable, text.size()});
   ::unsetenv(kVariable);
   return text;
 }
@@ -82,7 +88,7 @@ void GuardArguments::complete() {
   if (const std::string reason = no_guards(); !reason.empty()) throw UsageError("a token: " + reason);
   try {
     token_.emplace(file_.empty() ? from_variable : text_of_file(file_));
-    ::explicit_bzero(from_variable.data(), from_variable.size());
+    wipe(from_variable);
   } catch (const WeakToken& weak) {
     throw UsageError(fmt::format("{}: {}", file_.empty() ? kVariable : "--token-file " + file_, weak.what()));
   }
