@@ -11,23 +11,26 @@ constexpr std::byte kClientHello{1};
 
 }  // namespace
 
-bool HelloGate::allows(Bytes chunk) {
-  while (!chunk.empty() && !refused_) {
-    std::size_t taken = std::min(left_, chunk.size());
-    left_ -= taken;
-    if (taken == 0) {
-      taken = 1;
-      head_[size_++] = chunk.front();
-      if (size_ == head_needed()) {
-        refused_ = !is_allowed();
-        left_ = refused_ ? 0 : record() - (size_ - kRecordHead);
-        size_ = 0;
-        greeted_ = true;
-      }
+// A head lacks its last byte until it is found good: so far it announces nothing.
+std::size_t HelloGate::allowed(Bytes chunk) {
+  std::size_t at = 0;
+  while (at < chunk.size() && !refused_) {
+    if (const std::size_t rest = std::min(left_, chunk.size() - at); rest > 0) {
+      left_ -= rest;
+      at += rest;
+      continue;
     }
-    chunk = chunk.subspan(taken);
+    head_[size_++] = chunk[at];
+    if (size_ == head_needed()) {
+      refused_ = !is_allowed();
+      if (refused_) break;
+      left_ = record() - (size_ - kRecordHead);
+      size_ = 0;
+      greeted_ = true;
+    }
+    ++at;
   }
-  return !refused_;
+  return at;
 }
 
 std::size_t HelloGate::head_needed() const {

@@ -15,8 +15,9 @@ class HelloGate {
  public:
   static constexpr std::size_t kLargestHello = 4 << 10;  // bytes, behind the head of the message
 
-  // False, from then on: what came is no handshake of ours, and nothing more may be passed on.
-  bool allows(Bytes chunk);
+  // How many of these bytes may be passed on. Fewer than all: what comes behind them is no handshake of ours,
+  // and nothing more may be passed on, from then on.
+  std::size_t allowed(Bytes chunk);
 
  private:
   static constexpr std::size_t kRecordHead = 5, kMessageHead = 4;

@@ -84,13 +84,17 @@ TlsSession::TlsSession(const TlsContext& context, Service& service, const Openin
 TlsSession::~TlsSession() = default;
 
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
-  if (!is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1 && !gate_.allows(chunk)) {
+  const bool is_stranger = !is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1;
+  const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
+  in_ = chunk.first(allowed);
+  proceed(now);
+  if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
+    in_ = chunk.subspan(allowed - in_.size());
+    proceed(now);
+  } else if (allowed < chunk.size() && !over()) {
     out_.append(kUnexpected);
     fail("TLS: the handshake failed: what came is no greeting of this program", now);
-    return chunk.size();
   }
-  in_ = chunk;
-  proceed(now);
   const Bytes left = std::exchange(in_, {});
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }

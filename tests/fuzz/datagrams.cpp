@@ -55,7 +55,9 @@ std::string datagrams(Bytes input) {
   std::size_t heard = 0;
   const Limits limits;
   Tally tally;
-  MessageConnection connection(std::make_unique<Counting>(heard), {.token = 1}, limits, tally, Time{});
+  MessageLink link{.token = 1};
+  link.delivery.lossy = true;  // or a number beyond the first would end the connection
+  MessageConnection connection(std::make_unique<Counting>(heard), link, limits, tally, Time{});
   connection.received(*datagram, Time{});
   connection.received(*datagram, Time{});
   const bool data = datagram->head.kind == DatagramKind::data;

@@ -163,7 +163,8 @@ TEST_F(TlsTest, AnotherGreetingMayNotBeLongEither) {
   give(*server_session_, taken_from(*client_session_));
   EXPECT_FALSE(server_session_->finished());
   give(*server_session_, std::string("\x16\x03\x03\x00\x04\x01\x02\x01\x44", 9));
-  EXPECT_NE(server.failure.find("no greeting of this program"), std::string::npos) << server.failure;
+  EXPECT_TRUE(server_session_->finished());
+  EXPECT_EQ(server.not_opened, 1U);
 }
 
 TEST_F(TlsTest, AGreetingComesHoweverItIsCut) {
