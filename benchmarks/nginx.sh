@@ -1,12 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# nginx.sh PORT: nginx with one worker, which answers / with the text that `joust serve -p http` answers with.
-# Everything it needs is in a folder of its own, which is removed when it ends.
+# nginx.sh PORT [ROOT]: nginx with one worker, which answers / with the text that `joust serve -p http` answers
+# with, or serves the files of ROOT. Everything it needs is in a folder of its own, which is removed when it ends.
 set -eu
+location='location = / { return 200 "Hello, World!"; }'
+if [ $# -gt 1 ]; then location="location / { root $2; }"; fi
+# The workers of root would be nobody, who may not read the folders of a race.
+user=''
+if [ "$(id -u)" = 0 ]; then user='user root;'; fi
 PATH="$PATH:/usr/local/sbin:/usr/sbin"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cat >"$folder/nginx.conf" <<END
+$user
 daemon off;
 worker_processes 1;
 pid $folder/nginx.pid;
@@ -27,7 +33,7 @@ http {
   scgi_temp_path $folder/scgi;
   server {
     listen 127.0.0.1:$1 backlog=4096;
-    location = / { return 200 "Hello, World!"; }
+    $location
   }
 }
 END

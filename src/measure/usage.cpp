@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 #include <algorithm>
 #include <filesystem>
@@ -23,6 +27,11 @@ namespace {
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+Usage usage_from(const rusage& used) {
+  return {seconds(used.ru_utime), seconds(used.ru_stime), static_cast<std::uint64_t>(used.ru_nvcsw),
+          static_cast<std::uint64_t>(used.ru_nivcsw), 0};
 }
 
 std::uint64_t peak_memory_of(const std::string& process) {
@@ -146,9 +155,7 @@ Usage own_times() {
   for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
     rusage used{};
     checked(::getrusage(whose, &used), "getrusage()");
-    times = times + Usage{seconds(used.ru_utime), seconds(used.ru_stime),
-                          static_cast<std::uint64_t>(used.ru_nvcsw),
-                          static_cast<std::uint64_t>(used.ru_nivcsw), 0};
+    times = times + usage_from(used);
   }
   return times;
 }
@@ -157,6 +164,18 @@ Usage own_usage() {
   Usage used = own_times();
   used.peak_memory_bytes = own_peak_memory();
   return used;
+}
+
+std::optional<Usage> usage_of_ended([[maybe_unused]] pid_t child) {
+#ifdef __linux__
+  // The C library's waitid() lacks the last parameter.
+  siginfo_t info{};
+  rusage used{};
+  if (::syscall(SYS_waitid, P_PID, child, &info, WEXITED | WNOHANG | WNOWAIT, &used) == 0 &&
+      info.si_pid == child)
+    return usage_from(used);
+#endif
+  return std::nullopt;
 }
 
 std::vector<pid_t> process_tree(pid_t root) {

@@ -47,4 +47,9 @@ std::vector<pid_t> process_tree(pid_t root);
 //   coincide: an upper bound.
 std::optional<Usage> usage_of_process_tree(pid_t root);
 
+// A child that has ended and has not been waited for, and the processes that it has waited for: without its
+// peak of memory, as the kernel charges it with that of the process that it was forked from. Nothing where
+// the system does not tell.
+std::optional<Usage> usage_of_ended(pid_t child);
+
 }  // namespace joust

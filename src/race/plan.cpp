@@ -8,80 +8,13 @@
 #include <set>
 #include <utility>
 
+#include "race/contestant_entry.hpp"
 #include "race/entry_options.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/turns/generation_run.hpp"
 
 namespace joust::race {
 namespace {
-
-// Only knobs that were given count: by default no engine has such threads.
-bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
-  const EngineRow* row = catalogue.engine(choice.engine);
-  const auto makes_one = [&](const KnobRow& knob) {
-    const auto given = choice.knobs.find(knob.name);
-    return given != choice.knobs.end() && !given->second.empty() && given->second == knob.kernel_thread;
-  };
-  return row != nullptr && std::ranges::any_of(row->knobs, makes_one);
-}
-
-enum class Side : std::uint8_t { server, client };
-
-// The first choice of a knob that cannot be had here, and why; empty if all can.
-std::string unavailable_knob(const EngineRow& engine, const Settings& knobs) {
-  for (const KnobRow& knob : engine.knobs) {
-    const auto given = knobs.find(knob.name);
-    const auto found = given == knobs.end() ? knob.unavailable.end() : knob.unavailable.find(given->second);
-    if (found != knob.unavailable.end())
-      return fmt::format("{}={}: {}", knob.name, found->first, found->second);
-  }
-  return {};
-}
-
-// Why an engine cannot be that side of the protocol here; empty if it can.
-std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* protocol,
-                    const Catalogue& catalogue) {
-  const std::string& engine = choice.engine;
-  if (protocol != nullptr) {
-    const auto& unsupported = side == Side::server ? protocol->unsupported : protocol->unsupported_clients;
-    if (const auto found = unsupported.find(engine); found != unsupported.end()) return found->second;
-  }
-  const EngineRow* row = catalogue.engine(engine);
-  if (row == nullptr) return {};
-  const std::string reason =
-      row->unavailable.empty() ? unavailable_knob(*row, choice.knobs) : row->unavailable;
-  if (reason.empty()) return {};
-  return side == Side::server ? fmt::format("unavailable: {}", reason)
-                              : fmt::format("unavailable: client {}: {}", engine, reason);
-}
-
-Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {
-  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
-  Entry entry{.contestant = contestant};
-  if (const EngineRow* row = catalogue.engine(contestant.server.engine); row != nullptr && row->several_loops)
-    entry.contestant.server.threads = one.server_threads.value_or(contestant.server.threads);
-  if (!contestant.external()) {
-    const EngineRow* const server = catalogue.engine(contestant.server.engine);
-    entry.unavailable = why_not(contestant.server, Side::server, protocol, catalogue);
-    entry.server_polled = has_kernel_threads(contestant.server, catalogue);
-    entry.server_forks = server != nullptr && server->separate_processes;
-    entry.server_tcp = server == nullptr || server->tcp;
-    if (server != nullptr) entry.listen = server->listen;
-  }
-  if (!contestant.needs.empty() && catalogue.has_program && !catalogue.has_program(contestant.needs))
-    entry.unavailable = fmt::format("unavailable: {} is not installed", contestant.needs);
-  entry.client_polled = has_kernel_threads(contestant.client, catalogue);
-  const EngineRow* const client = catalogue.engine(contestant.client.engine);
-  entry.client_forks = client != nullptr && client->separate_processes;
-  entry.client_tcp = client == nullptr || client->tcp;
-  if (entry.unavailable.empty())
-    entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
-  if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {
-    add_options(entry, one, catalogue);
-    entry.unavailable = protocol->objection(entry, one.load);
-  }
-  return entry;
-}
 
 // The engine without a transport, or null.
 const EngineRow* in_process_engine(const Catalogue& catalogue) {
@@ -91,6 +24,7 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
 }
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
+  if (one.files) return "whole commands are timed, which have no generator";
   if (one.load.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
@@ -98,8 +32,9 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
   if (!reason.empty()) return reason;
   if (protocol == nullptr || protocol->has_ceiling) return {};
-  constexpr auto kWhy = "of '{}' the server's own work is the larger part, which would slow down a client in "
-                        "the same process";
+  constexpr auto kWhy =
+      "of '{}' the server's own work is the larger part, which would slow down a client in "
+      "the same process";
   return fmt::format(kWhy, one.protocol);
 }
 
@@ -127,7 +62,7 @@ void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
 // The default reference is the first contestant that can run.
 void add_reference(CaseResult& result, const std::string& wanted) {
   for (const Entry& entry : result.entries) {
-    if (!entry.unavailable.empty() || (!wanted.empty() && entry.contestant.name != wanted)) continue;
+    if (!entry.ranked || (!wanted.empty() && entry.contestant.name != wanted)) continue;
     result.reference = entry.contestant.name;
     Entry again = entry;
     again.kind = EntryKind::again;
@@ -224,10 +159,13 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
-      result.entries.push_back(contestant_entry(contestant, one, catalogue));
+      if (contestant.takes_part_in(one))
+        result.entries.push_back(contestant_entry(contestant, one, catalogue));
     for (Entry& entry : result.entries) {
-      entry.ranked = entry.unavailable.empty();
       entry.reason = entry.unavailable;
+      if (entry.reason.empty() && !entry.contestant.moves_files)
+        entry.reason = "it moves no files: a bound, to compare with";
+      entry.ranked = entry.reason.empty();
     }
     add_reference(result, scenario.reference);
     if (result.reference.empty()) add_reference(result, {});

@@ -219,7 +219,9 @@ class Running {
   std::vector<Slot> counting_pass() {
     if (!plan_.counts_calls) return {};
     std::vector<Slot> slots = order_of_round(plan_, 1);
-    std::erase_if(slots, [&](const Slot& slot) { return !entry(slot).is_contestant(); });
+    std::erase_if(slots, [&](const Slot& slot) {
+      return !entry(slot).is_contestant() || too_few_to_count(plan_.cases[slot.case_index].plan);
+    });
     std::ranges::sort(slots, {},
                       [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
     return slots;

@@ -76,15 +76,16 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
   const std::string ratio_group = one.reference.empty() ? "ratio" : "ratio to " + one.reference;
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1},
-                                         {.title = "messages/s", .gap = 3}};
+                                         {.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
+  const char* const time = one.plan.files ? "time of a command" : "latency";
   const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
   columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
                                  {.title = "median", .gap = 2, .group = ratio_group},
                                  {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
-                                 {.title = "p50", .gap = 3, .group = "latency"},
-                                 {.title = "p99", .group = "latency"},
-                                 {.title = "max", .group = "latency"}});
+                                 {.title = "p50", .gap = 3, .group = time},
+                                 {.title = "p99", .group = time},
+                                 {.title = "max", .group = time}});
   if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
   return columns;
 }
@@ -136,11 +137,12 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
     return std::tuple(!entry->cost_tie_group, entry->cost_tie_group.value_or(0), cost ? cost->median : 0.0);
   });
   const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
+  const std::string cpu = fmt::format("CPU us/{}", one.plan.unit());
   const auto ratio = [](const race::Summary& summary) { return summary.cost_ratio; };
   TextTable table({{.title = " ", .text = true, .gap = 1},
                    {.title = "contestant", .text = true, .gap = 1},
-                   {.title = "server", .gap = 3, .group = "CPU us/message"},
-                   {.title = "client", .gap = 2, .group = "CPU us/message"},
+                   {.title = "server", .gap = 3, .group = cpu},
+                   {.title = "client", .gap = 2, .group = cpu},
                    {.title = "median", .gap = 3, .group = group},
                    {.title = interval_title(one, rows, ratio), .gap = 2, .group = group}},
                   2);
@@ -160,7 +162,9 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1}};
-  for (const char* group : {"switches/message", "system calls/message", "peak memory"}) {
+  const std::string of_each = fmt::format("/{}", one.plan.unit());
+  for (const std::string& group :
+       {"switches" + of_each, "system calls" + of_each, std::string("peak memory")}) {
     columns.push_back({.title = "server", .gap = 3, .group = group});
     columns.push_back({.title = "client", .gap = 2, .group = group});
   }

@@ -36,6 +36,16 @@ ordered_json server_json(const race::Contestant& contestant) {
   return {{"engine", "external"}, {"command", contestant.command}};
 }
 
+ordered_json client_json(const race::Contestant& contestant) {
+  if (contestant.transfer.empty()) return engine_json(contestant.client);
+  return {{"engine", "external"}, {"command", contestant.transfer}};
+}
+
+ordered_json files_json(const std::optional<race::FilePlan>& files) {
+  if (!files) return nullptr;
+  return {{"count", files->count}, {"bytes", files->bytes}, {"on", files->on}};
+}
+
 ordered_json estimate_json(const std::optional<race::Estimate>& estimate) {
   if (!estimate) return nullptr;
   return {{"median", estimate->median},
@@ -103,7 +113,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
           {"case", one.plan.name},
           {"kind", kind_text(entry.kind)},
           {"server", server_json(entry.contestant)},
-          {"client", engine_json(entry.contestant.client)},
+          {"client", client_json(entry.contestant)},
           {"ranked", entry.ranked},
           {"reason", entry.reason},
           {"at_least", entry.at_least},
@@ -172,6 +182,7 @@ ordered_json case_json(const CaseResult& one) {
   return {{"name", one.plan.name},
           {"title", one.plan.title},
           {"protocol", one.plan.protocol},
+          {"files", files_json(one.plan.files)},
           {"options", one.plan.options},
           {"load", load_json(one.plan.load)},
           {"socket", socket_json(one.plan.socket)},

@@ -21,10 +21,13 @@ std::string entry_text(const race::Scenario& scenario, const race::Case& one, co
                        const race::CpuPlan& cpus, const std::string& program) {
   std::string text = fmt::format("  {}\n", entry.contestant.name);
   if (!entry.unavailable.empty()) return text + fmt::format("    {}\n", entry.unavailable);
-  if (entry.contestant.external())
-    text +=
-        fmt::format("    sh -c {}\n", race::shell_text({race::external_command(entry.contestant, "PORT")}));
-  else if (!entry.in_process)
+  const race::Places places{
+      .port = "PORT", .from = "FROM", .into = "INTO", .last = "LAST", .bytes = "BYTES", .joust = program};
+  for (const std::string& command : {entry.contestant.command, entry.contestant.transfer})
+    if (!command.empty())
+      text += fmt::format("    sh -c {}\n", race::shell_text({race::filled(command, places)}));
+  if (one.files) return text;
+  if (!entry.contestant.external() && !entry.in_process)
     text += fmt::format("    {}\n", command_line(program, race::serve_words(scenario, one, entry, cpus)));
   return text + fmt::format("    {}\n", command_line(program, race::load_words(scenario, one, entry, cpus,
                                                                                "ADDRESS", "FILE")));

@@ -151,6 +151,8 @@ std::string length_text(const race::LoadPlan& load) {
 }  // namespace
 
 std::string load_text(const race::Case& one) {
+  if (one.files)
+    return race::files_text(*one.files) + ", moved by whole commands, each timed from its start to its end";
   const race::LoadPlan& load = one.load;
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
   if (one.server_threads) parts.push_back(counted(*one.server_threads, "loop") + " of a server");

@@ -160,8 +160,7 @@ TEST(Commands, TheShellSeesWordsAsTheyWere) {
 }
 
 TEST(Commands, EveryPlaceholderIsFilledIn) {
-  EXPECT_EQ(external_command({.name = "x", .server = {}, .command = "a {port} b {port}", .client = {}}, "80"),
-            "a 80 b 80");
+  EXPECT_EQ(filled("a {port} b {port}", {.port = "80"}), "a 80 b 80");
 }
 
 TEST(Cpus, ListsNameCpus) {

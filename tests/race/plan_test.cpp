@@ -184,7 +184,7 @@ TEST(Plan, AChoiceThatCannotBeHadKeepsItsEntryToo) {
 TEST(Plan, ACommandWhoseProgramIsNotInstalledKeepsItsEntry) {
   Scenario scenario = fake_scenario({"epoll"});
   for (const char* program : {"nginx", "sh"}) {
-    scenario.contestants.push_back({.name = program, .command = "serve {port}", .needs = program});
+    scenario.contestants.push_back({.name = program, .command = "serve {port}", .needs = {program}});
     scenario.contestants.back().client.engine = "epoll";
   }
   Catalogue catalogue = fake_catalogue();

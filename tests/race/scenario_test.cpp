@@ -78,7 +78,7 @@ client = "epoll:trigger=level"
   EXPECT_EQ(scenario->contestants[1].server.wait, "spin");
   EXPECT_EQ(scenario->contestants[1].client.engine, "threads");
   EXPECT_EQ(scenario->contestants[2].command, "server --port {port}");
-  EXPECT_EQ(scenario->contestants[2].needs, "server");
+  EXPECT_EQ(scenario->contestants[2].needs, std::vector<std::string>{"server"});
   EXPECT_EQ(scenario->contestants[2].client.knobs.at("trigger"), "level");
 }
 
@@ -98,7 +98,7 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
             "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, turns, "
             "turn, seed, "
             "reference, socket, protocol, "
-            "options, "
+            "files, options, "
             "load, sweep, quick, full, case, limits, cpus, client, matrix, contestant; did you mean "
             "'rounds'?");
   EXPECT_EQ(
@@ -202,11 +202,11 @@ options = { seats = 9, flush = "each" }
 
 TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
   const std::string load = "load = { duration = \"1s\" }\n";
-  EXPECT_EQ(
-      problem(load + "[[contestant]]\nname = \"x\"\n"),
-      "2:1: key 'contestant.server': missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
+  EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\n"),
+            "2:1: key 'contestant.server': missing; allowed: server = \"ENGINE\", command = \"... {port}\", "
+            "or transfer = \"... {from} {into}\"");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\nneeds = \"nginx\"\n"),
-            "4:1: key 'contestant.needs': it has no command; allowed: the program that a command runs");
+            "4:1: key 'contestant.needs': it has no command; allowed: the programs that commands run");
   EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\ncommand = \"nc -l 80\"\n"),
             "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
             "with {port} "

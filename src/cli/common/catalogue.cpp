@@ -11,6 +11,7 @@
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
+#include "race/trial/moved_files.hpp"
 
 namespace joust {
 namespace {
@@ -68,6 +69,7 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
 race::Catalogue catalogue_of(const Program& program) {
   race::Catalogue catalogue;
   catalogue.has_program = is_installed;
+  catalogue.no_room = race::no_room_for;
   for (const Engine* engine : engines()) {
     race::EngineRow row{.name = std::string(engine->name),
                         .serves = engine->serves,

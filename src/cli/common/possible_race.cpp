@@ -73,6 +73,7 @@ void look_at(const race::Case& one, const race::Entry& entry, const Protocol& pr
 void check_effects(const Program& program, const race::Plan& plan) {
   Effects effects;
   for (const race::CaseResult& one : plan.cases) {
+    if (one.plan.files) continue;
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
     for (const race::Entry& entry : one.entries)
       if (protocol.no_effect && entry.is_contestant()) look_at(one.plan, entry, protocol, effects);
@@ -111,6 +112,7 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
   const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
   const std::string swept = scenario.file.empty() ? "--sweep" : scenario.file + ": sweep (or --sweep)";
   for (const race::CaseResult& one : plan.cases) {
+    if (one.plan.files) continue;
     const std::string congestion = one.plan.socket.congestion.value_or("");
     if (const std::string refused = congestion_refused(congestion, AF_INET); !refused.empty())
       throw UsageError(fmt::format("{}: congestion '{}': {}", scenario.file, congestion, refused));

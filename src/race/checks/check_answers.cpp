@@ -120,7 +120,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   std::uint64_t verified = 0, delivered = 0;
   for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial& trial : entry->trials) {
-      if (!trial.load) continue;
+      if (!trial.load || !entry->contestant.moves_files) continue;
       verified += trial.load->verified;
       if (const auto found = trial.load->deliveries.find("received"); found != trial.load->deliveries.end())
         delivered += found->second;
@@ -133,7 +133,8 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
     else
       look_for_silence(one, *entry, findings);
   }
-  findings.say("{} replies verified {}", format_count(static_cast<double>(verified)), one.verified);
+  findings.say("{} {} verified {}", format_count(static_cast<double>(verified)),
+               one.plan.files ? "files" : "replies", one.verified);
   if (delivered > 0)
     findings.say("{} deliveries of the whole runs verified likewise",
                  format_count(static_cast<double>(delivered)));

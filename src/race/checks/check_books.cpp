@@ -70,7 +70,10 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
   if (least < -kStrangers)
     findings.warn("server and client claim {} more CPU than the machine has counted as busy",
                   percent(-least));
-  if (findings.verdict() == Verdict::pass)
+  if (findings.verdict() == Verdict::pass && one.plan.files)
+    findings.say("all files arrived in {}; other processes used at most {} of the machine",
+                 counted(trials, "trial"), percent(worst));
+  else if (findings.verdict() == Verdict::pass)
     findings.say(
         "sent = verified + failed + {}in flight{} in {}; other processes used at most {} of the machine",
         lossy > 0 ? "lost + " : "", lossy < trials ? " and bytes sent = bytes received" : "",

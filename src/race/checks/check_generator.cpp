@@ -76,6 +76,10 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   Findings findings(1, "generator headroom");
+  if (one.plan.files && anything_measured(one)) {
+    findings.say("not a question here: {}", one.no_ceiling);
+    return findings.take();
+  }
   if (one.plan.load.open_loop() && anything_measured(one)) {
     findings.say("throughput is given: check 2 says whether the generator kept the schedule");
     return findings.take();

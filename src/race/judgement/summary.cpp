@@ -85,7 +85,7 @@ std::optional<Loss> loss_of(const std::vector<const Trial*>& trials) {
 Sides memory_of(const std::vector<const Trial*>& trials) {
   Sides most;
   const auto raise = [](std::optional<double>& to, std::uint64_t bytes) {
-    to = std::max(to.value_or(0), static_cast<double>(bytes));
+    if (bytes > 0) to = std::max(to.value_or(0), static_cast<double>(bytes));
   };
   for (const Trial* trial : trials) {
     if (trial->server.usage) raise(most.server, trial->server.usage->peak_memory_bytes);

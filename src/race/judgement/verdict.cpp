@@ -49,7 +49,8 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
                                   entry->summary.cost_ratio->median,
                                   interval_text(*entry->summary.cost_ratio, 3)));
   if (costs.empty()) return {};
-  return {fmt::format("a message costs {} the server CPU time of {}", enumerate(costs), one.reference)};
+  return {fmt::format("a {} costs {} the server CPU time of {}", one.plan.unit(), enumerate(costs),
+                      one.reference)};
 }
 
 // Ranked contestants, the best first.
@@ -88,7 +89,8 @@ std::vector<std::string> order_by_cost(const CaseResult& one) {
   std::vector<std::string> order;
   for (const auto& [group, entries] : groups)
     order.push_back(names_of(entries) + (entries.size() > 1 ? " (not told apart)" : ""));
-  return {fmt::format("by the server's CPU time per message the order is {}", join(order, ", then "))};
+  return {fmt::format("by the server's CPU time per {} the order is {}", one.plan.unit(),
+                      join(order, ", then "))};
 }
 
 // With a schedule, the schedule may have been the limit.
@@ -105,6 +107,8 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
 
 std::string alone(const CaseResult& one, const Entry& entry) {
   const Summary& summary = entry.summary;
+  if (one.plan.files)
+    return fmt::format("{} moves {} MB/s", one.reference, format_count(summary.mb_per_s.value_or(0)));
   if (!one.ranked_by_latency())
     return fmt::format("{} answers {}{} messages/s", one.reference, entry.at_least ? "at least " : "",
                        format_count(summary.throughput_per_s->median));

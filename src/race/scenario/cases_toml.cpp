@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/scenario/cases_toml.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,14 +60,38 @@ void read_sweep(TableReader& reader, Case& one) {
   }
 }
 
-// What [options], [load] and [sweep] of this table change.
+// files = { count = 10_000, size = "16kB", on = "memory" }: what is left out stays as it is. Every file is
+// one message of the only connection.
+void read_files(TableReader& reader, Case& one) {
+  const toml::table* table = reader.table("files");
+  if (table == nullptr) return;
+  TableReader keys(*table, reader.path() + "files.", reader.problems());
+  FilePlan files = one.files.value_or(FilePlan{});
+  assign(files.count, keys.count("count", 1, kMostFiles));
+  assign(files.bytes, keys.bytes("size", 1, kMostBytesOfFiles));
+  assign(files.on, keys.word("on", file_places()));
+  keys.finish();
+  if (files.bytes == 0)
+    reader.wrong("files", "how large? allowed: { size = \"1GB\", ... }");
+  else if (files.count > kMostBytesOfFiles / files.bytes)
+    reader.wrong("files", fmt::format("allowed: up to {} bytes in all", kMostBytesOfFiles));
+  one.files = files;
+  one.load = {.connections = 1, .messages = files.count, .warmup = Duration(0)};
+}
+
+// What [options], [load], [sweep] and files of this table change.
 void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  read_files(reader, one);
+  if (one.files)
+    for (const char* key : {"options", "load", "sweep"})
+      reader.misplaced(key, "given beside files; allowed: one of them, as whole commands move the files");
   read_options(reader, catalogue, one);
   read_load(reader.table("load"), reader.path() + "load.", one.load, reader.problems());
   read_sweep(reader, one);
 }
 
 void check(TableReader& reader, const Catalogue& catalogue, const Case& one) {
+  if (one.files) return;
   const std::size_t known = reader.problems().size();
   if (const auto problem = check_load(one.load)) reader.wrong("load", *problem);
   if (const auto problem = check_payload(one, catalogue)) reader.wrong("load", *problem);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joust/settings.hpp"
+#include "race/scenario/files.hpp"
 
 // The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
 // logic can be tested with invented ones. The program fills this from its tables.
@@ -86,6 +87,8 @@ struct Catalogue {
   std::vector<ProtocolRow> protocols{};
   // True if a program of that name is installed. Null: any is.
   std::function<bool(const std::string& name)> has_program{};
+  // Why the files of a case, twice, do not fit where they are to be; empty if they do. Null: they do.
+  std::function<std::string(const FilePlan& files)> no_room{};
 
   const EngineRow* engine(const std::string& name) const;  // null if there is none of that name
   // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the

@@ -90,6 +90,23 @@ std::string flag_for(const std::string& axis, const Overrides& given) {
   return given.rate_per_s ? "--rate" : given.rates ? "--rates" : given.interval ? "--interval" : "";
 }
 
+// The first flag that changes a load, a protocol or engines; empty if there is none.
+std::string flag_of_load(const Overrides& given) {
+  if (!given.servers.empty()) return "--server";
+  if (!given.clients.empty()) return "--client";
+  if (given.protocol) return "--protocol";
+  if (!given.options.empty()) return "--" + given.options.begin()->first;
+  if (given.messages) return "--messages";
+  if (given.duration) return "--duration";
+  if (given.warmup) return "--warmup";
+  if (given.sweep) return "--sweep";
+  if (given.server_threads) return "--threads";
+  if (given.client_threads) return "--client-threads";
+  for (const char* axis : {"connections", "payload", "depth", "rate"})
+    if (std::string flag = flag_for(axis, given); !flag.empty()) return flag;
+  return {};
+}
+
 // A flag that gives the number takes the place of a sweep over it in a file.
 std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario& scenario,
                                                 const Catalogue& catalogue) {
@@ -135,6 +152,11 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
                                        const Catalogue& catalogue) {
   if (given.rate_per_s.has_value() + given.interval.has_value() + given.rates.has_value() > 1)
     return std::unexpected("--rate, --rates and --interval exclude one another; allowed: one of them");
+  const auto moves = [](const Case& one) { return one.files.has_value(); };
+  if (const std::string flag = flag_of_load(given);
+      !flag.empty() && std::ranges::any_of(scenario.cases, moves))
+    return std::unexpected(fmt::format(
+        "{}: the contestants of {} move files by commands of their own; leave it out", flag, scenario.file));
   if (auto replaced = replace_rates(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   for (Case& one : scenario.cases) {

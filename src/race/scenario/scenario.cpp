@@ -274,7 +274,9 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
   if (scenario.cases.empty()) return "there is no load";
   if (auto problem = check_names(scenario)) return problem;
   if (auto problem = check_reference(scenario)) return problem;
+  if (auto problem = check_files(scenario)) return problem;
   for (const Case& one : scenario.cases) {
+    if (one.files) continue;
     if (auto problem = check_protocol(one.protocol, catalogue)) return problem;
     if (auto problem = check_load(one.load)) return problem;
     if (auto problem = check_payload(one, catalogue)) return problem;

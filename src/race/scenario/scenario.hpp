@@ -13,6 +13,7 @@
 #include "base/duration_range.hpp"
 #include "joust/time.hpp"
 #include "race/scenario/catalogue.hpp"
+#include "race/scenario/files.hpp"
 
 // A race to be run, from a scenario file or from the flags of `joust race`.
 namespace joust::race {
@@ -114,14 +115,20 @@ struct EngineChoice {
   bool operator==(const EngineChoice&) const = default;
 };
 
+struct Case;
+
 struct Contestant {
   std::string name{};
-  EngineChoice server{};  // unused if `command` is given
-  std::string command{};  // an external server: a shell command that contains {port}
-  std::string needs{};    // the program that it runs; may be empty
+  EngineChoice server{};             // unused if `command` or `transfer` is given
+  std::string command{};             // an external server: a shell command that contains {port}
+  std::vector<std::string> needs{};  // the programs that its commands run
   EngineChoice client{};
+  std::string transfer{};            // a shell command that moves the files of a case, from {from} to {into}
+  std::vector<std::string> cases{};  // that it takes part in; empty: all of its kind
+  bool moves_files = true;           // false: it shows a bound and moves none, so it is not ranked
 
-  bool external() const { return !command.empty(); }
+  bool external() const { return !command.empty() || !transfer.empty(); }
+  bool takes_part_in(const Case& one) const;
 };
 
 // A number of the load that is measured at several values.
@@ -141,8 +148,9 @@ struct SweepPoint {
 struct Case {
   std::string name = "main";
   std::string title{};
-  std::string protocol{};
-  Settings options{};  // of the protocol, for both sides of every contestant
+  std::string protocol{};           // unused if `files` is given
+  std::optional<FilePlan> files{};  // its contestants move these
+  Settings options{};               // of the protocol, for both sides of every contestant
   LoadPlan load{};
   SocketPlan socket{};   // the scenario's, with what the case changes
   std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
@@ -151,6 +159,9 @@ struct Case {
   std::optional<SweepPoint> point{};   // of a case that stands for one of these values
   std::optional<std::uint64_t>
       server_threads{};  // in place of the contestants' own, where an engine has loops
+
+  // What its figures are counted in.
+  const char* unit() const { return files ? "file" : "message"; }
 };
 
 struct Scenario {

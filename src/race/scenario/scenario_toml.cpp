@@ -97,28 +97,49 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
   return engines;
 }
 
+// What a contestant's keys leave open, or say twice.
+void check_commands(TableReader& reader, const toml::table& table, const Contestant& contestant) {
+  const auto has = [](const std::string& command, std::string_view place) {
+    return command.find(place) != std::string::npos;
+  };
+  const char* const command = contestant.transfer.empty() ? "command" : "transfer";
+  if (contestant.external() && table.contains("server"))
+    reader.wrong(command, fmt::format("given beside server; allowed: one of them"));
+  else if (!contestant.command.empty() && !has(contestant.command, "{port}"))
+    reader.wrong("command",
+                 "it does not say where the port goes; allowed: a shell command with {port} in it");
+  else if (!contestant.external() && table.contains("needs"))
+    reader.wrong("needs", "it has no command; allowed: the programs that commands run");
+  else if (!contestant.external() && !table.contains("server"))
+    reader.wrong("server",
+                 "missing; allowed: server = \"ENGINE\", command = \"... {port}\", or transfer = \"... "
+                 "{from} {into}\"");
+  else if (contestant.transfer.empty() && !contestant.moves_files)
+    reader.wrong("moves_files", "it has no transfer; allowed: false beside a transfer");
+  const bool reaches = has(contestant.command + contestant.transfer, "{from}") &&
+                       has(contestant.command + contestant.transfer, "{into}");
+  if (!contestant.transfer.empty() && contestant.moves_files && !reaches)
+    reader.wrong("transfer",
+                 "nothing moves the files; allowed: shell commands with {from} and {into} in one of them");
+}
+
 void read_contestant(const toml::table& table, const std::optional<EngineChoice>& client,
                      const Catalogue& catalogue, Scenario& scenario, Problems& problems) {
   TableReader reader(table, "contestant.", problems);
   Contestant contestant{.name = reader.text("name").value_or(""),
                         .server = {},
                         .command = reader.text("command").value_or(""),
-                        .needs = reader.text("needs").value_or(""),
-                        .client = {}};
+                        .needs = reader.texts("needs"),
+                        .client = {},
+                        .transfer = reader.text("transfer").value_or(""),
+                        .cases = reader.texts("cases"),
+                        .moves_files = reader.boolean("moves_files").value_or(true)};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
   contestant.client =
       client.value_or(EngineChoice{.engine = catalogue.standard_client(contestant.server.engine)});
   assign(contestant.client, read_engine(reader, "client", Role::dial, catalogue));
-  if (contestant.external() && table.contains("server"))
-    reader.wrong("command", "given beside server; allowed: one of them");
-  else if (contestant.external() && contestant.command.find("{port}") == std::string::npos)
-    reader.wrong("command",
-                 "it does not say where the port goes; allowed: a shell command with {port} in it");
-  else if (!contestant.external() && table.contains("needs"))
-    reader.wrong("needs", "it has no command; allowed: the program that a command runs");
-  else if (!contestant.external() && !table.contains("server"))
-    reader.wrong("server", "missing; allowed: server = \"ENGINE\", or command = \"... {port}\"");
+  check_commands(reader, table, contestant);
   if (contestant.name.empty()) {
     contestant.name = server ? standard_name(contestant, scenario.contestants) : "";
     if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");

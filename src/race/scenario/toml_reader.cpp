@@ -70,6 +70,19 @@ std::optional<bool> TableReader::boolean(std::string_view key) {
   return std::nullopt;
 }
 
+std::vector<std::string> TableReader::texts(std::string_view key) {
+  const toml::node* value = node(key);
+  if (value == nullptr) return {};
+  if (const auto* text = value->as_string()) return {text->get()};
+  std::vector<std::string> all;
+  if (const toml::array* array = value->as_array())
+    for (const toml::node& each : *array)
+      if (const auto* text = each.as_string()) all.push_back(text->get());
+  if (all.empty() || all.size() != value->as_array()->size())
+    wrong(key, "wrong type; allowed: a text, or a list of texts");
+  return all;
+}
+
 std::optional<std::string> TableReader::scalar(std::string_view key) {
   const toml::node* value = node(key);
   if (value == nullptr) return std::nullopt;

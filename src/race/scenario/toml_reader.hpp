@@ -63,6 +63,8 @@ class TableReader {
   std::optional<std::uint64_t> bytes(std::string_view key, std::uint64_t least, std::uint64_t most);
   // Text with a unit ("10ms"), or 0.
   std::optional<Duration> duration(std::string_view key, Duration least, Duration most = Duration::max());
+  // A text, or a list of texts.
+  std::vector<std::string> texts(std::string_view key);
   // A CPU list: text, or one number.
   std::optional<std::string> scalar(std::string_view key);
 

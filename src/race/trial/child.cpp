@@ -184,6 +184,7 @@ void Child::look_for_end() {
     return;
   drain(output_, said_);
   drain(errors_, complained_);
+  usage_ = usage_of_ended(pid_);
   end_ = End{.exited = info.si_code == CLD_EXITED, .number = info.si_status};
 }
 

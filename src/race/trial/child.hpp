@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "joust/time.hpp"
+#include "measure/usage.hpp"
 
 namespace joust::race {
 
@@ -43,6 +44,8 @@ class Child {
   bool ended() const { return end_.has_value(); }
   int exit_code() const;             // -1 unless it has exited
   std::string how_it_ended() const;  // "exit code 1", "signal 11 (Segmentation fault)"
+  // Of the program that has ended, with the processes that it has waited for; without its peak of memory.
+  const std::optional<Usage>& usage() const { return usage_; }
 
   std::optional<std::string> take_line();       // the next complete line of its standard output, if any
   std::vector<std::string> last_words() const;  // the end of its standard error
@@ -64,6 +67,7 @@ class Child {
   std::string said_, complained_;
   std::deque<std::string> lines_;
   std::optional<End> end_;
+  std::optional<Usage> usage_;
 };
 
 }  // namespace joust::race

@@ -130,11 +130,13 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   return words;
 }
 
-std::string external_command(const Contestant& contestant, const std::string& port) {
-  constexpr std::string_view kPlace = "{port}";
-  std::string command = contestant.command;
-  for (std::size_t at = 0; (at = command.find(kPlace, at)) != std::string::npos; at += port.size())
-    command.replace(at, kPlace.size(), port);
+std::string filled(std::string command, const Places& places) {
+  using Place = std::pair<std::string_view, const std::string*>;
+  for (const auto& [place, text] :
+       {Place{"{port}", &places.port}, Place{"{from}", &places.from}, Place{"{into}", &places.into},
+        Place{"{last}", &places.last}, Place{"{bytes}", &places.bytes}, Place{"{joust}", &places.joust}})
+    for (std::size_t at = 0; (at = command.find(place, at)) != std::string::npos; at += text->size())
+      command.replace(at, place.size(), *text);
   return command;
 }
 

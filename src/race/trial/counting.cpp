@@ -24,6 +24,10 @@ std::string too_little_to_count(const LoadResult& load) {
       load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
+bool too_few_to_count(const Case& one) {
+  return one.files && one.files->count < kLeastCountedMessages;
+}
+
 std::string what_failed(const Trial& trial) {
   if (!trial.failure.empty()) return trial.failure;
   const bool told = trial.load && !trial.load->messages_of_errors.empty();

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/surroundings.hpp"
+#include "race/trial/transfer_trial.hpp"
 #include "race/trial/trial_sides.hpp"
 
 namespace joust::race {
@@ -89,7 +90,7 @@ class OneTrial {
     ask_server(*after_, 0);
   }
 
-  void count_calls(Snapshot& seen, std::uint64_t Part::* calls) {
+  void count_calls(Snapshot& seen, std::uint64_t Part::*calls) {
     for (Part* part : {&server_, &load_})
       if (part->calls) part->*calls = part->calls->count();
     seen.counted = Clock::now();
@@ -171,6 +172,7 @@ Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {
+  if (const auto& files = order.load_case.files) return run_transfer(setup_, order, files_.of(*files));
   return OneTrial(setup_, order).run();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "net/stop.hpp"
+#include "race/trial/moved_files.hpp"
 #include "race/trial/runner.hpp"
 
 namespace joust::race {
@@ -31,6 +32,7 @@ class ProcessRunner : public TrialRunner {
 
  private:
   Setup setup_;
+  MovedFilesOfRace files_;
 };
 
 // The longest time that a trial's load may take before it counts as hung.

@@ -32,7 +32,7 @@ Duration TrialSides::time_to_start() const {
 bool TrialSides::fail(std::string what, const Part& part) {
   trial_.failure = std::move(what);
   if (part.child) trial_.last_words = part.child->last_words();
-  const bool ours = &part == &load() || !external();
+  const bool ours = !order_.load_case.files && (&part == &load() || !external());
   trial_.refused = ours && part.child && part.child->exit_code() == kUsageExit;
   return false;
 }
@@ -43,7 +43,8 @@ ChildCommand TrialSides::own_command(const Words& words) const {
   return command;
 }
 
-bool TrialSides::start_server() {
+bool TrialSides::start_server(Places places) {
+  places_ = std::move(places);
   if (order_.entry.in_process) return true;
   return external() ? start_external() : start_engine();
 }
@@ -64,15 +65,19 @@ bool TrialSides::start_engine() {
   return true;
 }
 
+ChildCommand TrialSides::shell_command(const std::string& text, const std::string& cpus) const {
+  ChildCommand command{.program = "/bin/sh", .words = {"sh", "-c", filled(text, places_)}};
+  if (!cpus.empty() && cpus != "any")
+    command.cpus = parse_cpus(cpus, allowed_cpus()).value_or(std::vector<int>{});
+  return command;
+}
+
 bool TrialSides::start_external() {
+  if (order_.entry.contestant.command.empty()) return true;
   const std::uint16_t port = free_port();
-  ChildCommand command{
-      .program = "/bin/sh",
-      .words = {"sh", "-c", external_command(order_.entry.contestant, fmt::format("{}", port))}};
-  if (!setup_.cpus.server.empty() && setup_.cpus.server != "any")
-    command.cpus = parse_cpus(setup_.cpus.server, allowed_cpus()).value_or(std::vector<int>{});
-  processes_.start(server(), command);
-  address_ = fmt::format("127.0.0.1:{}", port);
+  places_.port = fmt::format("{}", port);
+  processes_.start(server(), shell_command(order_.entry.contestant.command, setup_.cpus.server));
+  address_ = "127.0.0.1:" + places_.port;
   // Polled, because an external server cannot report that it is ready.
   constexpr auto kPause = std::chrono::milliseconds(5);
   const Time deadline = Clock::now() + time_to_start();
@@ -106,6 +111,10 @@ bool TrialSides::fail_without_server() {
 void TrialSides::start_load() {
   processes_.start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry,
                                                   setup_.cpus, address_, result_.path())));
+}
+
+void TrialSides::start_transfer() {
+  processes_.start(load(), shell_command(order_.entry.contestant.transfer, setup_.cpus.client));
 }
 
 bool TrialSides::read_result() {

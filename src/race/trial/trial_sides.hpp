@@ -18,9 +18,11 @@ class TrialSides {
   TrialSides(const ProcessRunner::Setup& setup, const TrialOrder& order)
       : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
 
-  bool start_server();
+  // `places`: of the folders of an external contestant.
+  bool start_server(Places places = {});
   void start_load();
-  bool read_result();  // after the load's end
+  void start_transfer();  // the contestant's command, in place of a load
+  bool read_result();     // after the load's end
   bool stop_server();
   void end() { processes_.end(setup_.server_stop); }  // both, in disorder
 
@@ -42,12 +44,14 @@ class TrialSides {
   ChildCommand own_command(const Words& words) const;
   bool start_engine();
   bool start_external();
+  ChildCommand shell_command(const std::string& text, const std::string& cpus) const;
 
   const ProcessRunner::Setup& setup_;
   const TrialOrder order_;
   Trial trial_;
   ResultFile result_;
   std::string address_;
+  Places places_;
   TrialProcesses processes_;
 };
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "race/result.hpp"
+
+namespace joust::race {
+
+enum class Side : std::uint8_t { server, client };
+
+// Why an engine cannot be that side of the protocol here; empty if it can.
+std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* protocol,
+                    const Catalogue& catalogue);
+
+// A contestant under a case, with the reason if it cannot run here.
+Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue);
+
+}  // namespace joust::race

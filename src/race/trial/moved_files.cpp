@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/moved_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "store/file_system_room.hpp"
+
+namespace joust::race {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The last part of both folders' paths: what sends a folder may send its name too.
+constexpr const char* kName = "files";
+constexpr std::size_t kBlock = 1 << 20;
+// Of a file system's blocks, folders and other users, beside the files.
+constexpr std::uint64_t kSpare = 64 << 20;
+constexpr std::uint64_t kSpareOfFile = 8 << 10;
+
+std::string name_of(std::uint64_t number) {
+  return fmt::format("{:05}", number);
+}
+
+Fd open_file(const std::string& path, int flags, mode_t mode = 0) {
+  return Fd(checked(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode), "open({})", path));
+}
+
+void write_all(const Fd& file, const std::vector<std::uint64_t>& words, std::size_t bytes) {
+  const auto* const data = reinterpret_cast<const char*>(words.data());
+  for (std::size_t at = 0; at < bytes;)
+    at += static_cast<std::size_t>(checked(::write(file.get(), data + at, bytes - at), "write()"));
+}
+
+// The bytes that the file had for this block; fewer at its end.
+std::size_t read_block(const Fd& file, std::vector<char>& into) {
+  std::size_t at = 0;
+  while (at < into.size()) {
+    const auto got =
+        static_cast<std::size_t>(checked(::read(file.get(), into.data() + at, into.size() - at), "read()"));
+    if (got == 0) break;
+    at += got;
+  }
+  return at;
+}
+
+bool same(const std::string& one, const std::string& other) {
+  const Fd left = open_file(one, O_RDONLY), right = open_file(other, O_RDONLY | O_NONBLOCK);
+  std::vector<char> here(kBlock), there(kBlock);
+  for (;;) {
+    const std::size_t bytes = read_block(left, here);
+    if (read_block(right, there) != bytes || std::memcmp(here.data(), there.data(), bytes) != 0) return false;
+    if (bytes < kBlock) return true;
+  }
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder(const fs::path& parent) : path_(parent / "joust-XXXXXX") {
+  if (::mkdtemp(path_.data()) == nullptr) checked(-1, "mkdtemp({})", path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+MovedFiles::MovedFiles(const FilePlan& plan)
+    : plan_(plan), source_parent_(folder_of(plan)), source_(source_parent_.path() + '/' + kName) {
+  checked(::mkdir(source_.c_str(), 0777), "mkdir({})", source_);
+  std::vector<std::uint64_t> words(std::min<std::uint64_t>(plan.bytes, kBlock) / sizeof(std::uint64_t) + 1);
+  std::uint64_t state = kMixStep;
+  for (std::uint64_t i = 0; i < plan.count; ++i) {
+    const Fd file = open_file(source_ + '/' + name_of(i), O_WRONLY | O_CREAT | O_EXCL, 0644);
+    for (std::uint64_t left = plan.bytes; left > 0;) {
+      for (std::uint64_t& word : words) word = mixed(state += kMixStep);
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock));
+      write_all(file, words, part);
+      left -= part;
+    }
+  }
+}
+
+std::string MovedFiles::last() const {
+  return name_of(plan_.count - 1);
+}
+
+std::string MovedFiles::fresh_target() {
+  target_.reset();
+  target_ = std::make_unique<TemporaryFolder>(folder_of(plan_));
+  const std::string target = target_->path() + '/' + kName;
+  checked(::mkdir(target.c_str(), 0777), "mkdir({})", target);
+  ::sync();  // what others have written would be written in this one's time
+  return target;
+}
+
+std::string MovedFiles::difference() const {
+  const fs::path target = fs::path(target_->path()) / kName;
+  std::uint64_t there = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
+    const std::string name = entry.path().filename();
+    const auto number = parse_count(name);
+    if (!number || *number >= plan_.count || name != name_of(*number))
+      return fmt::format("the target has '{}', which is none of the files", printable(name));
+    if (!fs::is_regular_file(entry.symlink_status())) return fmt::format("{} is no file in the target", name);
+    if (!same(source_ + '/' + name, entry.path()))
+      return fmt::format("{} in the target differs from the file", name);
+    ++there;
+  }
+  if (there == plan_.count) return {};
+  return fmt::format("{} of {} arrived", there, counted(plan_.count, "file"));
+}
+
+MovedFiles& MovedFilesOfRace::of(const FilePlan& plan) {
+  return files_.try_emplace(plan, plan).first->second;
+}
+
+std::string no_room_for(const FilePlan& files) {
+  const std::string folder = folder_of(files);
+  const Fd there(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!there.is_open() || ::access(folder.c_str(), W_OK) != 0)
+    return fmt::format("unavailable: {}: {}", folder, std::strerror(errno));
+  const auto room = file_system_room(there.get());
+  const std::uint64_t wanted = 2 * (files.all_bytes() + files.count * kSpareOfFile) + kSpare;
+  if (!room || room->bytes >= wanted) return {};
+  return fmt::format("unavailable: {} has room for {}, and {} are needed: the files, and a copy", folder,
+                     format_bytes(static_cast<double>(room->bytes)),
+                     format_bytes(static_cast<double>(wanted)));
+}
+
+}  // namespace joust::race

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.hpp"
+#include "race/scenario/files.hpp"
+
+// The folders between which commands move files.
+namespace joust::race {
+
+// A new folder with a name of its own, removed with everything in it.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::filesystem::path& parent);  // throws std::system_error
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// The files of a case, named 00000, 00001 ..., and fresh folders that they are moved into. One thread.
+class MovedFiles {
+ public:
+  // Writes the files, with contents that do not compress. Throws std::system_error.
+  explicit MovedFiles(const FilePlan& plan);
+
+  const std::string& from() const { return source_; }
+  std::string last() const;  // the name of the last file
+  // Has the same name as the folder of the files, and all that was written before is on the disk.
+  std::string fresh_target();
+  // Compares every byte. What is wrong, in words; empty if the target has these files and no others.
+  std::string difference() const;
+  void remove_target() { target_.reset(); }
+
+ private:
+  FilePlan plan_;
+  TemporaryFolder source_parent_;
+  std::string source_;
+  std::unique_ptr<TemporaryFolder> target_;
+};
+
+// Of all cases of a race; the files are written when they are first needed.
+class MovedFilesOfRace {
+ public:
+  MovedFiles& of(const FilePlan& plan);
+
+ private:
+  std::map<FilePlan, MovedFiles> files_;
+};
+
+// Why the files, and a copy of them, do not fit where they are to be; empty if they do.
+std::string no_room_for(const FilePlan& files);
+
+}  // namespace joust::race

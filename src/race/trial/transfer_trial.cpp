@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/transfer_trial.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.hpp"
+#include "race/trial/surroundings.hpp"
+#include "race/trial/trial_sides.hpp"
+
+namespace joust::race {
+namespace {
+
+std::string own_path() {
+  std::error_code unknown;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return shell_text({unknown ? "joust" : path.string()});
+}
+
+nlohmann::json document_of(const LoadResult& result, const FilePlan& files) {
+  return {
+      {"schema", "joust-transfer-trial/1"},
+      {"files", {{"count", files.count}, {"bytes", files.bytes}, {"on", files.on}}},
+      {"verified", result.verified},
+      {"failed", result.failed},
+      {"duration_s", result.duration_s},
+      {"throughput_per_s", result.throughput_per_s},
+      {"mb_per_s", *result.mb_per_s},
+      {"cpu", {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}}},
+      {"switches",
+       {{"voluntary", result.usage.voluntary_switches}, {"involuntary", result.usage.involuntary_switches}}},
+      {"messages_of_errors", result.messages_of_errors}};
+}
+
+class TransferTrial {
+ public:
+  TransferTrial(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFiles& files)
+      : setup_(setup), order_(order), files_(files), sides_(setup, order) {}
+
+  Trial run() {
+    Places places{.from = files_.from(),
+                  .into = files_.fresh_target(),
+                  .last = files_.last(),
+                  .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
+                  .joust = own_path()};
+    const bool in_order = sides_.start_server(std::move(places)) && transfer() && sides_.stop_server();
+    if (!in_order) sides_.end();
+    files_.remove_target();
+    if (setup_.stop.requested()) trial_.interrupted = true;
+    return std::move(trial_);
+  }
+
+ private:
+  std::optional<Usage> usage_of_server() const {
+    return server_.running() ? usage_of_process_tree(server_.child->pid()) : std::nullopt;
+  }
+
+  bool transfer() {
+    const Surroundings before = read_surroundings(pinned_);
+    const auto server_before = usage_of_server();
+    if (server_.calls) server_.calls_before = server_.calls->count();
+    const Time began = Clock::now();
+    sides_.start_transfer();
+    const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
+    const bool ended =
+        processes_.wait_until(began + patience, [&] { return command_.gone() || server_.gone(); });
+    const Time at_end = Clock::now();
+    count_calls();
+    const auto server_after = usage_of_server();
+    note_surroundings(before, read_surroundings(pinned_), trial_);
+    if (setup_.stop.requested()) return false;
+    if (!ended)
+      return sides_.fail(
+          fmt::format("the transfer did not end within {} and was killed; trial_timeout allows more",
+                      format_duration(patience)),
+          command_);
+    if (!command_.gone()) return sides_.fail_without_server();
+    if (command_.child->exit_code() != 0)
+      return sides_.fail(fmt::format("the transfer failed: {}", command_.child->how_it_ended()), command_);
+    if (server_before && server_after) trial_.server.usage = *server_after - *server_before;
+    keep(at_end - began);
+    return true;
+  }
+
+  void count_calls() {
+    if (server_.calls)
+      trial_.server_calls = static_cast<double>(server_.calls->count() - server_.calls_before);
+    if (command_.calls) trial_.client_calls = static_cast<double>(command_.calls->count());
+    for (const Part* part : {&server_, &command_})
+      if (!part->no_calls.empty()) trial_.calls_reason = part->no_calls;
+  }
+
+  // A wrong file makes the whole transfer a failed one.
+  void keep(Duration took) {
+    const FilePlan& files = *order_.load_case.files;
+    LoadResult result{.sent = files.count, .duration_s = std::chrono::duration<double>(took).count()};
+    const std::string wrong = order_.entry.contestant.moves_files ? files_.difference() : std::string();
+    (wrong.empty() ? result.verified : result.failed) = files.count;
+    if (!wrong.empty()) result.messages_of_errors.push_back(wrong);
+    result.throughput_per_s = static_cast<double>(result.verified) / result.duration_s;
+    result.mb_per_s = result.throughput_per_s * static_cast<double>(files.bytes) / 1e6;
+    result.usage = command_.child->usage().value_or(Usage{});
+    const auto ns = static_cast<double>(took.count());
+    result.latency_ns = {.mean = ns, .p50 = ns, .max = ns, .samples = 1};
+    result.histogram_ns = {{static_cast<std::uint64_t>(took.count()), 1}};
+    result.document = document_of(result, files).dump();
+    trial_.load = std::move(result);
+  }
+
+  const ProcessRunner::Setup& setup_;
+  const TrialOrder& order_;
+  MovedFiles& files_;
+  TrialSides sides_;
+  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, false);
+  Trial& trial_ = sides_.trial();
+  TrialProcesses& processes_ = sides_.processes();
+  Part& server_ = sides_.server();
+  Part& command_ = sides_.load();
+};
+
+}  // namespace
+
+Trial run_transfer(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFiles& files) {
+  return TransferTrial(setup, order, files).run();
+}
+
+}  // namespace joust::race

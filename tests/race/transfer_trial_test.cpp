@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/transfer_trial.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "race/fake_catalogue.hpp"
+
+namespace joust::race {
+namespace {
+
+// Real commands, with real files.
+class Transfers : public testing::Test {
+ protected:
+  Transfers() {
+    scenario.cases.front().files = FilePlan{.count = 3, .bytes = 40'000};
+    scenario.cases.front().load.messages = 3;
+    scenario.cases.front().load.duration.reset();
+  }
+
+  Trial run(const std::string& transfer, const std::string& command = "") {
+    entry.contestant.transfer = transfer;
+    entry.contestant.command = command;
+    Trial trial;
+    {
+      ProcessRunner runner({.scenario = scenario, .cpus = {.server = "any", .client = "any"}, .stop = stop});
+      trial = runner.run({.load_case = scenario.cases.front(), .entry = entry});
+    }
+    return trial;
+  }
+  // What was wrong with what arrived.
+  std::string complaint(const std::string& transfer) {
+    const Trial trial = run(transfer);
+    EXPECT_FALSE(trial.measured());
+    if (!trial.load) return trial.failure;
+    EXPECT_EQ(trial.load->failed, 3U);
+    return trial.load->messages_of_errors.empty() ? "" : trial.load->messages_of_errors.front();
+  }
+
+  Scenario scenario = fake_scenario({"epoll"});
+  Entry entry;
+  Stop stop;
+};
+
+TEST_F(Transfers, AWholeCommandIsTimedAndEveryByteCompared) {
+  const Trial trial = run("sleep 0.2; cp {from}/* {into}");
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  EXPECT_EQ(trial.load->verified, 3U);
+  EXPECT_GE(trial.load->duration_s, 0.2);
+  EXPECT_NEAR(*trial.load->mb_per_s, 3 * 0.04 / trial.load->duration_s, 1e-9);
+  EXPECT_FALSE(trial.server.usage) << "there is no server";
+  const auto document = nlohmann::json::parse(trial.load->document);
+  EXPECT_EQ(document.at("duration_s"), trial.load->duration_s);
+}
+
+TEST_F(Transfers, TheTimeOfTheCommandAndItsChildrenIsKnown) {
+  const Trial trial = run("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; cp {from}/* {into}");
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  const Usage& used = trial.load->usage;
+  EXPECT_GT(used.user_s + used.system_s, 0.01);
+  EXPECT_LE(used.user_s + used.system_s, trial.load->duration_s * 1.1 + 0.01);
+}
+
+TEST_F(Transfers, WhatArrivesWrongIsNoResult) {
+  EXPECT_EQ(complaint("true"), "0 of 3 files arrived");
+  EXPECT_EQ(complaint("cp {from}/* {into}; rm {into}/00001"), "2 of 3 files arrived");
+  EXPECT_EQ(complaint("cp {from}/* {into}; printf x | dd of={into}/00002 seek=39999 bs=1 conv=notrunc"),
+            "00002 in the target differs from the file");
+  EXPECT_EQ(complaint("cp {from}/* {into}; printf x >> {into}/{last}"),
+            "00002 in the target differs from the file");
+  EXPECT_EQ(complaint("cp {from}/* {into}; mkfifo {into}/00003"),
+            "the target has '00003', which is none of the files");
+  EXPECT_EQ(complaint("cp {from}/* {into}; rm {into}/00000; ln -s {from}/00000 {into}/00000"),
+            "00000 is no file in the target");
+}
+
+TEST_F(Transfers, ACommandThatFailsIsAFailure) {
+  EXPECT_EQ(complaint("cp {from}/* {into}; exit 3"), "the transfer failed: exit code 3");
+  EXPECT_EQ(complaint("cp {from}/* {into}; kill -9 $$"), "the transfer failed: signal 9 (Killed)");
+}
+
+TEST_F(Transfers, ACommandThatDoesNotEndIsKilled) {
+  scenario.limits.trial_timeout = std::chrono::milliseconds(300);
+  EXPECT_EQ(complaint("sleep 60"),
+            "the transfer did not end within 300 ms and was killed; trial_timeout allows more");
+}
+
+TEST_F(Transfers, AServerRunsBesideTheCommandAndIsNotTimed) {
+  const std::string server =
+      R"(exec python3 -c 'import socket,time; s=socket.create_server(("127.0.0.1",{port})); time.sleep(60)')";
+  const Trial trial = run("cp {from}/* {into}; sleep 0.1", server);
+  ASSERT_TRUE(trial.measured()) << trial.failure;
+  EXPECT_TRUE(trial.server.usage);
+  EXPECT_LT(trial.load->duration_s, 30);
+}
+
+TEST_F(Transfers, AServerThatDoesNotStartIsAFailure) {
+  const Trial trial = run("true", "echo {port} >&2; exit 4");
+  EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 4");
+}
+
+TEST(MovedFiles, DoNotFitWhereThereIsNoRoom) {
+  EXPECT_EQ(no_room_for({.count = 1, .bytes = 1000}), "");
+  EXPECT_NE(no_room_for({.count = 1, .bytes = kMostBytesOfFiles}).find("/dev/shm has room for "),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace joust::race
