@@ -78,14 +78,18 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
-  const char* const time = one.plan.files ? "time of a command" : "latency";
   const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
-  columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
-                                 {.title = "median", .gap = 2, .group = ratio_group},
-                                 {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
-                                 {.title = "p50", .gap = 3, .group = time},
-                                 {.title = "p99", .group = time},
-                                 {.title = "max", .group = time}});
+  columns.insert(columns.end(),
+                 {{.title = "", .text = true, .gap = 1, .decoration = true},
+                  {.title = "median", .gap = 2, .group = ratio_group},
+                  {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group}});
+  if (one.plan.files)
+    columns.insert(columns.end(), {{.title = "median", .gap = 3, .group = "time of a command"},
+                                   {.title = "max", .group = "time of a command"}});
+  else
+    columns.insert(columns.end(), {{.title = "p50", .gap = 3, .group = "latency"},
+                                   {.title = "p99", .group = "latency"},
+                                   {.title = "max", .group = "latency"}});
   if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
   return columns;
 }
@@ -99,10 +103,15 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
   const auto& rate = summary.throughput_per_s;
   const std::string ratio = ratio_text(one, entry);
   cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest_rate(rows)) : "", kBarColumns), ratio,
-                             ratio == kNone ? kNone : interval_text(summary.ratio),
-                             percentile_text(summary.latency_ns, &race::Latency::p50, "p50"),
-                             percentile_text(summary.latency_ns, &race::Latency::p99, "p99"),
-                             latency_text(summary.latency_ns.max)});
+                             ratio == kNone ? kNone : interval_text(summary.ratio)});
+  if (one.plan.files) {  // the only figure of each trial is its mean
+    const auto& times = summary.latency_by_round.mean;
+    cells.push_back(latency_text(times ? std::optional(times->median) : std::nullopt));
+  } else {
+    cells.push_back(percentile_text(summary.latency_ns, &race::Latency::p50, "p50"));
+    cells.push_back(percentile_text(summary.latency_ns, &race::Latency::p99, "p99"));
+  }
+  cells.push_back(latency_text(summary.latency_ns.max));
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }

@@ -50,6 +50,7 @@ cases = ["small"]
   ASSERT_NE(find_entry(plan.cases[1], "web"), nullptr);
   EXPECT_EQ(plan.cases[1].reference, "cp");
   EXPECT_NE(plan.cases[1].no_ceiling, "");
+  EXPECT_FALSE(plan.cases[1].plan.load.turns) << "a command cannot rest";
 }
 
 TEST_F(FilesScenario, AQuickCaseChangesOnlyWhatItSays) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "race/fake_catalogue.hpp"
@@ -99,6 +100,20 @@ TEST_F(Transfers, AServerRunsBesideTheCommandAndIsNotTimed) {
 TEST_F(Transfers, AServerThatDoesNotStartIsAFailure) {
   const Trial trial = run("true", "echo {port} >&2; exit 4");
   EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 4");
+}
+
+TEST(MovedFiles, LeaveNothingBehind) {
+  std::string from, into;
+  {
+    MovedFiles files({.count = 2, .bytes = 10});
+    from = files.from();
+    into = files.fresh_target();
+    EXPECT_TRUE(std::filesystem::exists(from + "/00001"));
+    EXPECT_TRUE(std::filesystem::exists(into));
+    files.remove_target();
+    EXPECT_FALSE(std::filesystem::exists(into));
+  }
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(from).parent_path()));
 }
 
 TEST(MovedFiles, DoNotFitWhereThereIsNoRoom) {

@@ -130,10 +130,13 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
 
 void require_contestant(const race::Plan& plan) {
   std::string reasons;
-  for (const race::Entry& entry : plan.cases.front().entries) {
-    if (entry.is_contestant() && entry.unavailable.empty()) return;
-    if (entry.is_contestant()) reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
-  }
+  for (const race::CaseResult& one : plan.cases)
+    for (const race::Entry& entry : one.entries) {
+      if (!entry.is_contestant()) continue;
+      if (entry.unavailable.empty()) return;
+      if (&one == &plan.cases.front())
+        reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
+    }
   throw std::runtime_error("no contestant can run here:" + reasons);
 }
 

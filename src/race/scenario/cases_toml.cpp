@@ -76,6 +76,7 @@ void read_files(TableReader& reader, Case& one) {
   else if (files.count > kMostBytesOfFiles / files.bytes)
     reader.wrong("files", fmt::format("allowed: up to {} bytes in all", kMostBytesOfFiles));
   one.files = files;
+  one.protocol.clear();
   one.load = {.connections = 1, .messages = files.count, .warmup = Duration(0)};
 }
 

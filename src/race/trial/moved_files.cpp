@@ -42,8 +42,10 @@ void write_all(const Fd& file, const std::vector<std::uint64_t>& words, std::siz
     at += static_cast<std::size_t>(checked(::write(file.get(), data + at, bytes - at), "write()"));
 }
 
+using Block = std::vector<char>;
+
 // The bytes that the file had for this block; fewer at its end.
-std::size_t read_block(const Fd& file, std::vector<char>& into) {
+std::size_t read_block(const Fd& file, Block& into) {
   std::size_t at = 0;
   while (at < into.size()) {
     const auto got =
@@ -54,13 +56,13 @@ std::size_t read_block(const Fd& file, std::vector<char>& into) {
   return at;
 }
 
-bool same(const std::string& one, const std::string& other) {
+// One pair of blocks for all files: memory that is new for each takes longer than small files do.
+bool same(const std::string& one, const std::string& other, Block& here, Block& there) {
   const Fd left = open_file(one, O_RDONLY), right = open_file(other, O_RDONLY | O_NONBLOCK);
-  std::vector<char> here(kBlock), there(kBlock);
   for (;;) {
     const std::size_t bytes = read_block(left, here);
     if (read_block(right, there) != bytes || std::memcmp(here.data(), there.data(), bytes) != 0) return false;
-    if (bytes < kBlock) return true;
+    if (bytes < here.size()) return true;
   }
 }
 
@@ -106,6 +108,7 @@ std::string MovedFiles::fresh_target() {
 
 std::string MovedFiles::difference() const {
   const fs::path target = fs::path(target_->path()) / kName;
+  Block here(kBlock), other(kBlock);
   std::uint64_t there = 0;
   for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
     const std::string name = entry.path().filename();
@@ -113,7 +116,7 @@ std::string MovedFiles::difference() const {
     if (!number || *number >= plan_.count || name != name_of(*number))
       return fmt::format("the target has '{}', which is none of the files", printable(name));
     if (!fs::is_regular_file(entry.symlink_status())) return fmt::format("{} is no file in the target", name);
-    if (!same(source_ + '/' + name, entry.path()))
+    if (!same(source_ + '/' + name, entry.path(), here, other))
       return fmt::format("{} in the target differs from the file", name);
     ++there;
   }
