@@ -82,6 +82,10 @@ TEST_F(Transfers, ACommandThatFailsIsAFailure) {
   EXPECT_EQ(complaint("cp {from}/* {into}; kill -9 $$"), "the transfer failed: signal 9 (Killed)");
 }
 
+TEST_F(Transfers, AFolderThatIsGoneIsAFailureOfTheTrial) {
+  EXPECT_NE(complaint("rm -r {into}").find("No such file or directory"), std::string::npos);
+}
+
 TEST_F(Transfers, ACommandThatDoesNotEndIsKilled) {
   scenario.limits.trial_timeout = std::chrono::milliseconds(300);
   EXPECT_EQ(complaint("sleep 60"),

@@ -122,8 +122,15 @@ class TransferTrial {
 
 }  // namespace
 
-Trial run_transfer(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFiles& files) {
-  return TransferTrial(setup, order, files).run();
+// A disk that fills up ends a trial, and not the race.
+Trial run_transfer(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFilesOfRace& files) {
+  try {
+    return TransferTrial(setup, order, files.of(*order.load_case.files)).run();
+  } catch (const std::system_error& error) {
+    Trial trial;
+    trial.failure = error.what();
+    return trial;
+  }
 }
 
 }  // namespace joust::race

@@ -172,7 +172,7 @@ Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {
-  if (const auto& files = order.load_case.files) return run_transfer(setup_, order, files_.of(*files));
+  if (order.load_case.files) return run_transfer(setup_, order, files_);
   return OneTrial(setup_, order).run();
 }
 
