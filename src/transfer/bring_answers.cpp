@@ -34,9 +34,11 @@ std::string untold(const std::string& name) {
 void BringSession::take(const file::Message& message, Time now) {
   now_ = now;
   if (std::holds_alternative<file::Working>(message.body)) return;
-  // An error that belongs to no request: the server ends the connection.
+  // The server ends the connection. Who is too slow is told so in the answer of what is under way, which may
+  // be no reason for it.
   const auto* error = std::get_if<file::Error>(&message.body);
-  if (error != nullptr && message.request == 0) return lose(words_of("connection", error->refusal), now);
+  if (error != nullptr && (message.request == 0 || error->refusal.error == FileError::too_slow))
+    return lose(words_of("connection", error->refusal), now);
   if (!pending_.empty()) return take_of_whole(message, now);
   if (work_.task != Task::none && !waiting_ && message.request == request_)
     return take_of_large(message, now);

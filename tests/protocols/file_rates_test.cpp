@@ -169,6 +169,46 @@ TEST_F(FileRates, AnUploadThatNobodyGoesOnWithIsEnded) {
   EXPECT_TRUE(has_room());
 }
 
+// The sender has given it up, and has no word for that.
+TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenWhileOtherFilesCome) {
+  storage_.reset();
+  storage({.most_uploads = 2});
+  const std::string text(100'000, 't');
+  TimedPeer peer(server());
+  peer.say(wire({1, Offer{2000, 9, {.outlives = true}, "given up"}}));
+  peer.read_all();
+  peer.pass(seconds(55));
+  peer.say(upload_head("new", text.size(), {0, text.size()}, 2) + wire({2, Data{100'000}}));
+  EXPECT_FALSE(has_room());
+  for (std::size_t at = 0; at < text.size(); at += 10'000) {
+    peer.say(text.substr(at, 10'000));
+    peer.pass(seconds(1));
+  }
+  EXPECT_FALSE(peer.ended()) << peer.session().complaint();
+  EXPECT_TRUE(has_room()) << "the file that was given up has no place any more";
+  peer.say(end(text.size(), 2));
+  EXPECT_TRUE(joust::test::text_of(path("new")) == text);
+  EXPECT_EQ(server().too_slow, 0U);
+}
+
+// Between two files, too.
+TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenAfterAnotherFile) {
+  TimedPeer peer(server());
+  peer.say(wire({1, Offer{2000, 9, {.outlives = true}, "given up"}}));
+  peer.pass(seconds(30));
+  peer.say(wire({2, Fragment{{0, 3}, "old"}}));
+  peer.read_all();
+  peer.pass(seconds(40));
+  EXPECT_FALSE(peer.ended()) << peer.session().complaint();
+  EXPECT_TRUE(has_room());
+  peer.say(wire({3, Offer{2000, 10, {.outlives = true}, "given up"}}));
+  peer.read_all();
+  EXPECT_FALSE(has_room()) << "it is offered again";
+  peer.pass(seconds(70));
+  EXPECT_EQ(peer.session().complaint(), "an incomplete upload grows slower than 1.00 KiB/s for 60.0 s")
+      << "nothing else came";
+}
+
 TEST_F(FileRates, WhoHasBroughtARangeMayWaitForTheOthers) {
   TimedPeer first(server()), other(server());
   constexpr std::uint64_t kRest = 10 << 20;

@@ -9,6 +9,7 @@
 namespace joust::transfer {
 namespace {
 
+namespace fs = std::filesystem;
 using test::Joined;
 
 // A server that answers each message as the test says, or not at all.
@@ -114,6 +115,26 @@ TEST_F(TransferAnswers, GivesUpAFileThatTheServerKeepsForgetting) {
   EXPECT_LT(offers, 20);
   ASSERT_EQ(bring.complaints().size(), 1U);
   EXPECT_NE(bring.complaints()[0].find("knows nothing of it"), std::string::npos) << bring.complaints()[0];
+}
+
+// The server blames whatever request is under way, and ends the connection.
+TEST_F(TransferAnswers, ABlamedFileIsBroughtOverTheNextConnection) {
+  for (const std::size_t size : {std::size_t{4}, std::size_t{kRangeBytes + 5}}) {
+    Bring bring(plan_of({source("new", content(size))}));
+    const auto blamed = [](const file::Message& message) -> std::optional<file::Body> {
+      if (std::holds_alternative<file::Offer>(message.body)) return file::Offered{};
+      if (!std::holds_alternative<file::End>(message.body)) return std::nullopt;
+      return file::Error{{FileError::too_slow, "an incomplete upload grows slower than 1.00 KiB/s"}};
+    };
+    run(bring, blamed, std::chrono::seconds(1));
+    EXPECT_FALSE(bring.over());
+    EXPECT_EQ(bring.counts().retries, 1U);
+    Joined(bring, server()).run();
+    EXPECT_EQ(bring.counts().files, 1U);
+    EXPECT_EQ(bring.counts().failed, 0U);
+    EXPECT_TRUE(joust::test::text_of(path("new")) == content(size));
+    fs::remove(path("new"));
+  }
 }
 
 // It may be the file that was brought before the connection was lost, and may be another one.

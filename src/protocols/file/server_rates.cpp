@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Peers too slow for the connection, upload or open file that they hold.
-#include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "protocols/file/server_session.hpp"
 
@@ -15,8 +16,6 @@ void ServerSession::watch_rates(Time now) {
   for (BegunUpload& begun : begun_) begun.growth.expect(!over_, waited_for, now);
 }
 
-// The rate of an upload is that of all its connections together: one of them may have sent its range, and
-// wait for the others.
 void ServerSession::check_rates(Time now) {
   forget_complete_uploads();  // another connection may have sealed one since: it grows no more
   if (outgoing_rate_.missed(now)) {
@@ -27,12 +26,33 @@ void ServerSession::check_rates(Time now) {
     const bool of_upload = state_ == State::receiving || state_ == State::discarding;
     return end_slow_peer((of_upload ? "an upload comes " : "a request comes ") + incoming_rate_.complaint());
   }
-  const bool stuck = std::ranges::any_of(begun_, [now](BegunUpload& begun) {
-    const std::uint64_t received = begun.upload->received();
-    begun.growth.moved(received - std::exchange(begun.received, received));
-    return begun.growth.missed(now);
-  });
-  if (stuck) end_slow_peer("an incomplete upload grows " + begun_.front().growth.complaint());
+  check_growth(now);
+}
+
+// A client that has given up an offered file has no word for it. While it goes on with others, the file is
+// forgotten: its place is free, and nobody else is to blame. Who does nothing else is told.
+void ServerSession::check_growth(Time now) {
+  for (std::size_t i = 0; i < begun_.size();) {
+    BegunUpload& begun = begun_[i];
+    const bool over = begun.growth.deadline().value_or(Time::max()) <= now;
+    const std::uint64_t before = over ? std::exchange(begun.requests, requests_) : requests_;
+    const bool in_hand = upload_ == begun.upload;
+    if (begun.grows(now)) {
+      ++i;
+    } else if (begun.offered && !in_hand && (state_ != State::idle || before != requests_)) {
+      begun_.erase(begun_.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      return end_slow_peer("an incomplete upload grows " + begun.growth.complaint());
+    }
+  }
+}
+
+// The rate of an upload is that of all its connections together: one of them may have sent its range, and
+// wait for the others.
+bool ServerSession::BegunUpload::grows(Time now) {
+  const std::uint64_t before = std::exchange(received, upload->received());
+  growth.moved(received - before);
+  return !growth.missed(now);
 }
 
 // The peer's resources are freed at once, even if it never reads the error.

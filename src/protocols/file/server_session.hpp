@@ -109,13 +109,18 @@ class ServerSession : public Session, private SessionFiles {
   void conclude();
   void watch_rates(Time now);  // the last step of each input
   void check_rates(Time now);
+  void check_growth(Time now);
   void end_slow_peer(const std::string& what);
 
   // An upload with ranges from this connection. The session keeps it until it is complete.
   struct BegunUpload {
     std::shared_ptr<Upload> upload;
+    bool offered;                // it may be forgotten: the client then offers it again
     LeastRate growth;            // of all connections that send ranges of it
     std::uint64_t received = 0;  // bytes, when growth was last updated
+    std::uint64_t requests = 0;  // of the connection, when the window of the growth began
+
+    bool grows(Time now);
   };
 
   ServerState& server_;

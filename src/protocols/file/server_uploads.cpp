@@ -60,7 +60,8 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadReque
     return std::unexpected(
         FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
   // Several connections contribute to its growth, so it gets as much time as readers do.
-  begun_.push_back({*found, LeastRate(server_.rates.outgoing), (*found)->received()});
+  const bool offered = request.begun || (request.wishes && request.wishes->outlives);
+  begun_.push_back({*found, offered, LeastRate(server_.rates.outgoing), (*found)->received(), requests_});
   return found;
 }
 
