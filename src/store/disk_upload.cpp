@@ -111,6 +111,11 @@ FileAnswer<void> DiskUpload::take(ByteRange range) {
   return {};
 }
 
+bool DiskUpload::has(ByteRange range) {
+  const std::lock_guard lock(mutex_);
+  return outlives_ && !over_ && range.size > 0 && finished_.end_of(range.offset) >= range.end();
+}
+
 void DiskUpload::give_back(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
   taken_.erase(range.offset, range.end());
@@ -196,6 +201,7 @@ void DiskUpload::catch_up() {
 
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
+  finished_.insert(range.offset, range.end());
   there_ += range.size;
   return !outlives_ && there_ == size_ && !over_.exchange(true);
 }
@@ -220,6 +226,7 @@ Upload::Recall DiskUpload::recall() {
   there_ = recall.verified;
   taken_.insert(0, recall.verified);
   stored_.insert(0, recall.verified);
+  finished_.insert(0, recall.verified);
   share_->resume({0, recall.verified});
   recall.discarded = place_->discarded();
   recall.complete = recalled_ = true;

@@ -38,6 +38,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
              std::unique_ptr<QuotaShare> share, const UploadRequest& request, const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
+  bool has(ByteRange range) override;
   void give_back(ByteRange range) override;
   FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
@@ -85,7 +86,8 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                               // the part of taken_ that is stored
-  std::uint64_t there_ = 0;                       // bytes of finished ranges
+  RangeSet finished_;                             // the ranges of stored_ that are complete
+  std::uint64_t there_ = 0;                       // bytes of them
   bool recalled_ = false;                         // the recall is complete
   std::atomic<bool> over_{false};                 // complete: being checked, published or refused
   std::mutex digesting_;                          // locked before mutex_, if both are needed

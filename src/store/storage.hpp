@@ -110,6 +110,8 @@ class Upload {
   virtual ~Upload() = default;
   // Reserves a range exclusively until it is given back.
   virtual FileAnswer<void> take(ByteRange range) = 0;
+  // True if all of this range is there, of an upload that outlives an interruption: it need not come again.
+  virtual bool has(ByteRange /*range*/) { return false; }
   virtual void give_back(ByteRange range) = 0;
   // Reserves room for this part of a taken range, before its bytes are stored.
   virtual FileAnswer<void> make_room(ByteRange part) = 0;

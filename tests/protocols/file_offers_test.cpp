@@ -155,6 +155,34 @@ TEST_F(FileOffers, CompletesAnOfferWhenItIsSealed) {
   EXPECT_EQ(entries(), 3U);
 }
 
+// The answer was lost with its connection, and the client has other connections on which to bring it again.
+TEST_F(FileOffers, ARangeThatIsThereMayComeAgain) {
+  const std::string text = "abcdef";
+  const Decoded heard =
+      ask(offer("new", text) + range("new", text, {0, 4}, 2) + range("new", "XXXXXX", {0, 4}, 3) +
+          range("new", text, {2, 4}, 4) + range("new", text, {4, 2}, 5) + range("new", text, {1, 5}, 6) +
+          seal("new", text, text));
+  ASSERT_EQ(heard.messages.size(), 7U) << heard.text();
+  EXPECT_EQ(describe(heard.messages[2]), "3: stored 0+4 false -");
+  EXPECT_EQ(std::get<Error>(heard.messages[3].body).refusal.error, FileError::overlap) << "only a part of it";
+  EXPECT_EQ(describe(heard.messages[5]), "6: stored 1+5 false -");
+  EXPECT_TRUE(std::get<Stored>(heard.messages[6].body).complete);
+  EXPECT_EQ(text_of(path("new")), text) << "the first bytes stay";
+}
+
+TEST_F(FileOffers, ARangeThatIsThereEndsAsAnyOther) {
+  const std::string text = "abcdef";
+  const std::string head = wire({3, UploadRange{6, {0, 4}, 9, std::nullopt, false, "new", true}});
+  const std::string there = offer("new", text) + range("new", text, {0, 4}, 2);
+  EXPECT_EQ(describe(ask(there + head + data("ab", 3) + end(2, 3)).messages.at(2)),
+            "3: error malformed 'not all of the range has come'");
+  const Decoded heard = ask(there + head + wire({3, Error{{FileError::given_up, ""}}}) +
+                            range("new", text, {4, 2}, 4) + seal("new", text, text));
+  ASSERT_EQ(heard.messages.size(), 5U) << heard.text();
+  EXPECT_EQ(std::get<Error>(heard.messages[2].body).refusal.error, FileError::given_up);
+  EXPECT_TRUE(std::get<Stored>(heard.messages[4].body).complete);
+}
+
 TEST_F(FileOffers, SealsAFileOfNoBytes) {
   const Decoded heard = ask(offer("new", "") + seal("new", "", ""));
   EXPECT_TRUE(std::get<Stored>(heard.messages.at(1).body).complete) << heard.text();

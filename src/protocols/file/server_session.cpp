@@ -81,8 +81,8 @@ void ServerSession::take(const Message& message, Time now) {
   } else if (const auto* end = std::get_if<End>(&message.body)) {
     end_upload(*end, now);
   } else if (std::holds_alternative<Error>(message.body)) {
-    if (state_ == State::receiving) refuse({FileError::given_up, "by the sender"});
-    state_ = State::idle;
+    if (state_ == State::receiving || is_there_) refuse({FileError::given_up, "by the sender"});
+    answered();
   } else {
     violated(request_, {FileError::malformed, "this frame does not belong here"});
   }
@@ -184,6 +184,7 @@ void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) 
 
 void ServerSession::answered() {
   state_ = State::idle;
+  is_there_ = false;
   source_ = {};
   upload_.reset();
   forget_complete_uploads();
@@ -201,7 +202,7 @@ void ServerSession::conclude() {
 
 void ServerSession::on_peer_finished(Time now) {
   abandon_upload();
-  if (state_ == State::discarding) state_ = State::idle;
+  if (state_ == State::discarding) answered();
   ending_ = true;
   conclude();
   watch_rates(now);

@@ -73,7 +73,7 @@ class ServerSession : public Session, private SessionFiles {
     idle,        // ready for a request
     sending,     // a fragment
     receiving,   // an upload's range
-    discarding,  // the rest of a refused upload
+    discarding,  // the rest of a refused upload, or a range that is there
     digesting,   // a file, for a query
     recalling,   // what an earlier attempt has left of an upload
     checking,    // a complete upload
@@ -136,6 +136,7 @@ class ServerSession : public Session, private SessionFiles {
   std::shared_ptr<Upload> upload_;  // being received or checked
   std::vector<BegunUpload> begun_;
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
+  bool is_there_ = false;        // discarding: the range is there already, and not refused
   std::optional<FileDigest> digest_;
   bool has_turn_ = false;  // for a digest
   Time due_{};             // digesting or checking: the time of the next slice, or check

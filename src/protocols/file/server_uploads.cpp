@@ -31,9 +31,16 @@ void ServerSession::begin(const UploadRange& upload) {
                             .peer = peer_,
                             .begun = upload.offered});
   if (!found) return refuse(found.error());
-  if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
+  range_ = upload.range;
+  // The answer to it was lost with its connection.
+  if ((*found)->has(range_)) {
+    is_there_ = true;
+    left_ = {};
+    return;
+  }
+  if (auto taken = (*found)->take(range_); !taken) return refuse(taken.error());
   upload_ = std::move(*found);
-  left_ = range_ = upload.range;
+  left_ = range_;
   state_ = State::receiving;
 }
 
@@ -80,16 +87,12 @@ void ServerSession::on_store_failed(int error, Time now) {
 }
 
 void ServerSession::end_upload(const End& end, Time now) {
-  if (state_ == State::discarding) {
-    state_ = State::idle;
-    return;
-  }
+  if (state_ == State::discarding && !is_there_) return answered();
   if (left_.size > 0 || end.size != range_.size) {
     refuse({FileError::malformed, "not all of the range has come"});
-    state_ = State::idle;
-    return;
+    return answered();
   }
-  if (upload_->finish(range_)) {
+  if (!is_there_ && upload_->finish(range_)) {
     state_ = State::checking;
     due_ = said_working_ = now;
     check_slice(now);  // if the bytes were digested on arrival, this is all
