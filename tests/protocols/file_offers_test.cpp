@@ -142,6 +142,28 @@ TEST_F(FileOffers, NamesNothingThatIsDamaged) {
   EXPECT_EQ(entries(), 2U);
 }
 
+// The connection goes on, and holds nothing of them.
+TEST_F(FileOffers, KeepsNothingOfFilesThatAreRefused) {
+  storage({.most_stored = 100'000});
+  const std::uint64_t before = storage().quota().left();
+  ServerSession session(server());
+  const auto say = [&](const std::string& bytes) {
+    EXPECT_EQ(deliver(as_bytes(bytes), session, Time{std::chrono::hours(1)}), bytes.size());
+  };
+  const std::string text(1000, 't');
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const std::string name = "f" + std::to_string(i);
+    const std::string head = wire({i, Whole{1000, digest_of(text), {}, name}});
+    if (i % 3 == 0) say(head + data(text, i) + wire({i, Error{{FileError::given_up, ""}}}));
+    if (i % 3 == 1) say(head + data("short", i) + end(5, i));
+    if (i % 3 == 2) say(wire({i, Whole{200'000, digest_of(text), {}, name}}) + end(0, i));
+    EXPECT_EQ(storage().quota().left(), before) << i;
+    EXPECT_EQ(entries(), 2U) << i;
+  }
+  say(whole("new", text));
+  EXPECT_EQ(text_of(path("new")), text);
+}
+
 TEST_F(FileOffers, CompletesAnOfferWhenItIsSealed) {
   const std::string text = "abcdef";
   const Decoded heard = ask(offer("new", text) + range("new", text, {3, 3}, 2) +

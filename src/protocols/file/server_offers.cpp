@@ -44,6 +44,7 @@ void ServerSession::recall_slice(Time now) {
   answered();
 }
 
+// The session keeps no other reference to it: a file that is refused is gone at once.
 void ServerSession::begin(const Whole& whole) {
   const std::uint64_t number = ++server_.uploads;
   ++requests_;
@@ -51,12 +52,12 @@ void ServerSession::begin(const Whole& whole) {
   state_ = State::discarding;
   if (!may_bring()) return;
   const ByteRange all{0, whole.size};
-  auto found = find_upload({.name = whole.name,
-                            .size = whole.size,
-                            .id = kNumberedHere | number,
-                            .digest = whole.digest,
-                            .peer = peer_,
-                            .wishes = whole.wishes});
+  auto found = server_.storage.upload({.name = whole.name,
+                                       .size = whole.size,
+                                       .id = kNumberedHere | number,
+                                       .digest = whole.digest,
+                                       .peer = peer_,
+                                       .wishes = whole.wishes});
   if (!found) {
     if (!skips(whole.wishes, found.error())) refuse(found.error());
     return;
