@@ -126,6 +126,18 @@ void DiskUpload::give_back(ByteRange range) {
   if (range.offset < digest_.done()) digest_.forget();
 }
 
+// A milestone has all bytes up to its end, and only the digest that has passed the range makes others of
+// them.
+void DiskUpload::distrust(ByteRange range) {
+  const std::scoped_lock lock(digesting_, mutex_);
+  stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
+  if (range.offset < digest_.done()) digest_.forget();
+  const auto noted = place_->milestones();
+  const auto wrong = std::ranges::upper_bound(noted, range.offset, {}, &Milestone::end);
+  place_->keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
+  noted_ = end_of(place_->milestones());
+}
+
 // Of bytes that were announced and did not come. Otherwise a peer would keep room by announcing them.
 void DiskUpload::free_room(std::uint64_t begin, std::uint64_t end) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

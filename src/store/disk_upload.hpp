@@ -40,6 +40,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   FileAnswer<void> take(ByteRange range) override;
   bool has(ByteRange range) override;
   void give_back(ByteRange range) override;
+  void distrust(ByteRange range) override;
   FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;

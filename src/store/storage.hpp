@@ -113,6 +113,9 @@ class Upload {
   // True if all of this range is there, of an upload that outlives an interruption: it need not come again.
   virtual bool has(ByteRange /*range*/) { return false; }
   virtual void give_back(ByteRange range) = 0;
+  // The bytes that were stored of this taken range are not the source's. Nothing that was noted for the next
+  // attempt has them in it any more.
+  virtual void distrust(ByteRange /*range*/) {}
   // Reserves room for this part of a taken range, before its bytes are stored.
   virtual FileAnswer<void> make_room(ByteRange part) = 0;
   // This part of a taken range has been stored, in order within the range. `seen` is a view of its bytes if

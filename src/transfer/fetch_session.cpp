@@ -108,8 +108,11 @@ void FetchSession::check() {
 
 void FetchSession::take(const file::Message& message, Time now) {
   if (!busy() || message.request != request_) return lose("an answer nobody asked for", now);
-  if (const auto* error = std::get_if<file::Error>(&message.body))
+  if (const auto* error = std::get_if<file::Error>(&message.body)) {
+    // Zeros have come for what the server could not read.
+    if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
     return fetch_.give_up(words_of(fetch_.plan().name, error->refusal));
+  }
   if (std::holds_alternative<file::Working>(message.body)) return;
   if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);
   if (const auto* data = std::get_if<file::Data>(&message.body)) return take_data(*data, now);

@@ -56,6 +56,23 @@ TEST_F(PartialUpload, GoesOnAfterItsProcessWasKilled) {
   EXPECT_GE(goes_on(6 * kMiB), 5 * kMiB);
 }
 
+// Zeros that stand for what could not be read. An ordinary loss takes nothing of what was noted.
+TEST_F(PartialUpload, GoesOnBeforeBytesThatAreNotTheSources) {
+  for (const bool distrusted : {false, true}) {
+    auto upload = begin();
+    recall(*upload);
+    bring(*upload, 0, 2 * kMiB);
+    const ByteRange range{2 * kMiB, 4 * kMiB};
+    ASSERT_TRUE(upload->take(range));
+    test::store(*upload, distrusted ? std::string(text_.size(), '\0') : text_, {range.offset, 3 * kMiB});
+    if (distrusted) upload->distrust(range);
+    upload->give_back(range);
+    upload.reset();
+    const std::uint64_t verified = goes_on(5 * kMiB);
+    EXPECT_EQ(verified == 2 * kMiB, distrusted) << verified;
+  }
+}
+
 TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
   auto upload = begin();
   recall(*upload);

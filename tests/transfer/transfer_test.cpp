@@ -3,6 +3,8 @@
 // The client's sessions joined with the server's in memory, however the stream is cut, and wherever it ends.
 #include <sys/stat.h>
 
+#include <cerrno>
+
 #include "transfer/transfer_fixture.hpp"
 
 namespace joust::transfer {
@@ -154,6 +156,62 @@ TEST_F(Transferring, FetchesNoFileThatChangesMeanwhile) {
   ASSERT_EQ(fetch.complaints().size(), 1U);
   EXPECT_NE(fetch.complaints()[0].find("has changed"), std::string::npos) << fetch.complaints()[0];
   EXPECT_FALSE(fs::exists(folder_.file("fetched")));
+}
+
+// Its bytes from a place on cannot be read, and its digest is known from before.
+class DamagedStorage : public Storage {
+ public:
+  DamagedStorage(Storage& storage, std::uint64_t from, const Digest& digest)
+      : storage_(storage), from_(from), digest_(digest) {}
+  FileAnswer<OpenFile> open(std::string_view name) override {
+    auto file = storage_.open(name);
+    file->file = std::make_shared<Damaged>(file->file, from_);
+    file->digest = digest_;
+    return file;
+  }
+  FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override {
+    return storage_.upload(request);
+  }
+  void remember(const OpenFile& /*file*/, const Digest& /*digest*/) override {}
+
+ private:
+  struct Damaged : File {
+    Damaged(std::shared_ptr<File> whole, std::uint64_t from) : file(std::move(whole)), end(from) {}
+    std::expected<std::size_t, int> read_at(std::uint64_t at, std::span<std::byte> into) const override {
+      if (at >= end) return std::unexpected(EIO);
+      return file->read_at(at, into.first(std::min<std::uint64_t>(into.size(), end - at)));
+    }
+    std::expected<std::size_t, int> write_at(std::uint64_t /*offset*/, Bytes /*bytes*/) override {
+      return std::unexpected(EBADF);
+    }
+    const std::shared_ptr<File> file;
+    const std::uint64_t end;
+  };
+  Storage& storage_;
+  const std::uint64_t from_;
+  const Digest digest_;
+};
+
+// Zeros come in the place of what the server cannot read.
+TEST_F(Transferring, GoesOnWithWhatTheServerCouldRead) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const std::string text = content(9 * kMiB);
+  std::ofstream(path("there"), std::ios::binary) << text;
+  for (const std::uint64_t readable : {kMiB / 2, 5 * kMiB + kMiB / 2}) {
+    DamagedStorage damaged(storage(), readable, joust::test::digest_of(text));
+    file::ServerState server_of_it(damaged, digests_);
+    Fetch fetch(fetch_of("there"));
+    Joined(fetch, server_of_it).run();
+    ASSERT_EQ(fetch.complaints().size(), 1U);
+    EXPECT_NE(fetch.complaints()[0].find("input/output error"), std::string::npos) << fetch.complaints()[0];
+  }
+  EXPECT_EQ(hidden(folder_.path()), 2U) << "the file and its journal";
+  Fetch again(fetch_of("there"));
+  Joined(again, server()).run();
+  EXPECT_TRUE(again.complaints().empty()) << again.complaints().front();
+  EXPECT_TRUE(text_of(folder_.file("fetched")) == text);
+  EXPECT_EQ(again.counts().there, 5 * kMiB);
+  EXPECT_EQ(again.counts().moved, 4 * kMiB);
 }
 
 TEST(RateLimit, SpreadsBytesEvenly) {
