@@ -75,10 +75,14 @@ std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& 
 
 Settings Receive::settings() const {
   if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
+  // Who sends over many connections has an upload on each of them.
+  const std::string most_uploads = std::to_string(Limits{}.connections);
   return {{"root", into},
           {"overwrite", "yes"},
           {"max-file-bytes", kNoLimit},
           {"max-stored-bytes", kNoLimit},
+          {"max-uploads", most_uploads},
+          {"max-uploads-per-peer", most_uploads},
           {"access", read_only    ? "read"
                      : write_only ? "write"
                                   : "both"}};

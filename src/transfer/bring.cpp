@@ -129,6 +129,11 @@ void Bring::give_back(const Work& work) {
   }
 }
 
+void Bring::put_off(const Work& work) {
+  const std::lock_guard lock(mutex_);
+  returned_.push_back(work);
+}
+
 // The last one ends the transfer.
 void Bring::item_done() {
   if (--left_ == 0) end();

@@ -45,6 +45,7 @@ class Bring : public Transfer {
     Task task = Task::none;
     std::size_t item = 0;
     bool again = false;  // whole: an earlier attempt may have succeeded
+    unsigned held = 0;   // whole: times that the server was too busy for it
     ByteRange range{};
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer
@@ -52,6 +53,7 @@ class Bring : public Transfer {
   // `only_whole`: the connection has answers to wait for, and takes nothing else beside.
   Work next(bool only_whole);
   void give_back(const Work& work);
+  void put_off(const Work& work);  // whole: the server has no place for it now
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
   void skipped(const Work& work);

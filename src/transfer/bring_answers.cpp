@@ -3,6 +3,7 @@
 // What the server says of the files that a connection brings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.hpp"
@@ -11,8 +12,8 @@
 namespace joust::transfer {
 namespace {
 
-// A server may still hold what a lost connection has begun. It may need its idle limit, a minute, to notice
-// that a connection is gone.
+// A server may still hold what a lost connection has begun, or have no place for more. It may need its idle
+// limit, a minute, to notice that a connection is gone.
 constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 constexpr unsigned kMostAttempts = 400;
 
@@ -68,6 +69,13 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
 // A file that was brought again after a lost connection may be the one that is there.
 void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
   const std::string& name = bring_.item(pending.work.item).name;
+  if (refusal.error == FileError::busy && pending.work.held + 1 < kMostAttempts) {
+    Bring::Work later = pending.work;
+    later.again = later.again || pending.asked;
+    ++later.held;
+    go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
+    return bring_.put_off(later);
+  }
   if (refusal.error == FileError::exists && pending.work.again && !pending.asked) {
     Pending asked = pending;
     asked.work.again = false;

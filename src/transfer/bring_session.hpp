@@ -57,7 +57,7 @@ class BringSession : public TransferSession {
   bool asked_ = false;    // what the server has under the name of an offered file
   unsigned attempts_ = 0;
   Time again_at_{};
-  Time go_on_at_{};  // by the limit of the rate
+  Time go_on_at_{};  // by the limit of the rate, or after the server was busy
   Time now_{};
 };
 

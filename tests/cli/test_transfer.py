@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """`receive`, `send` and `get`, as a user runs them."""
 
+import contextlib
 import json
 import os
+import socket
 import stat
+import struct
 import subprocess
 import sys
 
 from program import CALCULATOR, TESTS, run
-from transferring import RANGE, SCHEMA, Receiver, TransferCase
+from transferring import RANGE, SCHEMA, Receiver, TransferCase, wait_for
 
 SIZES = [0, 1, 16_000, RANGE - 1, RANGE, RANGE + 1, 3 * RANGE, 40_000_000]
 
@@ -96,6 +99,21 @@ class Transfer(TransferCase):
         self.assertEqual(told["files"]["stored"], 600)
         for i in range(600):
             self.same(self.path(f"tree/{i % 7}/{i}"), self.path(f"in/tree/{i % 7}/{i}"))
+
+    def test_a_file_arrives_beside_many_that_are_under_way(self):
+        file, under_way = self.make("file", 1000), 200
+        with Receiver(self.path("in")) as receiver, contextlib.ExitStack() as stack:
+            host, port = receiver.address.rsplit(":", 1)
+            for i in range(under_way):
+                name = b"f%03d" % i
+                body = struct.pack(">Q16xqIH", 1000, 0, 0o644, len(name)) + name
+                whole = struct.pack(">BBHII", 1, 5, 0, 1, len(body)) + body
+                peer = stack.enter_context(socket.create_connection((host, int(port))))
+                peer.sendall(whole + struct.pack(">BBHII", 1, 32, 0, 1, 1000))
+            wait_for(lambda: len(self.hidden("in")) == under_way, receiver.process)
+            self.assertEqual(len(self.hidden("in")), under_way)
+            self.tell("send", file, receiver.address)
+        self.same(file, self.path("in/file"))
 
     def test_existing_files_stay_unless_told_otherwise(self):
         for size in (100, RANGE + 100):

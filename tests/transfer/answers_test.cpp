@@ -100,6 +100,25 @@ TEST_F(TransferAnswers, WaitsForAServerThatHoldsTheFileForAMinute) {
   EXPECT_EQ(asked, 251);
 }
 
+TEST_F(TransferAnswers, WaitsForAServerThatHasNoPlaceForSmallFiles) {
+  std::vector<std::string> files;
+  for (int i = 0; i < 5; ++i) files.push_back(source("f" + std::to_string(i), "text"));
+  for (const int refusals : {12, 1'000'000}) {
+    Bring bring(plan_of(files));
+    int asked = 0;
+    const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+      if (!std::holds_alternative<file::End>(message.body)) return std::nullopt;
+      if (++asked <= refusals) return file::Error{{FileError::busy, ""}};
+      return file::Stored{.complete = true, .digest = joust::test::digest_of("text")};
+    };
+    run(bring, answer, std::chrono::minutes(3));
+    EXPECT_TRUE(bring.over());
+    EXPECT_EQ(bring.counts().files, refusals == 12 ? 5U : 0U);
+    EXPECT_EQ(bring.counts().failed, refusals == 12 ? 0U : 5U) << "at some time it is enough";
+    EXPECT_LE(asked, 5 * 400) << "not all the time";
+  }
+}
+
 TEST_F(TransferAnswers, GivesUpAFileThatTheServerKeepsForgetting) {
   Bring bring(plan_of({source("new", content(kRangeBytes + 5))}));
   int offers = 0;
