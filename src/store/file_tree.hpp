@@ -76,7 +76,8 @@ class FileTree {
 
   virtual Available available() const = 0;  // for new files
 
-  // EEXIST if there is a file of that name that must be kept, EBUSY if another process receives it.
+  // EEXIST if there is a file of that name that must be kept, ENODEV if there is anything else, EBUSY if
+  // another process receives it.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
 };

@@ -82,8 +82,8 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
   }
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);  // that is nobody's file, whatever is wanted
   if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
   return static_cast<std::uint64_t>(facts.st_size);
 }
 

@@ -122,6 +122,20 @@ TEST_F(FileOffers, LeavesAnExistingFileAsItIsAsked) {
   EXPECT_EQ(text_of(path("old")), "old");
 }
 
+// Who leaves existing files alone would take it for the file.
+TEST_F(FileOffers, TakesNothingButAFileForAnExistingOne) {
+  fs::create_symlink("old", path("link"));
+  fs::create_symlink("nowhere", path("dangling"));
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  for (const char* name : {"sub", "link", "dangling", "fifo"})
+    for (const FileWishes& wishes : {FileWishes{.skips_existing = true}, FileWishes{.overwrites = true}}) {
+      EXPECT_EQ(error_of(whole(name, "new", wishes)), "not a file") << name;
+      EXPECT_EQ(error_of(offer(name, "new", wishes)), "not a file") << name;
+    }
+  EXPECT_EQ(text_of(path("old")), "old");
+  EXPECT_EQ(entries(), 5U);
+}
+
 TEST_F(FileOffers, ReplacesWhereBothSidesWantIt) {
   storage({.existing = Existing::replace});
   EXPECT_EQ(error_of(whole("old", "new")), "exists");

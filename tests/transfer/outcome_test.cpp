@@ -36,6 +36,19 @@ TEST_F(TransferOutcome, CountsWhatItCannotSendAsFailed) {
   EXPECT_EQ(text_of(path("tree/good")), "text");
 }
 
+TEST_F(TransferOutcome, IsNoSuccessIfADirectoryHasTheName) {
+  std::ofstream(path("there")) << "text";
+  fs::create_directory(folder_.file("fetched"));
+  FetchPlan plan = fetch_of("there");
+  plan.wishes.skips_existing = true;
+  Fetch fetch(plan);
+  Joined(fetch, server()).run();
+  EXPECT_EQ(fetch.counts().skipped, 0U);
+  EXPECT_EQ(fetch.counts().failed, 1U);
+  ASSERT_EQ(fetch.complaints().size(), 1U);
+  EXPECT_NE(fetch.complaints()[0].find("not a file"), std::string::npos) << fetch.complaints()[0];
+}
+
 TEST_F(TransferOutcome, IsNoSuccessIfNothingCouldBeSent) {
   Bring bring({.missing = {"a: unreadable"}});
   EXPECT_TRUE(bring.over());
