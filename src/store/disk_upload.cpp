@@ -45,6 +45,16 @@ FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, s
   return QuotaShare::begin(*rules.quota, needed);
 }
 
+// The wanted way to fill the file, or the next best one.
+FileAnswer<FileWrite> possible_way(int fd, std::uint64_t needed, std::uint64_t size, FileWrite how) {
+  if (const Available room = available_space(fd, needed); needed > room.bytes)
+    return refused(FileError::no_space, shortage(needed, room));
+  if (how != FileWrite::mmap) return how;
+  const auto mapped = may_be_mapped(fd, size);
+  if (!mapped) return std::unexpected(mapped.error());
+  return *mapped ? how : FileWrite::write;
+}
+
 }  // namespace
 
 FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
@@ -61,14 +71,14 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   const std::uint64_t needed = request.size - std::min(request.size, end_of(place->milestones()));
   auto share = share_of(request, needed, rules);
   if (!share) return std::unexpected(share.error());
-  if (const Available room = available_space(fd, needed); needed > room.bytes)
-    return refused(FileError::no_space, shortage(needed, room));
-  UploadRules possible = rules;
-  if (rules.how == FileWrite::mmap) {
-    const auto mapped = may_be_mapped(fd, request.size);
-    if (!mapped) return std::unexpected(mapped.error());
-    if (!*mapped) possible.how = FileWrite::write;
+  const auto how = possible_way(fd, needed, request.size, rules.how);
+  if (!how) {
+    if (rules.kept != nullptr && place->stays())
+      rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()));
+    return std::unexpected(how.error());
   }
+  UploadRules possible = rules;
+  possible.how = *how;
   return std::make_shared<DiskUpload>(std::move(place), std::move(claim), std::move(*share), request,
                                       possible);
 }

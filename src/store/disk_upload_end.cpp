@@ -89,10 +89,8 @@ void DiskUpload::let_go() {
   let_go_ = true;
   if (sync_ == kRunning) return;  // its error is told to nobody else
   if (sync_ > 0) place_->abandon();
-  if (kept_ != nullptr && place_->stays()) {
-    share_->resume({0, end_of(place_->milestones())});
-    kept_->keep(name_, std::move(share_));
-  }
+  if (kept_ != nullptr && place_->stays())
+    kept_->keep(name_, std::move(share_), end_of(place_->milestones()));
   place_->let_go();
 }
 

@@ -79,7 +79,8 @@ void QuotaShare::keep(ReplacedBytes replaced) {
   if (replaced) quota_.give_back(*replaced + kEntryBytes);
 }
 
-void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share) {
+void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there) {
+  share->resume({0, there});
   const std::lock_guard lock(mutex_);
   shares_.insert_or_assign(std::string(name), std::move(share));
 }

@@ -68,7 +68,8 @@ class QuotaShare {
 // The shares of uploads that were interrupted, and whose files stay, by the names they will have. Any thread.
 class KeptShares {
  public:
-  void keep(std::string_view name, std::unique_ptr<QuotaShare> share);
+  // Of the file its first `there` bytes stay.
+  void keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
   std::unique_ptr<QuotaShare> take(std::string_view name);  // null if there is none
 
  private:
