@@ -96,7 +96,7 @@ Bring::Work Bring::next_item(bool only_whole) {
 bool Bring::begin_large(std::size_t item) {
   std::string why;
   try {
-    auto source = open_source(plan_.items[item].path);
+    auto source = open_source(plan_.items[item]);
     if (source) large_ = std::make_shared<LargeSource>(item, std::move(*source));
     if (!source) why = source.error();
   } catch (const std::system_error& error) {

@@ -72,17 +72,17 @@ FileWishes BringSession::wishes_of(const FileVersion& version) const {
 
 // Read twice at most: a file that changes while it is read is read once more.
 void BringSession::begin_whole(const Bring::Work& work, Time now) {
-  const std::string& path = bring_.item(work.item).path;
+  const SourceItem& item = bring_.item(work.item);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    auto source = open_source(path);
+    auto source = open_source(item);
     if (!source) return bring_.failed(work, source.error());
     if (source->version.size > kRangeBytes) break;
     const auto content = read_whole(*source);
     if (!content)
-      return bring_.failed(work, fmt::format("{}: {}", printable(path), std::strerror(content.error())));
+      return bring_.failed(work, fmt::format("{}: {}", printable(item.path), std::strerror(content.error())));
     if (*content) return send_whole(work, source->version, **content, now);
   }
-  bring_.failed(work, printable(path) + ": changes while it is read");
+  bring_.failed(work, printable(item.path) + ": changes while it is read");
 }
 
 // One piece of output: the head, the data between its frames, and the end.

@@ -58,40 +58,54 @@ class Collector {
  public:
   explicit Collector(SourceList& list) : list_(list) {}
 
-  std::string add_file(const std::string& path, const std::string& name) {
-    if (const auto objection = objection_to(name); !objection.empty())
-      return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(name), objection);
+  // Returns what speaks against it.
+  std::string add_file(SourceItem item) {
+    const std::string& path = item.path;
+    if (const auto objection = objection_to(item.name); !objection.empty())
+      return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(item.name), objection);
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0)
+    if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
-    SourceItem item{.path = path, .name = name};
     item.version.size = static_cast<std::uint64_t>(facts.st_size);
     list_.bytes += item.version.size;
     list_.items.push_back(std::move(item));
     return {};
   }
 
+  // What is below a directory that the user has named. Returns what speaks against it.
+  std::string add_top(const std::string& path, const std::string& name) {
+    try {
+      top_ = std::make_shared<const Directory>(path);
+    } catch (const std::system_error& error) {
+      return fmt::format("{}: {}", printable(path), error.code().message());
+    }
+    add_directory(path, name, "");
+    return {};
+  }
+
+ private:
   // In the order of their names, so that two runs send in the same order.
-  void add_directory(const std::string& path, const std::string& name) {
+  void add_directory(const std::string& path, const std::string& name, const std::string& beneath) {
     std::error_code error;
     std::vector<fs::directory_entry> entries;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       entries.push_back(*at);
     if (error) cannot_send(path, error.message());  // what was read of it is still sent
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
-    for (const fs::directory_entry& entry : entries) add_entry(entry, name);
+    for (const fs::directory_entry& entry : entries) add_entry(entry, name, beneath);
   }
 
- private:
-  void add_entry(const fs::directory_entry& entry, const std::string& folder) {
-    const std::string path = entry.path().string(), name = joined(folder, entry.path().filename().string());
+  void add_entry(const fs::directory_entry& entry, const std::string& folder, const std::string& above) {
+    const std::string path = entry.path().string(), last = entry.path().filename().string();
+    const std::string name = joined(folder, last), beneath = joined(above, last);
     std::error_code error;
     const fs::file_type type = entry.symlink_status(error).type();
     if (error) return cannot_send(path, error.message());
-    if (type == fs::file_type::directory) return add_directory(path, name);
+    if (type == fs::file_type::directory) return add_directory(path, name, beneath);
     if (type != fs::file_type::regular) return leave_out(path, std::string(kind_of(type)));
-    if (const std::string objection = add_file(path, name); !objection.empty())
+    SourceItem item{.path = path, .name = name, .top = top_, .beneath = beneath};
+    if (const std::string objection = add_file(std::move(item)); !objection.empty())
       list_.missing.push_back("not sent: " + objection);
   }
   void cannot_send(const std::string& path, const std::string& why) {
@@ -102,6 +116,7 @@ class Collector {
   }
 
   SourceList& list_;
+  std::shared_ptr<const Directory> top_;  // of what is being collected
 };
 
 // Of two files with one name the later would replace the earlier, or count as skipped.
@@ -112,6 +127,16 @@ std::string repeated_name(const std::vector<SourceItem>& items) {
       return fmt::format("{} and {} would both be '{}' there; send them by themselves, or to two folders",
                          printable(*first->second), printable(item.path), printable(item.name));
   return {};
+}
+
+// Returns the errno on failure: ENODEV if it is no regular file.
+std::expected<Fd, int> open_named(const std::string& path) {
+  // O_NONBLOCK: a FIFO may have taken the file's place, and opening it must not wait for a writer.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat facts {};
+  if (!fd.is_open() || ::fstat(fd.get(), &facts) != 0) return std::unexpected(errno);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  return fd;
 }
 
 }  // namespace
@@ -125,8 +150,10 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
     const std::string last = last_part(path);
     if (fs::is_directory(path, error)) {
       if (!recursive) return std::unexpected(printable(path) + ": is a directory: -r sends what is below it");
-      collector.add_directory(path, last.empty() ? folder : joined(folder, last));
-    } else if (const auto objection = collector.add_file(path, joined(folder, last)); !objection.empty()) {
+      const auto objection = collector.add_top(path, last.empty() ? folder : joined(folder, last));
+      if (!objection.empty()) return std::unexpected(objection);
+    } else if (const auto objection = collector.add_file({.path = path, .name = joined(folder, last)});
+               !objection.empty()) {
       return std::unexpected(objection);
     }
   }
@@ -135,15 +162,15 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
   return list;
 }
 
-std::expected<OpenSource, std::string> open_source(const std::string& path) {
-  // O_NONBLOCK: a FIFO may have taken the file's place, and opening it must not wait for a writer.
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat facts {};
-  if (!fd.is_open() || ::fstat(fd.get(), &facts) != 0)
-    return std::unexpected(fmt::format("{}: {}", printable(path), std::strerror(errno)));
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(printable(path) + ": is no regular file");
-  const FileVersion version = version_of(fd.get());
-  return OpenSource{std::move(fd), version};
+std::expected<OpenSource, std::string> open_source(const SourceItem& item) {
+  const std::string path = printable(item.path);
+  auto opened = item.top ? item.top->open_file(item.beneath) : open_named(item.path);
+  if (!opened && opened.error() == ENODEV) return std::unexpected(path + ": is no regular file");
+  if (!opened && opened.error() == ELOOP && item.top)
+    return std::unexpected(path + ": a symbolic link has taken its place");
+  if (!opened) return std::unexpected(fmt::format("{}: {}", path, std::strerror(opened.error())));
+  const FileVersion version = version_of(opened->get());
+  return OpenSource{std::move(*opened), version};
 }
 
 // One byte more is asked for, to notice that the file has grown.

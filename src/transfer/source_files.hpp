@@ -3,20 +3,25 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "store/directory.hpp"
 #include "store/storage.hpp"
 
 namespace joust::transfer {
 
-// A local file to be sent, and its name on the server.
+// A local file to be sent, and its name on the server. One that was found below a directory is opened beneath
+// that, so that no link that is put in the way meanwhile leads elsewhere.
 struct SourceItem {
-  std::string path;
+  std::string path;  // for people, if there is a directory
   std::string name;
-  FileVersion version{};  // when it was found
+  std::shared_ptr<const Directory> top{};  // null: the path was named by the user, and links are followed
+  std::string beneath{};                   // the path from there
+  FileVersion version{};                   // when it was found
 };
 
 struct SourceList {
@@ -37,7 +42,7 @@ struct OpenSource {
   Fd fd;
   FileVersion version{};
 };
-std::expected<OpenSource, std::string> open_source(const std::string& path);
+std::expected<OpenSource, std::string> open_source(const SourceItem& item);
 
 // All of a small file, in memory that lives until the next call of the thread. Nothing if it has changed
 // since it was opened; the error is an errno.

@@ -36,6 +36,48 @@ TEST_F(TransferOutcome, CountsWhatItCannotSendAsFailed) {
   EXPECT_EQ(text_of(path("tree/good")), "text");
 }
 
+// After the listing and before the file is opened.
+TEST_F(TransferOutcome, SendsNothingThroughALinkThatIsPutInTheWay) {
+  for (const std::size_t size : {std::size_t{6}, std::size_t{kRangeBytes + 5}}) {
+    for (const char* folder : {"tree/sub/deep", "elsewhere/deep"})
+      fs::create_directories(folder_.file(folder));
+    const std::string mine = content(size), secret(size, 's');
+    for (const char* name : {"tree/a", "tree/b", "tree/sub/deep/c"}) source(name, mine);
+    for (const char* name : {"elsewhere/b", "elsewhere/deep/c"}) source(name, secret);
+    BringPlan plan = plan_of({folder_.file("tree")});
+    plan.wishes.makes_parents = true;
+    ASSERT_EQ(plan.items.size(), 3U);
+    fs::remove(folder_.file("tree/b"));
+    fs::create_symlink(folder_.file("elsewhere/b"), folder_.file("tree/b"));
+    fs::remove_all(folder_.file("tree/sub"));
+    fs::create_directory_symlink(folder_.file("elsewhere"), folder_.file("tree/sub"));
+    Bring bring(std::move(plan));
+    Joined(bring, server()).run();
+    EXPECT_EQ(bring.counts().files, 1U);
+    EXPECT_EQ(bring.counts().failed, 2U);
+    EXPECT_TRUE(text_of(path("tree/a")) == mine);
+    EXPECT_FALSE(fs::exists(path("tree/b")));
+    EXPECT_FALSE(fs::exists(path("tree/sub/deep/c")));
+    for (const std::string& folder : {folder_.file("tree"), folder_.file("elsewhere"), path("tree")})
+      fs::remove_all(folder);
+  }
+}
+
+// What the user names himself may be a link.
+TEST_F(TransferOutcome, FollowsTheLinksThatItIsGiven) {
+  fs::create_directory(folder_.file("tree"));
+  source("tree/a", "text");
+  fs::create_directory_symlink("tree", folder_.file("folder"));
+  fs::create_symlink("tree/a", folder_.file("file"));
+  BringPlan plan = plan_of({folder_.file("folder"), folder_.file("file")});
+  plan.wishes.makes_parents = true;
+  Bring bring(std::move(plan));
+  Joined(bring, server()).run();
+  EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
+  EXPECT_EQ(text_of(path("folder/a")), "text");
+  EXPECT_EQ(text_of(path("file")), "text");
+}
+
 TEST_F(TransferOutcome, IsNoSuccessIfADirectoryHasTheName) {
   std::ofstream(path("there")) << "text";
   fs::create_directory(folder_.file("fetched"));
