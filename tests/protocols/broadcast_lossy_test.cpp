@@ -173,6 +173,20 @@ std::string message_of(const Frame& frame) {
   return std::string(as_text(all.bytes));
 }
 
+// A datagram holds thousands of packed joins.
+TEST(BroadcastOverLossyLinks, AFloodOfJoinsGetsOneWelcome) {
+  const Time now(std::chrono::hours(1));
+  LossyNetwork network({.protocol = "broadcast", .plan = {.connections = 0}});  // for its service
+  const auto member = network.server_service().open({kLossyDelivery});
+  member->on_open(now);
+  const std::string join = message_of({.kind = Kind::join, .member = 1, .payload = {}});
+  const std::string welcome = message_of({.kind = Kind::welcome, .member = 1, .payload = {}});
+  for (int flood = 0; flood < 2; ++flood) {
+    for (int i = 0; i < 5'000; ++i) ASSERT_EQ(member->on_bytes(as_bytes(join), now), join.size());
+    EXPECT_EQ(taken(*member), std::vector<std::string>{welcome}) << "one for each time that it is sent";
+  }
+}
+
 TEST(BroadcastGroup, GetsTheLogOnceAndMembersGetOnlyTheirAnswers) {
   const Time now(std::chrono::hours(1));
   LossyNetwork network({.protocol = "broadcast", .plan = {.connections = 0}});  // for its service
