@@ -125,6 +125,7 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
     ++counts_.duplicated;
     return;
   }
+  if (!session_ || told_finished_) return;  // it stays lost: nobody gets it
   // Over what loses nothing, only a fault of the other side explains it.
   if (!link_.delivery.lossy && number != numbers.received())
     return failed({Stage::receive, EPROTO, "a message is missing"}, now);

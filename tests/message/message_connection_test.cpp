@@ -69,6 +69,25 @@ TEST_F(MessageConnectionTest, BothSidesLeaveOnceTheirSessionsHaveFinished) {
   EXPECT_EQ(net().client_tally().datagrams().lost, 0U);
 }
 
+// It would have counted as received, though no session has got it.
+TEST_F(MessageConnectionTest, AMessageThatComesAfterTheEndOfItsSessionIsLost) {
+  join();
+  net().to_server(0).change({.delay = milliseconds(50)});
+  client().to_send = numbered(1);
+  net().pass({});
+  net().to_server(0).change({});
+  client().finished = true;
+  net().publish();
+  net().pass(milliseconds(40));
+  ASSERT_EQ(server().told.back(), "destroyed") << "what was overtaken is not awaited for longer";
+  net().pass(seconds(2));
+  ASSERT_TRUE(net().all_over());
+  EXPECT_TRUE(server().received.empty());
+  EXPECT_EQ(net().server_tally().datagrams().expected, 1U);
+  EXPECT_EQ(net().server_tally().datagrams().received, 0U);
+  EXPECT_EQ(net().server_tally().datagrams().lost, 1U);
+}
+
 TEST_F(MessageConnectionTest, TheOtherSideMaySendOnAfterItsPeerHasFinished) {
   join();
   server().finishes_with_its_peer = false;
