@@ -108,9 +108,10 @@ FewDescriptors::FewDescriptors() {
   checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit({})", limit.rlim_cur);
 }
 
-void FewDescriptors::take_all() {
+void FewDescriptors::take_all(std::size_t but) {
   for (int copy = ::dup(STDERR_FILENO); copy >= 0; copy = ::dup(STDERR_FILENO)) taken_.push_back(copy);
   if (errno != EMFILE) throw std::system_error(errno, std::generic_category(), "dup()");
+  for (; but > 0 && !taken_.empty(); --but, taken_.pop_back()) ::close(taken_.back());
 }
 
 void FewDescriptors::free_all() {

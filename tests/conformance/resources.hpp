@@ -44,7 +44,7 @@ class FewDescriptors {
   ~FewDescriptors();
   FewDescriptors(const FewDescriptors&) = delete;
   FewDescriptors& operator=(const FewDescriptors&) = delete;
-  void take_all();
+  void take_all(std::size_t but = 0);
   void free_all();
 
  private:

@@ -95,6 +95,7 @@ void ZmqLoop::note_lingering(Peer& peer) {
 
 bool ZmqLoop::let_go(Peer& peer) {
   if (peer.only_lingers) --lingering_;
+  if (peer.through == nullptr) return true;  // the library has refused it a socket
   if (!peer.own) {
     peer.through->peers.remove(as_bytes(peer.identity), peer);
     if (peer.connection && peer.connection->is_broken_off())
