@@ -94,8 +94,9 @@ void UdpBatchedLoop::run() {
   }
 }
 
-// Until the socket is empty: a call that fills less than its batch has found that out. Replies are sent in
-// between where many bytes have come: a session takes no more while so much of its output waits.
+// Until the socket is empty: a call that fills less than its batch has found that out. What is to be sent
+// goes in between where many bytes have come, because a session takes no more while so much of its output
+// waits; and where many strangers are to be answered, because there is no room for more.
 void UdpBatchedLoop::receive(UdpSocket& socket) {
   if (!socket.part) prepare(socket);
   std::size_t unanswered = 0;  // bytes
@@ -116,7 +117,9 @@ void UdpBatchedLoop::receive(UdpSocket& socket) {
       const mmsghdr& message = in_.all[i];
       in_.from[i].size = message.msg_hdr.msg_namelen;
       heard += split(socket, message.msg_hdr, buffer(i).first(message.msg_len), in_.from[i]);
-      if ((unanswered += message.msg_len) < hosting().limits.read_bytes_per_turn) continue;
+      unanswered += message.msg_len;
+      const bool many_replies = socket.replies.size() >= UdpSocket::kMostReplies / 2;
+      if (unanswered < hosting().limits.read_bytes_per_turn && !many_replies) continue;
       while (may_send(socket)) send(socket);
       unanswered = 0;
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <deque>
 #include <string>
 
 #include "conformance/message_peer.hpp"
@@ -78,6 +79,31 @@ TEST_P(MessageFaults, AReceiveThatFailsEndsNothing) {
     EXPECT_EQ(echoed(server.endpoint()), "12345678 again") << error;
     EXPECT_GT(failing.failed(), 0U);
   }
+}
+
+// The engine reads nothing meanwhile, so that it finds everything at once.
+template <typename Step>
+void while_nothing_is_read(Step&& step) {
+  const FailingBoth failing(Call::recvfrom, Call::recvmmsg, EAGAIN, Failing::kAlways);
+  step();
+}
+
+// Nobody has to ask twice, however many ask at the same time.
+TEST_P(MessageFaults, JoinsThatComeTogetherAreAllAnswered) {
+  constexpr std::size_t kSockets = 4, kJoins = 150;
+  EchoService echo;
+  Server server(GetParam(), echo);
+  std::deque<MessagePeer> strangers;
+  while (strangers.size() < kSockets) strangers.emplace_back(server.endpoint());
+  while_nothing_is_read([&] {
+    for (std::size_t i = 1; i <= kJoins; ++i)
+      for (MessagePeer& stranger : strangers) stranger.send({.kind = DatagramKind::join, .token = i});
+  });
+  std::size_t answers = 0;
+  for (MessagePeer& stranger : strangers)
+    for (std::size_t i = 0; i < kJoins && stranger.next(milliseconds(500)); ++i) ++answers;
+  server.stop();
+  EXPECT_EQ(answers + server.tally().datagrams().kernel_drops, kSockets * kJoins);
 }
 
 }  // namespace

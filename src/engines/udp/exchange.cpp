@@ -106,9 +106,10 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
                              .group = group_peer_ != nullptr ? &sent_to_group_ : nullptr});
 }
 
-// Without memory for it a stranger has to ask again.
+// A stranger for whose answer there is no room or no memory has to ask again.
 void UdpLoop::reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head) {
-  if (socket.replies.size() >= UdpSocket::kMostReplies) return;
+  if (socket.replies.size() >= UdpSocket::kMostReplies)
+    return hosting().tally.note("answers to strangers were dropped: too many waited for room in the socket");
   try {
     socket.replies.push_back({to, head});
   } catch (const std::bad_alloc&) {
