@@ -140,6 +140,11 @@ ssize_t recvfrom(int socket, void* bytes, std::size_t size, int flags, sockaddr*
 }
 
 int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
+  const bool segments = count > 0 && messages->msg_hdr.msg_controllen > 0;
+  if (const int error = segments ? joust::test::refusal(Call::segments) : 0; error != 0) {
+    errno = error;
+    return -1;
+  }
   return joust::test::pass_on<decltype(sendmmsg)>(Call::sendmmsg, "sendmmsg", socket, messages, count, flags);
 }
 

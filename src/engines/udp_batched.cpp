@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -37,10 +38,14 @@ constexpr std::size_t kBatch = 64;
 constexpr std::size_t kMostSegments = 64, kMostSegmentBytes = 60'000;
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int));
 
-// Whether a kernel or a device refuses to cut a datagram in pieces by this error. The others are of the way,
-// or of a full socket.
+// Whether a datagram was refused because it was to be cut into pieces: by a kernel or a device that never
+// does that, or on a way whose packets are smaller than a piece. Other errors are of a full socket, or of any
+// datagram.
+bool is_of_all_segments(int error) {
+  return error == EIO || error == EOPNOTSUPP;
+}
 bool is_of_segments(int error) {
-  return error == EINVAL || error == EIO || error == EMSGSIZE || error == EOPNOTSUPP;
+  return is_of_all_segments(error) || error == EINVAL || error == EMSGSIZE;
 }
 
 struct UdpBatchedPart : UdpEnginePart {};  // the socket's options are set
@@ -55,8 +60,9 @@ class UdpBatchedLoop : public UdpLoop {
   void prepare(UdpSocket& socket);
   std::size_t split(UdpSocket& socket, const msghdr& message, Bytes bytes, const Endpoint& from);
   void send(UdpSocket& socket);
-  std::size_t segments_from(std::size_t first, std::size_t end) const;
-  std::size_t add_message(std::size_t message, std::size_t first, std::size_t end);
+  int send_batch(const UdpSocket& socket, bool segments);
+  std::size_t segments_from(std::size_t first) const;
+  std::size_t add_message(std::size_t message, std::size_t first, std::size_t last);
   void without_segments(int error);
 
   // The arguments of one call: a message, its address and its ancillary data each.
@@ -74,7 +80,7 @@ class UdpBatchedLoop : public UdpLoop {
   Messages in_, out_;
   std::array<std::size_t, kBatch> ends_{};  // of each message sent: its last datagram in the batch, and one
   UdpBatch batch_{kBatch};
-  bool segments_ = true;  // the kernel has UDP_SEGMENT
+  bool segments_ = true;  // neither the kernel nor a device has refused UDP_SEGMENT
 };
 
 UdpBatchedLoop::UdpBatchedLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
@@ -156,34 +162,39 @@ std::size_t UdpBatchedLoop::split(UdpSocket& socket, const msghdr& message, Byte
 }
 
 void UdpBatchedLoop::send(UdpSocket& socket) {
-  const std::size_t count = fill(socket, batch_);
-  std::size_t messages = 0;
-  for (std::size_t first = 0; first < count; ++messages)
-    first = ends_[messages] = add_message(messages, first, count);
-  if (messages == 0) return;
-  const int n =
-      ::sendmmsg(socket.fd, out_.all.data(), static_cast<unsigned>(messages), MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (n > 0) return sent(socket, batch_, ends_[static_cast<std::size_t>(n) - 1]);
-  const int error = errno;
-  if (ends_[0] > 1 && is_of_segments(error)) {
+  if (fill(socket, batch_) == 0) return;
+  int n = send_batch(socket, segments_);
+  if (const int error = errno; n < 0 && ends_[0] > 1 && is_of_segments(error)) {
     without_segments(error);
-    return sent(socket, batch_, 0);
+    n = send_batch(socket, false);
   }
-  sent(socket, batch_, 0, error);
+  if (n > 0) return sent(socket, batch_, ends_[static_cast<std::size_t>(n) - 1]);
+  sent(socket, batch_, 0, errno);
 }
 
-// The kernel or the network's device cannot cut a large datagram into pieces: from now on each is sent alone.
+// The number of messages that were sent, or -1 and errno, which is of the first one.
+int UdpBatchedLoop::send_batch(const UdpSocket& socket, bool segments) {
+  std::size_t messages = 0;
+  for (std::size_t first = 0; first < batch_.size(); ++messages)
+    first = ends_[messages] = add_message(messages, first, segments ? segments_from(first) : first + 1);
+  return ::sendmmsg(socket.fd, out_.all.data(), static_cast<unsigned>(messages), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Where the kernel or the network's device cannot cut a large datagram into pieces, each is sent alone from
+// now on; where it is of one peer's way, only those of this batch.
 void UdpBatchedLoop::without_segments(int error) {
-  segments_ = false;
-  hosting().tally.note("without UDP_SEGMENT, which was refused: " + std::generic_category().message(error));
+  segments_ = !is_of_all_segments(error);
+  const char* const which = segments_ ? "some datagrams were sent " : "";
+  const std::string why = std::generic_category().message(error);
+  hosting().tally.note(which + ("without UDP_SEGMENT, which was refused: " + why));
 }
 
 // The end of a row of datagrams that the kernel can take as one.
-std::size_t UdpBatchedLoop::segments_from(std::size_t first, std::size_t end) const {
+std::size_t UdpBatchedLoop::segments_from(std::size_t first) const {
   const DatagramOut& begin = batch_.datagram(first);
   std::size_t next = first + 1, bytes = begin.size();
-  if (!segments_ || !begin.tail.empty()) return next;
-  for (; next < end && next - first < kMostSegments; ++next) {
+  if (!begin.tail.empty()) return next;
+  for (; next < batch_.size() && next - first < kMostSegments; ++next) {
     const DatagramOut& datagram = batch_.datagram(next);
     const bool same_way = batch_.to(next) == batch_.to(first) && datagram.tail.empty();
     if (!same_way || datagram.size() > begin.size() || bytes + datagram.size() > kMostSegmentBytes) break;
@@ -193,9 +204,8 @@ std::size_t UdpBatchedLoop::segments_from(std::size_t first, std::size_t end) co
   return next;
 }
 
-// Prepares a message from the datagrams that begin there, and returns their end.
-std::size_t UdpBatchedLoop::add_message(std::size_t message, std::size_t first, std::size_t end) {
-  const std::size_t last = segments_from(first, end);
+// Prepares a message from these datagrams, and returns their end.
+std::size_t UdpBatchedLoop::add_message(std::size_t message, std::size_t first, std::size_t last) {
   msghdr& header = out_.all[message].msg_hdr;
   header = {};
   header.msg_iov = &out_.pieces[2 * first];

@@ -106,5 +106,41 @@ TEST_P(MessageFaults, JoinsThatComeTogetherAreAllAnswered) {
   EXPECT_EQ(answers + server.tally().datagrams().kernel_drops, kSockets * kJoins);
 }
 
+// Echoes of one size to one peer, which go to the kernel as one datagram that it is to cut.
+void expect_echoes(Server& server, MessagePeer& peer) {
+  constexpr int kMessages = 20;
+  while_nothing_is_read([&] {
+    for (int i = 0; i < kMessages; ++i) peer.send("12345678 of one size");
+  });
+  for (int i = 0; i < kMessages; ++i) EXPECT_EQ(peer.receive(), "12345678 of one size");
+  EXPECT_EQ(server.tally().datagrams().not_sent, 0U);
+}
+
+TEST_P(MessageFaults, AWayThatRefusesSegmentsIsNoReasonForTheOthers) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  for (const int error : {EINVAL, EMSGSIZE}) {
+    for (int turn = 0; turn < 2; ++turn) {
+      const Failing failing(Call::segments, error);
+      expect_echoes(server, peer);
+      if (failing.failed() == 0 && turn == 0 && error == EINVAL) GTEST_SKIP() << "it sends them one by one";
+      EXPECT_GT(failing.failed(), 0U) << "it does not try again";
+    }
+  }
+}
+
+TEST_P(MessageFaults, AKernelThatCannotCutSegmentsIsAskedOnce) {
+  EchoService echo;
+  Server server(GetParam(), echo);
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  const Failing failing(Call::segments, EIO);
+  for (int turn = 0; turn < 3; ++turn) expect_echoes(server, peer);
+  if (failing.failed() == 0) GTEST_SKIP() << "it sends them one by one";
+  EXPECT_EQ(failing.failed(), 1U);
+}
+
 }  // namespace
 }  // namespace joust::conformance
