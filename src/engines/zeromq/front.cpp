@@ -187,7 +187,7 @@ int ZmqFront::send_out(Message& message) {
 }
 
 void ZmqFront::hold(std::size_t worker, Message message) {
-  if (held_.empty()) retry_at_ = Clock::now() + (retry_pause_ = kFirstRetry);
+  if (held_.empty()) retry_at_ = (tried_at_ = Clock::now()) + (retry_pause_ = kFirstRetry);
   const std::string identity(as_text(message.identity.bytes()));
   const auto [place, is_new] = held_.try_emplace(identity, Held{.worker = worker, .messages = {}});
   Held& held = place->second;
@@ -217,7 +217,7 @@ bool ZmqFront::pass_held() {
     place = held_.erase(place);
   }
   retry_pause_ = moved ? kFirstRetry : std::min(2 * retry_pause_, kLongestRetry);
-  retry_at_ = Clock::now() + retry_pause_;
+  retry_at_ = (tried_at_ = Clock::now()) + retry_pause_;
   return moved;
 }
 
@@ -288,7 +288,8 @@ void ZmqFront::sleep() {
   const int most_ms = held_.empty() ? -1 : static_cast<int>(std::clamp<decltype(pause)>(pause, 0, 1000));
   retry_interrupted([&] { return ::poll(fds.data(), fds.size(), most_ms); });
   waker_.clear();
-  if (fds[1].revents != 0) retry_at_ = {};  // perhaps there is room
+  // Perhaps there is room; but the ROUTER speaks of every message, and all peers are not tried for each.
+  if (fds[1].revents != 0) retry_at_ = std::min(retry_at_, tried_at_ + kFirstRetry);
 }
 
 }  // namespace joust

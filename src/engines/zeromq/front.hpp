@@ -83,7 +83,7 @@ class ZmqFront {
   std::unordered_map<std::string, Held> held_;
   bool has_heard_ = false;  // a message
   Duration retry_pause_{};
-  Time retry_at_{};
+  Time retry_at_{}, tried_at_{};  // those that are held: next, and last
   std::atomic<bool> finishing_{false};
   Waker waker_;
   std::exception_ptr error_;
