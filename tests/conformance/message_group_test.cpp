@@ -191,12 +191,15 @@ TEST_P(MessageGroups, TakesNoPlaceOfAConnection) {
 }
 
 TEST_P(MessageGroups, EndsItsMembersIfItsSessionEnds) {
+  Limits limits = brisk();
+  limits.idle = std::chrono::hours(1);  // nothing else wakes the loop
   Repeater all;
-  Server server(GetParam(), all);
+  Server server(GetParam(), all, {.limits = limits});
   Joined one(server.endpoint());
   one.peer.send("give up");
   for (const Time begun = Clock::now(); server.tally().failures() == 0; std::this_thread::yield())
     ASSERT_LT(Clock::now() - begun, kPatience) << "its members would wait for ever";
+  EXPECT_TRUE(one.peer.await(DatagramKind::left).head.unknown) << "they are told at once";
 }
 
 class MessageMembers : public MessageGroups {};

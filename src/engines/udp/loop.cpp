@@ -92,7 +92,6 @@ void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
 
 // Its session has given up, or has failed: the other peers would wait for what never comes.
 void UdpLoop::end_group() {
-  group_peer_ = nullptr;
   sent_to_group_.drains = false;
   for (const auto& peer : peers()) {
     if (!peer->connection || peer->leaving) continue;
@@ -155,6 +154,14 @@ void UdpLoop::stop_by_and_by() {
   if (!inputs_.empty() && ++turns_of_stop_ < kMostTurnsOfStop) return;  // what has arrived is read first
   sent_to_group_.drains = group_peer_ != nullptr;
   begin_drain();
+}
+
+// Not while peers are swept: those that leave now would stay until something else wakes the loop.
+void UdpLoop::sweep() {
+  LoopCore::sweep();
+  if (!std::exchange(group_ended_, false)) return;
+  end_group();
+  LoopCore::sweep();
 }
 
 UdpSocket* UdpLoop::next_talker() {
@@ -230,7 +237,10 @@ void UdpLoop::note_lingering(Peer& peer) {
 
 bool UdpLoop::let_go(Peer& peer) {
   if (peer.only_lingers) --lingering_;
-  if (&peer == group_peer_) end_group();
+  if (&peer == group_peer_) {
+    group_peer_ = nullptr;
+    group_ended_ = true;
+  }
   if (peer.group) forget(*peer.group);
   if (peer.own) {
     forget(*peer.own);

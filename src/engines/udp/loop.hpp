@@ -50,6 +50,8 @@ class UdpLoop : public LoopCore<UdpPeer> {
   // Starts dials, waits, and returns the sockets that have input; valid until sweep().
   std::span<UdpSocket* const> wait();
   void finish_turn();
+  // LoopCore's, and the end of a group, whose members leave with it.
+  void sweep();
   // A socket that has something to send, and room for it; null if there is none, or if this turn has sent
   // enough. It is returned again as long as that is so.
   UdpSocket* next_talker();
@@ -115,6 +117,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   std::deque<UdpSocket> servers_;
   MessageGroup sent_to_group_;
   const Peer* group_peer_ = nullptr;  // the peer that stands for the group, while there is one
+  bool group_ended_ = false;          // in this sweep
   std::vector<UdpSocket*> inputs_;    // of this turn
   Queue<UdpSocket> sending_;
   std::size_t lingering_ = 0;  // peers
