@@ -136,8 +136,8 @@ void UdpBatchedLoop::receive(UdpSocket& socket) {
 // From the first datagrams on. A kernel that cannot join them passes them on one by one.
 void UdpBatchedLoop::prepare(UdpSocket& socket) {
   const int on = 1;
-  if (::setsockopt(socket.fd, SOL_UDP, UDP_GRO, &on, sizeof on) < 0)
-    hosting().tally.note("without UDP_GRO, which this kernel refuses");
+  socket.joins_datagrams = ::setsockopt(socket.fd, SOL_UDP, UDP_GRO, &on, sizeof on) == 0;
+  if (!socket.joins_datagrams) hosting().tally.note("without UDP_GRO, which this kernel refuses");
   socket.part = std::make_unique<UdpBatchedPart>();
 }
 

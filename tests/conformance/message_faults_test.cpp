@@ -3,9 +3,11 @@
 // Servers of messages, and system calls that fail.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <deque>
 #include <string>
+#include <thread>
 
 #include "conformance/message_peer.hpp"
 #include "conformance/running.hpp"
@@ -104,6 +106,26 @@ TEST_P(MessageFaults, JoinsThatComeTogetherAreAllAnswered) {
     for (std::size_t i = 0; i < kJoins && stranger.next(milliseconds(500)); ++i) ++answers;
   server.stop();
   EXPECT_EQ(answers + server.tally().datagrams().kernel_drops, kSockets * kJoins);
+}
+
+TEST_P(MessageFaults, WhatTheKernelDropsIsCountedAndAJoinedCountExplained) {
+  EchoService echo;
+  Server server(GetParam(), echo, {.socket = {.receive_buffer = 4096}});
+  MessagePeer peer(server.endpoint());
+  peer.join();
+  bool is_batched = false;
+  {
+    const FailingBoth failing(Call::recvfrom, Call::recvmmsg, EAGAIN, Failing::kAlways);
+    for (int i = 0; i < 200; ++i) peer.send(std::string(1'000, 'x'));
+    while (failing.failed() == 0) std::this_thread::yield();
+    is_batched = failing.many.failed() > 0;
+  }
+  server.stop();
+  EXPECT_GT(server.tally().datagrams().kernel_drops, 0U);
+  const auto notes = server.tally().notes();
+  const bool explained = std::ranges::any_of(
+      notes, [](const std::string& note) { return note.starts_with("kernel_drops counts"); });
+  EXPECT_EQ(explained, is_batched);
 }
 
 // Echoes of one size to one peer, which go to the kernel as one datagram that it is to cut.

@@ -58,7 +58,10 @@ UdpLoop::~UdpLoop() {
 
 // It is about to be closed, or nobody will read it any more.
 void UdpLoop::forget(UdpSocket& socket) {
-  hosting().tally.add({.kernel_drops = dropped_datagrams(socket.fd)});
+  const std::uint64_t drops = dropped_datagrams(socket.fd);
+  hosting().tally.add({.kernel_drops = drops});
+  if (drops > 0 && socket.joins_datagrams)
+    hosting().tally.note("kernel_drops counts datagrams that the kernel has joined (UDP_GRO) as one");
   epoll_.remove(socket.fd);
 }
 

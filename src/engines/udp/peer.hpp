@@ -62,6 +62,7 @@ struct UdpSocket : Place {
   bool writable = true;                 // no send has found it full
   unsigned armed = kUnwatched;          // the events watched
   unsigned failures = 0;                // of sends, since the last one that succeeded
+  bool joins_datagrams = false;         // the kernel does, for this socket (UDP_GRO)
   Queue<UdpPeer> talkers;               // have something to send, in this order
   std::deque<Reply> replies;            // to strangers
   PeerTable<UdpPeer> peers;             // a server's
