@@ -114,7 +114,8 @@ void Serve::run() {
 
   if (is_public && !listen_option->given() && chosen.group.empty())
     throw UsageError(
-        "--public allows what --listen asks for: say --listen ADDRESS too, such as 0.0.0.0:9000");
+        fmt::format("--public allows what --listen asks for: say --listen ADDRESS too, such as {}",
+                    chosen.transport == Transport::datagram ? "192.0.2.1:9000" : "0.0.0.0:9000"));
   if (!listen_option->given()) listen = chosen.listens_at();
   const std::vector<Endpoint> where = checked_listen(listen, is_public, chosen, options.knobs);
   // May take long, and can be interrupted: signals still end the program at once.

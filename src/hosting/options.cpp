@@ -196,6 +196,13 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
                       address, knobs.at("interface")));
     return endpoints;
   }
+  // Their answers have the address that the way back prefers, and peers drop what comes from another than
+  // the one they asked.
+  if (engine.transport == Transport::datagram && std::ranges::any_of(endpoints, is_wildcard))
+    throw Refusal(
+        fmt::format("--listen {}: name the address that peers use: a UDP socket of all addresses of "
+                    "this machine may answer from another one",
+                    address));
   if (!std::ranges::all_of(endpoints, is_local) && !is_public) {
     const std::string remark = trust_remark(engine, endpoints);
     throw Refusal(fmt::format("--listen {}: others could reach this address; say --public if they may{}{}",

@@ -182,6 +182,21 @@ bool is_local(const Endpoint& endpoint) {
   }
 }
 
+bool is_wildcard(const Endpoint& endpoint) {
+  if (endpoint.family() == AF_INET) {
+    sockaddr_in address{};
+    std::memcpy(&address, &endpoint.storage, sizeof address);
+    return address.sin_addr.s_addr == htonl(INADDR_ANY);
+  }
+  if (endpoint.family() != AF_INET6) return false;
+  sockaddr_in6 address{};
+  std::memcpy(&address, &endpoint.storage, sizeof address);
+  std::uint32_t last = 0;
+  std::memcpy(&last, &address.sin6_addr.s6_addr[12], sizeof last);
+  return last == 0 &&
+         (IN6_IS_ADDR_UNSPECIFIED(&address.sin6_addr) || IN6_IS_ADDR_V4MAPPED(&address.sin6_addr));
+}
+
 bool is_group(const Endpoint& endpoint) {
   sockaddr_in address{};
   std::memcpy(&address, &endpoint.storage, sizeof address);

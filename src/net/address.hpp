@@ -33,6 +33,9 @@ Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's s
 // True where nothing outside this machine can reach the address: loopback and unix sockets.
 bool is_local(const Endpoint& endpoint);
 
+// Whether it stands for every address of this machine: 0.0.0.0 and [::].
+bool is_wildcard(const Endpoint& endpoint);
+
 // Whether it is a group of IPv4 multicast: 224.0.0.0 to 239.255.255.255.
 bool is_group(const Endpoint& endpoint);
 

@@ -79,6 +79,8 @@ TEST(Refusals, OfAServerAreThoseOfServe) {
   expect_server({.options = {{"taste", "sour"}}}, {"--taste", "sour"});
   expect_server({.listen = "nowhere"}, {"--listen", "nowhere"});
   expect_server({.listen = "0.0.0.0:0"}, {"--listen", "0.0.0.0:0"});
+  expect_server({.engine = "udp-batched", .listen = "0.0.0.0:0", .is_public = true},
+                {"-e", "udp-batched", "--listen", "0.0.0.0:0", "--public"});
   expect_server({.threads = 0}, {"-t", "0"});
   expect_server({.limits = {.connections = 0}}, {"--max-connections", "0"});
   expect_server({}, {}, messages_only());

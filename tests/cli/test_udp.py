@@ -53,6 +53,17 @@ class Datagrams(Case):
         self.assertIn("datagrams", done.stdout)
         self.valid(self.path("load.json"))
 
+    def test_a_server_needs_the_address_that_peers_use(self):
+        for engine in engines_of_messages():
+            if asks_a_group(engine):
+                continue
+            for address in ("0.0.0.0:0", "[::]:0"):
+                with self.subTest(engine=engine, address=address):
+                    for more in ((), ("--public",)):
+                        self.refused(run("serve", "-e", engine, "--listen", address, *more),
+                                     "name the address that peers use")
+            self.refused(run("serve", "-e", engine, "--public"), "--listen ADDRESS", "192.0.2.1:9000")
+
     def test_a_server_does_not_care_for_rubbish(self):
         for engine in engines_of_messages():
             with self.subTest(engine=engine), Server("-e", engine, "-p", "echo") as server:

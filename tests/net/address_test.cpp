@@ -103,6 +103,14 @@ TEST(AddressTest, KnowsWhatIsLocal) {
     EXPECT_FALSE(is_local(resolve(text)->front())) << text;
 }
 
+TEST(AddressTest, KnowsWhatStandsForEveryAddress) {
+  for (const std::string text : {"0.0.0.0:1", "[::]:1", "[::ffff:0.0.0.0]:1"})
+    EXPECT_TRUE(is_wildcard(resolve(text)->front())) << text;
+  for (const std::string text :
+       {"127.0.0.1:1", "0.0.0.1:1", "[::1]:1", "[fe80::]:1", "[::ffff:1.0.0.0]:1", "unix:/tmp/x"})
+    EXPECT_FALSE(is_wildcard(resolve(text)->front())) << text;
+}
+
 PeerAddress peer(std::string_view text) {
   return peer_address(resolve(text).value().front());
 }
