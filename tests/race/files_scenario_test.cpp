@@ -89,6 +89,9 @@ TEST_F(FilesScenario, WhatCannotBeSoIsSaid) {
       problem(with("transfer = \"cp {from}\"\n")),
       "8:1: key 'contestant.transfer': nothing moves the files; allowed: shell commands with {from} and "
       "{into} in one of them");
+  EXPECT_EQ(problem(with("transfer = \"cp {from}/{las} {into}\"\n")),
+            "8:1: key 'contestant.transfer': it is not filled in; did you mean {last}?");
+  EXPECT_EQ(problem(with("transfer = \"ls {from} | awk '{print}' >{into}/${FROM}\"\n")), "no problem");
   EXPECT_EQ(problem(with("transfer = \"cp {from} {into}\"\nserver = \"epoll\"\n")),
             "8:1: key 'contestant.transfer': given beside server; allowed: one of them");
   EXPECT_EQ(problem(with("transfer = \"cp {from} {into}\"\nneeds = 3\n")),

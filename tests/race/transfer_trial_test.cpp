@@ -77,6 +77,19 @@ TEST_F(Transfers, WhatArrivesWrongIsNoResult) {
             "00000 is no file in the target");
 }
 
+TEST_F(Transfers, ACommandThatChangesWhatItMovesFailsAlone) {
+  ProcessRunner runner({.scenario = scenario, .cpus = {.server = "any", .client = "any"}, .stop = stop});
+  const auto failure = [&](const std::string& transfer) {
+    entry.contestant.transfer = transfer;
+    return runner.run({.load_case = scenario.cases.front(), .entry = entry}).failure;
+  };
+  EXPECT_EQ(failure("echo XX | dd of={from}/00001 conv=notrunc; cp {from}/* {into}"),
+            "the command has changed 00001 where it came from");
+  EXPECT_EQ(failure("cp {from}/* {into}"), "") << "the files are as they were";
+  EXPECT_NE(failure("mv {from}/* {into}"), "");
+  EXPECT_EQ(failure("cp -p {from}/* {into}"), "");
+}
+
 TEST_F(Transfers, ACommandThatFailsIsAFailure) {
   EXPECT_EQ(complaint("cp {from}/* {into}; exit 3"), "the transfer failed: exit code 3");
   EXPECT_EQ(complaint("cp {from}/* {into}; kill -9 $$"), "the transfer failed: signal 9 (Killed)");

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -97,6 +99,21 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
   return engines;
 }
 
+// The place that a word in braces is meant to be, if it is none but nearly one; otherwise empty, because a
+// shell has words in braces too.
+std::string misspelt_place(std::string_view command) {
+  static const std::array<std::string, 6> kPlaces{"port", "from", "into", "last", "bytes", "joust"};
+  for (std::size_t at = 0; (at = command.find('{', at)) != std::string_view::npos; ++at) {
+    const std::string_view rest = command.substr(at + 1);
+    const std::string word(rest.substr(0, rest.find('}')));
+    const bool is_word = !word.empty() && word.size() < rest.size() && (at == 0 || command[at - 1] != '$') &&
+                         std::ranges::all_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
+    if (!is_word || std::ranges::count(kPlaces, word) != 0) continue;
+    if (const std::string meant = nearest(word, kPlaces); !meant.empty()) return '{' + meant + '}';
+  }
+  return {};
+}
+
 // What a contestant's keys leave open, or say twice.
 void check_commands(TableReader& reader, const toml::table& table, const Contestant& contestant) {
   const auto has = [](const std::string& command, std::string_view place) {
@@ -118,6 +135,10 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
     reader.wrong("moves_files", "it has no transfer; allowed: false beside a transfer");
   const bool reaches = has(contestant.command + contestant.transfer, "{from}") &&
                        has(contestant.command + contestant.transfer, "{into}");
+  for (const auto& [key, text] :
+       {std::pair{"command", &contestant.command}, {"transfer", &contestant.transfer}})
+    if (const std::string meant = misspelt_place(*text); !meant.empty())
+      reader.wrong(key, fmt::format("it is not filled in; did you mean {}?", meant));
   if (!contestant.transfer.empty() && contestant.moves_files && !reaches)
     reader.wrong("transfer",
                  "nothing moves the files; allowed: shell commands with {from} and {into} in one of them");

@@ -15,6 +15,7 @@
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "store/file_system_room.hpp"
+#include "store/file_version.hpp"
 
 namespace joust::race {
 namespace {
@@ -79,18 +80,44 @@ TemporaryFolder::~TemporaryFolder() {
 
 MovedFiles::MovedFiles(const FilePlan& plan)
     : plan_(plan), source_parent_(folder_of(plan)), source_(source_parent_.path() + '/' + kName) {
+  write_sources();
+}
+
+// Random by a seed: what is written again has the same bytes.
+void MovedFiles::write_sources() {
   checked(::mkdir(source_.c_str(), 0777), "mkdir({})", source_);
-  std::vector<std::uint64_t> words(std::min<std::uint64_t>(plan.bytes, kBlock) / sizeof(std::uint64_t) + 1);
+  std::vector<std::uint64_t> words(std::min<std::uint64_t>(plan_.bytes, kBlock) / sizeof(std::uint64_t) + 1);
   std::uint64_t state = kMixStep;
-  for (std::uint64_t i = 0; i < plan.count; ++i) {
+  for (std::uint64_t i = 0; i < plan_.count; ++i) {
     const Fd file = open_file(source_ + '/' + name_of(i), O_WRONLY | O_CREAT | O_EXCL, 0644);
-    for (std::uint64_t left = plan.bytes; left > 0;) {
+    for (std::uint64_t left = plan_.bytes; left > 0;) {
       for (std::uint64_t& word : words) word = mixed(state += kMixStep);
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(left, kBlock));
       write_all(file, words, part);
       left -= part;
     }
+    versions_.push_back(version_of(file.get()));
   }
+}
+
+std::string MovedFiles::changed() const {
+  for (std::uint64_t i = 0; i < plan_.count; ++i) {
+    const std::string path = source_ + '/' + name_of(i);
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file.is_open()) return fmt::format("the command has taken {} out of its folder", name_of(i));
+    if (version_of(file.get()) != versions_[i])
+      return fmt::format("the command has changed {} where it came from", name_of(i));
+  }
+  return {};
+}
+
+std::string MovedFiles::restore() {
+  std::string what = changed();
+  if (what.empty()) return what;
+  fs::remove_all(source_);
+  versions_.clear();
+  write_sources();
+  return what;
 }
 
 std::string MovedFiles::last() const {

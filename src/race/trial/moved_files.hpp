@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "race/scenario/files.hpp"
+#include "store/storage.hpp"
 
 // The folders between which commands move files.
 namespace joust::race {
@@ -38,10 +40,17 @@ class MovedFiles {
   std::string fresh_target();
   // Compares every byte. What is wrong, in words; empty if the target has these files and no others.
   std::string difference() const;
+  // What a command has changed of the files themselves, in words; empty if they are as they were. Files that
+  // are not are written again, for others.
+  std::string restore();
   void remove_target() { target_.reset(); }
 
  private:
+  void write_sources();
+  std::string changed() const;
+
   FilePlan plan_;
+  std::vector<FileVersion> versions_;  // of the files
   TemporaryFolder source_parent_;
   std::string source_;
   std::unique_ptr<TemporaryFolder> target_;

@@ -48,6 +48,7 @@ class TransferTrial {
     const bool in_order = sides_.start_server(std::move(places)) && transfer() && sides_.stop_server();
     if (!in_order) sides_.end();
     files_.remove_target();
+    if (!in_order) files_.restore();
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }
@@ -79,6 +80,7 @@ class TransferTrial {
     if (!command_.gone()) return sides_.fail_without_server();
     if (command_.child->exit_code() != 0)
       return sides_.fail(fmt::format("the transfer failed: {}", command_.child->how_it_ended()), command_);
+    if (const std::string changed = files_.restore(); !changed.empty()) return sides_.fail(changed, command_);
     if (server_before && server_after) trial_.server.usage = *server_after - *server_before;
     keep(at_end - began);
     return true;
