@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include "base/digest.hpp"
@@ -34,6 +35,7 @@ struct Get {
   const Program& program;
   TransferArguments common;
   std::string from, output;
+  std::optional<Option> output_option{};
 
   int run();
   transfer::FetchPlan plan(const RemotePath& remote) const;
@@ -42,6 +44,11 @@ struct Get {
 // Of the server's path only the last part, so that no name from there leads anywhere else.
 transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   namespace fs = std::filesystem;
+  if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
+  if (output == "-")
+    throw UsageError(
+        "-o -: a file is verified before it has its name, so it cannot go to standard output; "
+        "-o ./- is a file of that name");
   const std::string last = remote.path.substr(remote.path.rfind('/') + 1);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
@@ -87,8 +94,9 @@ void add_get(Command root, const Program& program, int& exit_code) {
   Command command =
       root.add_command("get", "Fetch a file over several connections, verified, and go on if interrupted");
   command.add_option("from", get->from, "HOST:PORT/PATH, or unix:SOCKET//PATH").type_name("").required();
-  command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
-      .type_name("FILE");
+  get->output_option =
+      command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
+          .type_name("FILE");
   get->common.add_to(command);
   command.footer(get_examples(program));
   command.callback([get, &exit_code] { exit_code = get->run(); });

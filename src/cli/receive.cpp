@@ -52,8 +52,16 @@ struct Receive {
   std::vector<Endpoint> where(const Engine& chosen, const EngineOptions& options) const;
   Settings settings() const;
   unsigned threads_for(const Engine& chosen) const;
+  std::unique_ptr<Service> server(const Protocol& protocol) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
+
+// An address as clients of other machines would write it.
+std::string reachable(const std::string& address) {
+  for (const std::string_view all : {"0.0.0.0:", "[::]:"})
+    if (address.starts_with(all)) return "HOST:" + address.substr(all.size());
+  return address;
+}
 
 // A server of files for other machines needs a secret that only its users know.
 std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& options) const {
@@ -95,6 +103,19 @@ unsigned Receive::threads_for(const Engine& chosen) const {
   return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
 
+// The protocol calls the directory by the name of its own option.
+std::unique_ptr<Service> Receive::server(const Protocol& protocol) const {
+  if (into.empty()) throw UsageError("--into: the value is empty; . is the current directory");
+  try {
+    return protocol.make_server(parameters_of(protocol, settings(), Role::serve));
+  } catch (const std::invalid_argument& refusal) {
+    constexpr std::string_view kRoot = "--root: ";
+    const std::string_view why = refusal.what();
+    if (!why.starts_with(kRoot)) throw;
+    throw UsageError(fmt::format("--into: {}", why.substr(kRoot.size())));
+  }
+}
+
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
   const std::string address = listeners.addresses().front();
   if (events)
@@ -106,8 +127,9 @@ std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) 
                         {"pid", ::getpid()}});
   std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n", address, chosen.name,
                                  guard.words(), into);
-  if (!read_only) text += fmt::format("  {} send FILE {}\n", program.name, address);
-  if (!write_only) text += fmt::format("  {} get {}{}FILE\n", program.name, address, before_path(address));
+  const std::string to = reachable(address), token = guard.has_token() ? " --token-file TOKEN" : "";
+  if (!read_only) text += fmt::format("  {} send FILE {}{}\n", program.name, to, token);
+  if (!write_only) text += fmt::format("  {} get {}{}FILE{}\n", program.name, to, before_path(to), token);
   return text;
 }
 
@@ -119,7 +141,6 @@ int Receive::run() {
   }
   guard.complete();
   const Protocol& protocol = *program.find_protocol("file");
-  const Parameters parameters = parameters_of(protocol, settings(), Role::serve);
   const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::serve, protocol) : engine, {},
                                         Role::serve, protocol);
   if (const auto reason = server_mismatch(chosen, {.common_sessions = true}); !reason.empty())
@@ -128,7 +149,7 @@ int Receive::run() {
   const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
   const std::vector<Endpoint> endpoints = where(chosen, options);
   raise_descriptor_limit();
-  const auto service = protocol.make_server(parameters);
+  const auto service = server(protocol);
   const auto guarded = guard.guard(*service);
   Limits limits;
   limits.read_bytes = kReceiveBytes;

@@ -53,6 +53,8 @@ int Send::run() {
   if (!list) throw UsageError(list.error());
   for (const std::string& note : list->notes) complain(program, note);
   if (common.dry_run) {
+    if (!common.json.empty())
+      complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
     for (const transfer::SourceItem& item : list->items)
       print_out(fmt::format("{}  {} -> {}\n", grouped(item.version.size), printable(item.path),
                             printable(item.name)));
@@ -71,7 +73,8 @@ int Send::run() {
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, common.dials(remote.address), [&] {
-    return TransferStory{"send", "sent", what, single ? bring.digest() : std::nullopt, list->notes};
+    const std::string sent = single ? what : counted(bring.counts().files.load(), "file");
+    return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
   });
 }
 

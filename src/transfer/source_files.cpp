@@ -92,6 +92,7 @@ class Collector {
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       entries.push_back(*at);
     if (error) cannot_send(path, error.message());  // what was read of it is still sent
+    if (!error && entries.empty()) leave_out(path, "an empty directory");
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
     for (const fs::directory_entry& entry : entries) add_entry(entry, name, beneath);
   }

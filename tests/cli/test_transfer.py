@@ -51,13 +51,15 @@ class Transfer(TransferCase):
         os.symlink("/etc/passwd", self.path("tree/link"))
         os.symlink("/etc", self.path("tree/folder"))
         os.mkfifo(self.path("tree/fifo"))
+        os.mkdir(self.path("tree/nothing"))
         with Receiver(self.path("in")) as receiver:
             told = self.tell("send", "-r", self.path("tree") + "/", f"{receiver.address}/to/here")
         self.assertEqual(told["files"], {"stored": 5, "skipped": 0, "failed": 0})
         for name in ("a", "sub/b", "sub/deep/c", "sub/name with blanks", "sub/large"):
             self.same(self.path("tree/" + name), self.path("in/to/here/tree/" + name))
         self.assertEqual(sorted(os.listdir(self.path("in/to/here/tree"))), ["a", "sub"])
-        for word in ("link: a symbolic link", "folder: a symbolic link", "fifo: a FIFO"):
+        for word in ("link: a symbolic link", "folder: a symbolic link", "fifo: a FIFO",
+                     "nothing: an empty directory"):  # fmt: skip
             self.assertIn(word, self.said)
 
     def test_what_cannot_be_sent_is_no_success(self):
@@ -271,6 +273,26 @@ class Transfer(TransferCase):
             done = run("send", file, receiver.address)
         for word in ("sent", "MB/s", "CPU", "memory", "1 connection", "XXH3-128"):
             self.assertIn(word, done.stdout)
+
+    def test_a_summary_counts_what_was_sent_and_what_was_not(self):
+        for name in ("a", "b", "c"):
+            self.make(f"tree/{name}", 10)
+        self.make("in/tree/b", 10)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", self.path("tree"), receiver.address)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, "^sent 2 files: .*; 1 file failed")
+            again = run("send", "-r", self.path("tree"), receiver.address)
+            self.assertEqual((again.returncode, again.stdout), (1, ""))
+            self.assertTrue(again.stderr.endswith("joust: nothing was moved\n"), again.stderr)
+            skips = run("send", "-r", self.path("tree"), receiver.address, "--skip-existing")
+            self.assertRegex(skips.stdout, "^sent 0 files: .*; 3 files skipped")
+
+    def test_an_empty_name_is_no_directory(self):
+        self.refused(run("receive", "--into", ""), "--into: the value is empty")
+        self.refused(run("receive", "--into", self.path("none")), "--into: open the directory")
+        self.refused(run("get", "127.0.0.1:1/a", "-o", ""), "-o: the value is empty")
+        self.refused(run("get", "127.0.0.1:1/a", "-o", "-"), "cannot go to standard output")
 
     def test_only_a_program_with_the_protocol_has_the_file_tool(self):
         self.assertIn("receive", run("--help").stdout)

@@ -25,6 +25,7 @@ namespace {
 // again for the digest. Over a network several share the bandwidth better, and hide the time of answers.
 constexpr std::size_t kConnectionsHere = 1, kConnectionsElsewhere = 4;
 constexpr std::uint64_t kMostConnections = 256;
+constexpr std::uint64_t kLeastLimit = 10'000;  // bytes/s; a server ends who is slower than 1 KiB/s
 constexpr auto kServer = "the server";
 constexpr std::size_t kReadBytes = 512 << 10;  // a file's data comes in large pieces
 
@@ -87,7 +88,7 @@ void TransferArguments::add_to(Command command) {
       .type_name("NAME");
   command.add_option("-c,--connections", connections, "how many carry the files at a time [auto]")
       .type_name("N|auto");
-  add_bytes(command, "--limit", limit, "bytes a second, of all connections together [no limit]", 1,
+  add_bytes(command, "--limit", limit, "bytes a second, of all connections together [no limit]", kLeastLimit,
             std::uint64_t{1} << 40);
   command.add_flag("--overwrite", overwrite, "replace files that exist");
   command.add_flag("--skip-existing", skip_existing, "leave files that exist as they are");
@@ -205,30 +206,43 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
     else
       write_result(json, text);
   }
+  const bool is_silent = json == "-" || progress == "json";
+  if (!is_silent && !complete && counts.files > 0) print_out(summary(transfer, story, seconds, used));
   for (const std::string& complaint : complaints) joust::complain(program, complaint);
   if (!complete) {
+    const bool goes_on = interrupted || counts.moved > 0 || counts.there > 0;
+    const char* const what = interrupted ? "interrupted" : "not complete";
     joust::complain(program,
-                    fmt::format("{}; what is there is kept: the same command goes on from there:\n  {}",
-                                interrupted ? "interrupted" : "not complete", command_line_of(program)));
+                    goes_on
+                        ? fmt::format("{}; what is there is kept: the same command goes on from there:\n  {}",
+                                      what, command_line_of(program))
+                        : "nothing was moved");
     return kRunError;
   }
-  if (json == "-" || progress == "json") return kOk;
-  if (dry_run) {
+  if (is_silent) return kOk;
+  if (dry_run)
     print_out(fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(counts.total)));
-    return kOk;
-  }
+  else
+    print_out(summary(transfer, story, seconds, used));
+  return kOk;
+}
+
+std::string TransferArguments::summary(const transfer::Transfer& transfer, const TransferStory& story,
+                                       double seconds, const Usage& used) {
+  const transfer::Counts& counts = transfer.counts();
+  const double rate = seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
   std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
                                  format_bytes(static_cast<double>(counts.moved)), seconds, rate);
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
+  if (counts.failed > 0) line += fmt::format("; {} failed", counted(counts.failed, "file"));
   line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,
                       format_bytes(static_cast<double>(used.peak_memory_bytes)),
                       counted(counts.connections, "connection"),
                       fmt::format("{} retries", counts.retries.load()));
   if (story.digest) line += fmt::format("XXH3-128 {}, the same on both sides\n", to_hex(*story.digest));
-  print_out(line);
-  return kOk;
+  return line;
 }
 
 }  // namespace joust

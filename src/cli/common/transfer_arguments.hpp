@@ -9,6 +9,7 @@
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/guard_arguments.hpp"
+#include "measure/usage.hpp"
 #include "store/storage.hpp"
 #include "transfer/transfer.hpp"
 
@@ -63,6 +64,8 @@ struct TransferArguments {
  private:
   int tell(const transfer::Transfer& transfer, const TransferStory& story, const std::string& address,
            double seconds, bool interrupted) const;
+  static std::string summary(const transfer::Transfer& transfer, const TransferStory& story, double seconds,
+                             const Usage& used);
 };
 
 }  // namespace joust
