@@ -15,9 +15,10 @@
 //
 // Room. A worker whose queue is full makes the front stop reading, and so everybody. A peer whose pipe is
 // full has its messages held by the front, which tells the worker to hold back the rest until there is room
-// again; and the worker asks after each MiB of a peer whether the front has passed it on. As a client each
-// worker has DEALERs of its own, and there is no front. Left out on purpose: REQ workers that ask for their
-// next request, because one peer's requests could overtake one another.
+// again; and the worker asks after each MiB of a peer whether the front has passed it on. After two without
+// an answer it reads nothing more. What the front says goes by a PAIR of its own, past the messages of peers.
+// As a client each worker has DEALERs of its own, and there is no front. Left out on purpose: REQ workers
+// that ask for their next request, because one peer's requests could overtake one another.
 #include <stdexcept>
 
 #include "engines/zeromq/engines.hpp"
@@ -32,9 +33,8 @@ class PooledLoop : public ZmqLoop {
  public:
   PooledLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
              const ZmqContext& context, ZmqFront* const& front)
-      : ZmqLoop(hosting, stop, group, index, context,
-                front != nullptr ? std::optional(pair_for(context, index, End::other)) : std::nullopt,
-                ZmqLink::Kind::worker),
+      : ZmqLoop(hosting, stop, group, index, context, end_of(front, context, index, Way::messages),
+                ZmqLink::Kind::worker, end_of(front, context, index, Way::commands)),
         front_(front),
         index_(index) {}
   ~PooledLoop() override {
@@ -42,6 +42,12 @@ class PooledLoop : public ZmqLoop {
   }
 
  private:
+  static std::optional<ZmqSocket> end_of(const ZmqFront* front, const ZmqContext& context, std::size_t worker,
+                                         Way way) {
+    if (front == nullptr) return std::nullopt;
+    return pair_for(context, worker, way, End::other);
+  }
+
   ZmqFront* const front_;  // null for a client
   const std::size_t index_;
 };

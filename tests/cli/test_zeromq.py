@@ -40,6 +40,15 @@ class ZeroMq(Case):
             self.assertEqual(sum(counts.values()), 2 * counts["received"], counts)
         self.valid(self.path("load.json"))
 
+    def test_large_messages_of_clients_that_do_not_wait(self):
+        for engine in available():
+            with self.subTest(engine=engine), Server("-e", engine, "-p", "echo") as server:
+                done, result = self.load("-e", "zeromq", "--connect", server.address, "-c", 4, "-m", 600,
+                                         "--depth", 64, "--payload", 60_000)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(result["messages"]["verified"], 2400)
+                self.assertEqual(server.stop()["connections"], {"accepted": 4, "failed": 0})
+
     def test_over_a_unix_socket(self):
         for engine in available():
             where = "unix:" + self.path(engine)

@@ -82,9 +82,9 @@ void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
 }
 
 // A word of the thread that has the ROUTER.
-void ZmqLoop::obey(ZmqLink& link, Bytes command) {
+void ZmqLoop::obey(Bytes command) {
   if (command.empty()) return;
-  Peer* const peer = link.peers.find(command.subspan(1));
+  Peer* const peer = server_->peers.find(command.subspan(1));
   if (peer == nullptr || peer->leaving) return;
   switch (static_cast<ZmqCommand>(command.front())) {
     case ZmqCommand::hold:
@@ -96,7 +96,8 @@ void ZmqLoop::obey(ZmqLink& link, Bytes command) {
       return talk(*peer);
     case ZmqCommand::passed:
       peer->asks = false;
-      peer->unconfirmed = 0;
+      peer->unconfirmed -= std::min(peer->unconfirmed, std::exchange(peer->asked, 0));
+      peer->Place::leave();
       return talk(*peer);
     case ZmqCommand::gone:
       return refused(*peer, EHOSTUNREACH);
@@ -111,7 +112,8 @@ void ZmqLoop::send_next(ZmqLink& link) {
   --link.sends_left;
   if (!link.replies.empty()) return send_reply(link);
   Peer& peer = *link.talkers.pop();
-  if (link.kind == ZmqLink::Kind::worker && peer.unconfirmed >= kShare) return ask_front(link, peer);
+  if (link.kind == ZmqLink::Kind::worker && peer.unconfirmed >= kShare && !peer.asks)
+    return ask_front(link, peer);
   const std::size_t count = collect(peer);
   if (count == 0) return attend(peer);
   std::size_t n = 0;
@@ -136,12 +138,15 @@ void ZmqLoop::send_next(ZmqLink& link) {
 
 // The thread with the ROUTER may be thousands of messages behind, and so a command to hold back the rest may
 // come too late. Every now and then a worker asks it, by a message with an empty datagram, whether it has
-// passed on what came before.
+// passed on what came before. The answer is not behind the messages of peers, and a worker that has to wait
+// for it reads none of these meanwhile.
 void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
   link.looked_at = false;
   const int error = put(link, as_bytes(peer.identity), DatagramOut{});
   if (error == 0) {
     peer.asks = true;
+    peer.asked = peer.unconfirmed;
+    talk(peer);
   } else if (error == EAGAIN) {
     link.writable = false;
     link.talkers.push(peer);

@@ -42,10 +42,13 @@ bool is_of_session(Bytes bytes) {
 
 ZmqFront::ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context)
     : hosting_(hosting), stop_(stop), router_(router_for(hosting, context)), key_(random_key()) {
-  for (std::size_t i = 0; i < hosting.options.threads; ++i)
-    workers_.emplace_back(pair_for(context, i, End::owner));
+  for (std::size_t i = 0; i < hosting.options.threads; ++i) workers_.emplace_back(context, i);
   thread_ = std::jthread([this] { run(); });
 }
+
+ZmqFront::Worker::Worker(const ZmqContext& context, std::size_t number)
+    : pair(pair_for(context, number, Way::messages, End::owner)),
+      command_pair(pair_for(context, number, Way::commands, End::owner)) {}
 
 ZmqFront::~ZmqFront() {
   finishing_ = true;
@@ -258,7 +261,7 @@ bool ZmqFront::flush_commands(Worker& worker) {
   bool moved = false;
   if (worker.has_ended) worker.commands.clear();
   for (; !worker.commands.empty(); worker.commands.pop_front(), moved = true) {
-    const int error = send_part(worker.pair, worker.commands.front(), false);
+    const int error = send_part(worker.command_pair, worker.commands.front(), false);
     if (error == EAGAIN) break;
     if (error != 0) fail(error, "zmq_msg_send()");
   }
@@ -271,9 +274,10 @@ bool ZmqFront::has_events() const {
   const std::size_t waits_for = incoming_ ? worker_of(incoming_->identity.bytes()) : workers_.size();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const Worker& worker = workers_[i];
-    const bool has_mail = !worker.has_ended && (!worker.commands.empty() || i == waits_for);
-    const unsigned wanted = ZMQ_POLLIN | (has_mail ? unsigned{ZMQ_POLLOUT} : 0U);
+    const unsigned wanted = ZMQ_POLLIN | (i == waits_for && !worker.has_ended ? unsigned{ZMQ_POLLOUT} : 0U);
     any |= (worker.pair.events() & wanted) != 0;
+    const unsigned room = worker.command_pair.events() & ZMQ_POLLOUT;
+    any |= room != 0 && !worker.commands.empty() && !worker.has_ended;
   }
   return any;
 }
@@ -283,7 +287,8 @@ void ZmqFront::sleep() {
   fds.push_back({.fd = waker_.fd(), .events = POLLIN, .revents = 0});
   fds.push_back({.fd = router_.fd(), .events = POLLIN, .revents = 0});
   for (const Worker& worker : workers_)
-    fds.push_back({.fd = worker.pair.fd(), .events = POLLIN, .revents = 0});
+    for (const ZmqSocket* const pair : {&worker.pair, &worker.command_pair})
+      fds.push_back({.fd = pair->fd(), .events = POLLIN, .revents = 0});
   const auto pause = std::chrono::ceil<std::chrono::milliseconds>(retry_at_ - Clock::now()).count();
   const int most_ms = held_.empty() ? -1 : static_cast<int>(std::clamp<decltype(pause)>(pause, 0, 1000));
   retry_interrupted([&] { return ::poll(fds.data(), fds.size(), most_ms); });

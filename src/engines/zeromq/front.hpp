@@ -42,8 +42,8 @@ class ZmqFront {
     bool is_question() const { return datagram.size() == 0; }  // ZmqLoop::ask_front()
   };
   struct Worker {
-    explicit Worker(ZmqSocket&& owned) : pair(std::move(owned)) {}
-    ZmqSocket pair;
+    Worker(const ZmqContext& context, std::size_t number);
+    ZmqSocket pair, command_pair;
     std::atomic<bool> has_ended{false};
     std::deque<ZmqPart> commands;  // that have found no room yet
   };

@@ -31,7 +31,8 @@ constexpr std::size_t kMostOfOne = 64, kMostOfAll = 1024, kMostSends = 4096;
 }  // namespace
 
 ZmqLoop::ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
-                 const ZmqContext& context, std::optional<ZmqSocket> server, ZmqLink::Kind kind)
+                 const ZmqContext& context, std::optional<ZmqSocket> server, ZmqLink::Kind kind,
+                 std::optional<ZmqSocket> commands)
     : LoopCore(hosting, stop, group, index),
       context_(context),
       table_key_(random_key()),
@@ -39,6 +40,7 @@ ZmqLoop::ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
   if (server) begin(server_.emplace(std::move(*server), kind, table_key_));
+  if (commands) begin(commands_.emplace(std::move(*commands), ZmqLink::Kind::commands, table_key_));
   if (index == 0) note_options_left_out(hosting);
 }
 
@@ -63,6 +65,7 @@ void ZmqLoop::run() {
 
 void ZmqLoop::wait() {
   start_dials(SOCK_NONBLOCK);
+  if (server_ && has_work(*server_)) busy_.push(*server_);  // a peer that was awaited may have gone
   Duration most = busy_.empty() ? next_wait() : Duration::zero();
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
   if (stopping_ && !draining() && may_drain()) wait_until(quiet_at_);
@@ -149,7 +152,7 @@ void ZmqLoop::stop_by_and_by() {
 class ZmqLoop::Arrival : public Waiter::Awaitable {
  public:
   Arrival(ZmqLoop& loop, ZmqLink& link) : Awaitable(link.arrival), loop_(loop), link_(link) {}
-  bool await_ready() const { return link_.input && link_.receives_left > 0 && !sender_may_go_on(); }
+  bool await_ready() const { return link_.may_receive() && link_.receives_left > 0 && !sender_may_go_on(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
     Awaitable::await_suspend(receiver);
     return sender_may_go_on() ? link_.departure.take() : std::noop_coroutine();
@@ -177,7 +180,7 @@ class ZmqLoop::Departure : public Waiter::Awaitable {
   bool await_ready() const { return link_.sends_left > 0 && link_.may_send(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
     Awaitable::await_suspend(sender);
-    const bool receiver_may_go_on = link_.input && link_.receives_left > 0;
+    const bool receiver_may_go_on = link_.may_receive() && link_.receives_left > 0;
     return receiver_may_go_on ? link_.arrival.take() : std::noop_coroutine();
   }
 
@@ -191,7 +194,7 @@ Task<> ZmqLoop::receive(ZmqLink& link) {
     if (found == Found::message)
       received(link);
     else if (found == Found::command)
-      obey(link, link.parts[0].bytes());
+      obey(link.parts[0].bytes());
     else if (found == Found::foreign)
       hosting().tally.add({.foreign = 1});
   }
@@ -223,7 +226,7 @@ ZmqLoop::Found ZmqLoop::receive_message(ZmqLink& link) {
     more = part.more_follow();
     ++count;
   }
-  if (link.kind == ZmqLink::Kind::worker && count == 1) return Found::command;
+  if (link.kind == ZmqLink::Kind::commands) return Found::command;
   const std::size_t expected = link.kind == ZmqLink::Kind::dealer ? 1 : 2;
   return count == expected ? Found::message : Found::foreign;
 }
@@ -244,7 +247,7 @@ void ZmqLoop::resume(ZmqLink& link) {
   link.sends_left = kMostSends;
   if (link.may_send())
     link.departure.resume();
-  else if (link.input)
+  else if (link.may_receive())
     link.arrival.resume();
   link.receiver.surface();
   link.sender.surface();

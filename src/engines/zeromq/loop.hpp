@@ -31,9 +31,10 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
  public:
   using Peer = ZmqPeer;
 
-  // The server's link is of that kind, if this is one.
+  // The server's link is of that kind, if this is one. A worker gets commands too.
   ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const ZmqContext& context,
-          std::optional<ZmqSocket> server, ZmqLink::Kind kind);
+          std::optional<ZmqSocket> server, ZmqLink::Kind kind,
+          std::optional<ZmqSocket> commands = std::nullopt);
   ~ZmqLoop() override;
   void run();
 
@@ -59,7 +60,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void stop_by_and_by();
   void begin(ZmqLink& link);
   void watch(ZmqLink& link) { epoll_.watch(link.fd, link, EPOLLIN); }
-  bool has_work(const ZmqLink& link) const { return link.input || link.may_send(); }
+  bool has_work(const ZmqLink& link) const { return link.may_receive() || link.may_send(); }
 
   // LoopCore's
   void connect(Peer& peer) override;
@@ -74,7 +75,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
 
   // Messages (exchange.cpp)
   void received(ZmqLink& link);
-  void obey(ZmqLink& link, Bytes command);
+  void obey(Bytes command);
   void hear(Peer& peer, const Datagram& datagram);
   void hear_while_joining(Peer& peer, const Datagram& datagram);
   void hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known);
@@ -88,8 +89,10 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void refused(Peer& peer, int error);
 
   static constexpr std::size_t kBatch = 16;  // datagrams of one peer, before the next one
-  // Bytes of a peer before a worker asks. With a batch, half of what the thread with the ROUTER holds.
-  static constexpr std::size_t kShare = 1 << 20;
+  // Bytes of a peer before a worker asks, and before it waits for the answer. With a batch, three quarters of
+  // what the thread with the ROUTER holds.
+  static constexpr std::size_t kShare = 1 << 20, kMostUnconfirmed = 2 << 20;
+  static bool must_wait(const Peer& peer) { return peer.asks && peer.unconfirmed >= kMostUnconfirmed; }
 
   const ZmqContext& context_;
   const HashKey table_key_;
@@ -101,7 +104,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   std::size_t lingering_ = 0;  // peers
   bool stopping_ = false;
   Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
-  std::optional<ZmqLink> server_;
+  std::optional<ZmqLink> server_, commands_;
 };
 
 // The commands that the thread with the ROUTER gives to a worker: one part, this byte and the identity of a

@@ -81,8 +81,9 @@ void ZmqLoop::talk(Peer& peer) {
   if (peer.leaving || peer.queued()) return;
   const bool has_output =
       peer.connection ? peer.connection->has_output() : peer.joining && now() >= peer.joining->due();
-  if (!has_output || peer.is_held || peer.asks) return;
+  if (!has_output || peer.is_held) return;
   ZmqLink& link = *peer.through;
+  if (must_wait(peer)) return link.awaiting.push(peer);
   link.talkers.push(peer);
   if (link.may_send() && !link.queued()) busy_.push(link);
 }

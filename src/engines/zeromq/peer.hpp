@@ -37,9 +37,10 @@ inline constexpr std::size_t kBesidesDatagram = 128;
 struct ZmqLink : Place {
   // What a message consists of: the identity of its peer and a datagram, or a datagram alone.
   enum class Kind : std::uint8_t {
-    router,  // a server's, through which all its peers are reached
-    worker,  // likewise, by way of the thread that has the ROUTER
-    dealer,  // a client's, of one peer
+    router,    // a server's, through which all its peers are reached
+    worker,    // likewise, by way of the thread that has the ROUTER
+    commands,  // of that thread: of one part
+    dealer,    // a client's, of one peer
   };
   static constexpr unsigned kUnwatched = ~0U;
   // Answers to strangers that wait. Beyond these, strangers have to ask again.
@@ -54,6 +55,9 @@ struct ZmqLink : Place {
   ZmqLink(ZmqSocket&& owned, Kind which, const HashKey& key)
       : kind(which), socket(std::move(owned)), fd(socket.fd()), peers(key) {}
   bool may_send() const { return writable && (!replies.empty() || !talkers.empty()); }
+  // A worker's sessions get nothing more to answer while they cannot pass on what they have. The thread that
+  // has the ROUTER always takes that, so this does not last.
+  bool may_receive() const { return input && awaiting.empty() && (writable || kind != Kind::worker); }
   // The library has said something, which need not be of room: not for all of these in each turn.
   bool may_retry(Time now) const { return now >= retry_at || (signalled && now >= tried_at + kFirstRetry); }
   bool is_blocked() const { return !blocked.empty() || !put_off.empty(); }
@@ -62,13 +66,14 @@ struct ZmqLink : Place {
   ZmqSocket socket;
   const int fd;  // ZMQ_FD
   unsigned armed = kUnwatched;
-  bool input = true;       // no receive has found it empty
-  bool writable = true;    // no send has found it full; a ROUTER is full for one peer at a time
-  bool looked_at = false;  // the library has nothing that it has not said at the descriptor
-  bool signalled = false;  // the descriptor was readable in this turn
-  Queue<ZmqPeer> talkers;  // have something to send, in this order
-  Queue<ZmqPeer> blocked;  // likewise, but their pipes were full
-  Time retry_at{};         // when to try these again, if nothing is said before
+  bool input = true;        // no receive has found it empty
+  bool writable = true;     // no send has found it full; a ROUTER is full for one peer at a time
+  bool looked_at = false;   // the library has nothing that it has not said at the descriptor
+  bool signalled = false;   // the descriptor was readable in this turn
+  Queue<ZmqPeer> talkers;   // have something to send, in this order
+  Queue<ZmqPeer> blocked;   // likewise, but their pipes were full
+  Queue<ZmqPeer> awaiting;  // likewise, but what they have sent is to be confirmed first
+  Time retry_at{};          // when to try these again, if nothing is said before
   Duration retry_pause{};
   Time tried_at{};            // last
   std::deque<Reply> replies;  // to strangers, and to peers whose connections were broken off
@@ -103,8 +108,9 @@ struct ZmqPeer : Timed, Place {
   bool feels = false;              // `socket` has been used
   bool is_full = false;            // its pipe was, when it was tried last
   bool is_held = false;            // its pipe is full, as the thread with the ROUTER has said
-  bool asks = false;               // that thread, whether it has passed on what is unconfirmed
-  std::size_t unconfirmed = 0;     // bytes that the thread may not have passed on yet
+  bool asks = false;               // that thread, whether it has passed on what came before the question
+  std::size_t unconfirmed = 0;     // bytes that the thread may not have passed on yet,
+  std::size_t asked = 0;           // and those of them before the question
   bool only_lingers = false;       // is counted as such
 };
 

@@ -70,7 +70,7 @@ ZmqContext context_for(const Hosting& hosting) {
   int io_threads = 1;
   std::from_chars(count.data(), count.data() + count.size(), io_threads);
   // A connection that is dialled again may begin before its predecessor's socket has lingered; and the rest.
-  const std::size_t sockets = 2 * hosting.dials + 2 * hosting.options.threads + 16;
+  const std::size_t sockets = 2 * hosting.dials + 4 * hosting.options.threads + 16;
   return ZmqContext(io_threads, sockets);
 }
 
@@ -106,11 +106,12 @@ ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const En
   return dealer;
 }
 
-ZmqSocket pair_for(const ZmqContext& context, std::size_t number, End end) {
+ZmqSocket pair_for(const ZmqContext& context, std::size_t worker, Way way, End end) {
   ZmqSocket pair(context, ZMQ_PAIR);
   pair.set(ZMQ_SNDHWM, kHighWaterMark);
   pair.set(ZMQ_RCVHWM, kHighWaterMark);
-  const std::string name = fmt::format("inproc://worker-{}", number);
+  const std::string name =
+      fmt::format("inproc://{}-{}", way == Way::messages ? "messages" : "commands", worker);
   end == End::owner ? pair.bind(name) : pair.connect(name);
   return pair;
 }

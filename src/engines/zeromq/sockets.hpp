@@ -17,9 +17,10 @@ ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context);
 // A client's, which begins to connect.
 ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const Endpoint& to);
 
-// The ends of the way between two threads. The owner of the name binds first.
+// The ends of a way between the front and a worker. The owner of the name binds first.
+enum class Way : std::uint8_t { messages, commands };
 enum class End : std::uint8_t { owner, other };
-ZmqSocket pair_for(const ZmqContext& context, std::size_t number, End end);
+ZmqSocket pair_for(const ZmqContext& context, std::size_t worker, Way way, End end);
 
 // How long a socket that is closed may send what it holds.
 Duration linger_of(const Hosting& hosting);
