@@ -68,7 +68,7 @@ TEST_F(HttpLoad, LooksAtEveryReply) {
   const std::string right = "HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 13\r\n\r\nHello, World!";
   EXPECT_EQ(complaint_about(right), "2 verified");
   EXPECT_EQ(complaint_about("HTTP/1.1 404 Not Found\r\nContent-Length: 13\r\n\r\nHello, World!"),
-            "verify: the status of a reply is not 200");
+            "verify: the status of a reply is 404, and not 200");
   EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World?"),
             "verify: the body of a reply is not that of --text");
   EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello, World"),
@@ -86,7 +86,7 @@ TEST_F(HttpLoad, SaysThatItsPathIsNotThere) {
   const auto server = make_server(parameters(Role::serve));
   load({.messages = 2}, {{"path", "/none"}}, *server);
   ASSERT_EQ(run_->complaints().size(), 1U);
-  EXPECT_EQ(run_->complaints()[0], "verify: the status of a reply is not 200");
+  EXPECT_EQ(run_->complaints()[0], "verify: the status of a reply is 404, and not 200");
 }
 
 }  // namespace

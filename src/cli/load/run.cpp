@@ -111,10 +111,12 @@ std::string Load::trouble(const LoadResult& result) const {
         "{} of {} never had a reply in all that time: measure longer (-d), or the server serves fewer at a "
         "time",
         result.messages.never_answered, counted(result.connections_ok, "connection"));
-  // A server of another protocol answers nothing right, or nothing at all.
+  // A server of another protocol answers nothing right, or nothing at all. One that says why it refuses, or
+  // has a status and a body, is none.
   const std::uint64_t strange = result.errors[static_cast<std::size_t>(Stage::verify)] +
                                 result.errors[static_cast<std::size_t>(Stage::timeout)];
-  if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0)
+  const bool understood = text.contains("the server says") || text.contains("of a reply is");
+  if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.name);
   const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
   return text.empty() || named ? text : connect + ": " + text;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The client side of http: asks for one path, and looks at status, length and body of every reply.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "load/request_service.hpp"
@@ -35,8 +38,9 @@ class GetExchange : public Exchange {
     const std::string_view all = as_text(reply);
     const std::size_t head = all.find("\r\n\r\n") + 4;
     const auto parsed = parse_reply(reply.first(head));
-    if (!parsed) return refuse(parsed.error());
-    if (parsed->status != 200) return refuse("the status of a reply is not 200");
+    if (!parsed) return refuse(std::string(parsed.error()));
+    if (parsed->status != 200)
+      return refuse(fmt::format("the status of a reply is {}, and not 200", parsed->status));
     if (all.substr(head) != body_) return refuse("the body of a reply is not that of --text");
     right_.assign(reply.begin(), reply.end());
     return true;
@@ -44,15 +48,15 @@ class GetExchange : public Exchange {
   std::string_view complaint() const override { return complaint_; }
 
  private:
-  bool refuse(std::string_view complaint) {
-    complaint_ = complaint;
+  bool refuse(std::string complaint) {
+    complaint_ = std::move(complaint);
     return false;
   }
 
   const std::string request_;
   const std::string body_;
   std::vector<std::byte> right_;  // the last reply that was looked at as a whole
-  std::string_view complaint_ = "what came is no reply of HTTP/1.1";
+  std::string complaint_ = "what came is no reply of HTTP/1.1";
 };
 
 }  // namespace
