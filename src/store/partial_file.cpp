@@ -122,11 +122,12 @@ int PartialFile::open_locked() {
 }
 
 // A process that was killed between the mode of a read-only source and the final name leaves such a file. One
-// that is locked has its name soon. Returns the errno, or 0.
+// that is locked has its name soon. Where there is no such file, none may be made in the folder. Returns the
+// errno, or 0.
 int PartialFile::make_writable(const std::string& name) const {
   const Fd found(retry_interrupted(
       [&] { return ::openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
-  if (!found.is_open()) return errno;
+  if (!found.is_open()) return errno == ENOENT ? EACCES : errno;
   if (const int error = lock(found.get()); error != 0) return error;
   struct stat facts {};
   if (::fstat(found.get(), &facts) != 0) return errno;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/different_processes.hpp"
 #include "store/file_version.hpp"
@@ -115,6 +116,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& requ
   auto place = files_->create(request.name, rules_for(request));
   if (!place) {
     const FileError error = error_of(place.error());
+    if (error == FileError::not_permitted) return refuse(error, std::strerror(place.error()));
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
   auto upload = DiskUpload::begin(std::move(*place), request,

@@ -131,6 +131,21 @@ TEST_F(PartialFaults, AReadOnlyFileWhoseNameWasTakenIsOpenedAgain) {
   EXPECT_GE(goes_on(text_.size()), 5 * kMiB);
 }
 
+TEST_F(PartialFaults, AFolderThatMayNotBeWrittenToIsNotCalledMissing) {
+  fs::permissions(folder_.path(), fs::perms::all);
+  for (const bool outlives : {true, false}) {
+    UploadRequest wanted = request();
+    wanted.wishes->outlives = outlives;
+    fs::permissions(path("."), fs::perms{0555});
+    const AsNobody nobody;
+    const auto upload = storage().upload(wanted);
+    ASSERT_FALSE(upload);
+    EXPECT_EQ(upload.error().error, FileError::not_permitted);
+    EXPECT_EQ(upload.error().text, "Permission denied");
+  }
+  fs::permissions(path("."), fs::perms{0755});
+}
+
 // Killed between the mode and the name.
 TEST_F(PartialFaults, AReadOnlyFileOfAKilledProcessIsOpenedAgain) {
   const auto left = killed_after(6 * kMiB);
