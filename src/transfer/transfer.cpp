@@ -28,6 +28,18 @@ void Transfer::reached() {
   if (!std::exchange(was_reached_, true)) counts_.retries += waiting_;
 }
 
+void Transfer::answered() {
+  if (!was_answered()) was_answered_.store(true, std::memory_order_relaxed);
+}
+
+std::string Transfer::words_on(const Failure& failure) const {
+  if (was_answered()) return describe(failure);
+  if (failure.stage == Stage::timeout)
+    return fmt::format("{}: {}{}", asked_.address, failure.detail, asked_.if_silent);
+  const bool is_closed = failure.stage == Stage::receive || failure.stage == Stage::send;
+  return describe(failure) + (is_closed ? asked_.if_closed : "");
+}
+
 void Transfer::moved(std::uint64_t bytes) {
   counts_.moved.fetch_add(bytes, std::memory_order_relaxed);
   if (in_a_row_.load(std::memory_order_relaxed) > 0) in_a_row_ = 0;
@@ -49,14 +61,16 @@ void Transfer::not_opened(const Failure& failure, Time now) {
 }
 
 // Connections that are lost together count once: those of a server that ends, and those that it refuses until
-// it is there again.
+// it is there again. Who accepts and never says a word is no server of this protocol, or none at all: another
+// dial would change nothing.
 void Transfer::lost(const Failure& failure, bool idle, Time now) {
   if (over()) return;
   {
     const std::lock_guard lock(mutex_);
     reached();
+    const bool is_silent = failure.stage == Stage::timeout && !was_answered();
     const bool again = !idle && now >= next_dial_;
-    if (!again || in_a_row_ < most_retries_) {
+    if (!is_silent && (!again || in_a_row_ < most_retries_)) {
       if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);
       if (again) next_dial_ = now + kFirstPause * (1U << std::min<unsigned>(in_a_row_++, kMostDoublings));
       ++waiting_;
@@ -64,7 +78,7 @@ void Transfer::lost(const Failure& failure, bool idle, Time now) {
       return;
     }
   }
-  complain(describe(failure));
+  complain(words_on(failure));
   end();
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "joust/service.hpp"
@@ -28,6 +29,12 @@ struct Counts {
   std::atomic<std::uint64_t> connections{0}, retries{0};
 };
 
+// Who is asked, and what may be the matter where nobody has ever answered. For people.
+struct Asked {
+  std::string address = "the server";
+  std::string if_silent{}, if_closed{};  // put behind what has happened
+};
+
 // What the connections of one transfer share: whether it goes on, and which lost connections are dialled
 // again. Any thread.
 class Transfer : public Service {
@@ -36,8 +43,11 @@ class Transfer : public Service {
   explicit Transfer(unsigned most_retries) : most_retries_(most_retries) {}
 
   Publications* publications() override { return &publications_; }
-  // So many connections are dialled at the start.
-  void expect(std::size_t dials) { dials_ = dials; }
+  // Before the first connection: so many are dialled at the start.
+  void expect(std::size_t dials, Asked asked = {}) {
+    dials_ = dials;
+    asked_ = std::move(asked);
+  }
   void not_opened(const Failure& failure, Time now) override;
   std::optional<Redial> redial(Time now) override;
 
@@ -50,6 +60,9 @@ class Transfer : public Service {
   // For sessions.
   Counts& count() { return counts_; }
   void connected();
+  // Some connection has had an answer in this protocol: there is a server.
+  void answered();
+  bool was_answered() const { return was_answered_.load(std::memory_order_relaxed); }
   void moved(std::uint64_t bytes);
   // `idle`: it had nothing to do, so that a server may well have closed it.
   void lost(const Failure& failure, bool idle, Time now);
@@ -61,6 +74,7 @@ class Transfer : public Service {
   static constexpr std::size_t kMostComplaints = 20;
 
   void reached();  // under the lock
+  std::string words_on(const Failure& failure) const;
 
   const unsigned most_retries_;
   Publications publications_;
@@ -71,7 +85,9 @@ class Transfer : public Service {
   std::uint64_t more_complaints_ = 0;  // that are not told one by one
   unsigned waiting_ = 0;               // lost connections that are to be dialled again
   std::atomic<unsigned> in_a_row_{0};
+  std::atomic<bool> was_answered_{false};
   std::size_t dials_ = 1;
+  Asked asked_;
   std::size_t refused_ = 0;  // of them, before one was open
   bool was_reached_ = false;
   Time next_dial_{};

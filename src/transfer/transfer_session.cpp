@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "base/text.hpp"
 #include "session/least_rate.hpp"
@@ -12,6 +14,11 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLongestSilence = std::chrono::seconds(30);  // a server at work says so every second
+// Of a server that has never answered, so that a wrong address is noticed soon. What the kernel has taken may
+// be on its way for long: each second allows for so many bytes.
+constexpr Duration kFirstAnswer = std::chrono::seconds(10);
+constexpr std::uint64_t kSlowBytesPerS = 64 << 10;
+constexpr Duration kLook = std::chrono::milliseconds(100);  // whether bytes were sent
 
 }  // namespace
 
@@ -22,7 +29,7 @@ std::string words_of(const std::string& name, const FileRefusal& refusal) {
 }
 
 void TransferSession::on_open(Time now) {
-  last_sign_ = now;
+  last_sign_ = looked_ = now;
   transfer_.connected();
   conclude(now);
 }
@@ -42,7 +49,9 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
       break;
     }
     taken += step->taken;
-    if (step->message) take(*step->message, now);
+    if (!step->message) continue;
+    take(*step->message, now);
+    if (!finished_ || std::holds_alternative<file::Error>(step->message->body)) transfer_.answered();
   }
   conclude(now);
   return finished_ ? chunk.size() : taken;
@@ -61,9 +70,13 @@ void TransferSession::on_failure(const Failure& failure, Time now) {
 }
 
 void TransferSession::on_deadline(Time now) {
+  looked_ = now;
   if (std::exchange(sent_, false)) last_sign_ = now;
-  if (!finished_ && busy() && now >= last_sign_ + kLongestSilence)
-    lose({Stage::timeout, 0, "nothing moved for " + format_duration(kLongestSilence)}, now);
+  if (!finished_ && busy() && now >= last_sign_ + patience())
+    lose({Stage::timeout, 0,
+          (transfer_.was_answered() ? "nothing moved for " : "no answer within ") +
+              format_duration(patience())},
+         now);
   conclude(now);
 }
 
@@ -87,6 +100,7 @@ void TransferSession::lose(const Failure& failure, Time now) {
 void TransferSession::consumed(std::size_t n) {
   outgoing_.consumed(n);
   sent_ = true;
+  sent_bytes_ += n;
   if (!finished_) more_room(n);
 }
 
@@ -97,9 +111,17 @@ void TransferSession::conclude(Time now) {
   give_back_work();
 }
 
+Duration TransferSession::patience() const {
+  if (transfer_.was_answered()) return kLongestSilence;
+  return std::min(kLongestSilence, kFirstAnswer + std::chrono::seconds(sent_bytes_ / kSlowBytesPerS));
+}
+
 std::optional<Time> TransferSession::deadline() const {
   if (finished_) return std::nullopt;
-  return earlier(due(), busy() ? std::optional(last_sign_ + kLongestSilence) : std::nullopt);
+  if (!busy()) return due();
+  const bool looks = sent_ && !transfer_.was_answered();
+  return earlier(due(),
+                 earlier(last_sign_ + patience(), looks ? std::optional(looked_ + kLook) : std::nullopt));
 }
 
 }  // namespace joust::transfer

@@ -64,6 +64,7 @@ class TransferSession : public Session, protected SessionFiles {
 
  private:
   void conclude(Time now);
+  Duration patience() const;
 
   Transfer& transfer_;
   file::Decoder decoder_;
@@ -72,7 +73,9 @@ class TransferSession : public Session, protected SessionFiles {
   bool finished_ = false;
   bool gives_up_ = false;
   bool sent_ = false;  // bytes have been sent since the last look
-  Time last_sign_{};   // of the peer, or of progress
+  std::uint64_t sent_bytes_ = 0;
+  Time looked_{};
+  Time last_sign_{};  // of the peer, or of progress
 };
 
 // The server's words on a name, for people.

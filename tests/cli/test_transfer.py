@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 
 from program import CALCULATOR, TESTS, run
 from transferring import RANGE, SCHEMA, Receiver, TransferCase, wait_for
@@ -227,6 +228,18 @@ class Transfer(TransferCase):
         with Receiver(self.path("in")) as receiver:
             self.tell("get", f"{receiver.address}/nothing", code=1)
             self.assertIn("not found", self.said)
+
+    def test_a_listener_that_never_answers_is_not_waited_for(self):
+        file = self.make("file", 10)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = "127.0.0.1:%d" % listener.getsockname()[1]
+            began = time.monotonic()
+            for each in [self.start("send", file, address), self.start("get", f"{address}/file")]:
+                said = each.communicate(timeout=60)[1]
+                self.assertEqual(each.returncode, 1)
+                words = f"{address}: no answer within 10.0 s: is a 'joust receive' listening there?"
+                self.assertIn(words, said)
+            self.assertLess(time.monotonic() - began, 25)
 
     def test_a_rehearsal_moves_nothing(self):
         file = self.make("file", 1000)

@@ -156,6 +156,52 @@ TEST_F(TransferAnswers, ABlamedFileIsBroughtOverTheNextConnection) {
   }
 }
 
+// Whoever listens at a wrong address must not keep the user waiting.
+TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtOnce) {
+  const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
+  const std::string expected = "here:1: no answer within 10.0 s: is it there?";
+  Fetch fetch(fetch_of("there"));
+  Bring small(plan_of({source("small", "text")})),
+      large(plan_of({source("large", content(kRangeBytes + 5))}));
+  for (Transfer* const transfer :
+       {static_cast<Transfer*>(&fetch), static_cast<Transfer*>(&small), static_cast<Transfer*>(&large)}) {
+    transfer->expect(1, {.address = "here:1", .if_silent = ": is it there?"});
+    run(*transfer, silent, std::chrono::milliseconds(9900));
+    EXPECT_FALSE(transfer->over());
+    run(*transfer, silent, std::chrono::milliseconds(10'400));
+    EXPECT_TRUE(transfer->over());
+    EXPECT_EQ(transfer->counts().retries, 0U);
+    EXPECT_EQ(transfer->complaints(), std::vector<std::string>{expected});
+  }
+}
+
+// It may have gone through the buffers of the kernel at once, and still be on its way.
+TEST_F(TransferAnswers, TheAnswerToManyBytesMayComeLater) {
+  Bring bring(plan_of({source("new", content(5'000'000))}));
+  const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
+  run(bring, silent, std::chrono::seconds(29));
+  EXPECT_FALSE(bring.over());
+  run(bring, silent, std::chrono::seconds(31));
+  EXPECT_TRUE(bring.over());
+}
+
+// It says that it is at work, or has answered before: then it may be silent for longer, and is dialled again.
+TEST_F(TransferAnswers, AServerThatHasAnsweredMayBeSilentForLonger) {
+  for (const bool offered : {false, true}) {
+    Bring bring(plan_of({source("new", content(kRangeBytes + 5))}));
+    const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+      if (!std::holds_alternative<file::Offer>(message.body)) return std::nullopt;
+      return offered ? file::Body(file::Offered{}) : file::Body(file::Working{});
+    };
+    run(bring, answer, std::chrono::seconds(29));
+    EXPECT_FALSE(bring.over());
+    EXPECT_EQ(bring.counts().retries, 0U);
+    run(bring, answer, std::chrono::seconds(70));
+    EXPECT_FALSE(bring.over());
+    EXPECT_EQ(bring.counts().retries, 1U);
+  }
+}
+
 // It may be the file that was brought before the connection was lost, and may be another one.
 TEST_F(TransferAnswers, SaysThatAServerDoesNotTellWhatIsThere) {
   Bring bring(plan_of({source("new", "text")}));

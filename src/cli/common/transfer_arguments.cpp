@@ -151,7 +151,10 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const Time begun = Clock::now();
   Stop stop;
   const Signals signals(stop);
-  transfer.expect(dialled);
+  transfer.expect(dialled,
+                  {.address = address,
+                   .if_silent = fmt::format(": is a '{} receive' listening there?", program.name),
+                   .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
   if (!transfer.over()) {
     const ProgressMeter meter(progress == "json" ? Kind::json
                               : bar              ? Kind::bar
