@@ -62,7 +62,7 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
   if (pending.asked && facts != nullptr)
     return facts->digest == pending.digest ? bring_.stored(pending.work, pending.digest)
                                            : refused_whole({.work = pending.work}, {FileError::exists, ""});
-  bring_.give_back(pending.work);
+  pending_.push_front(pending);  // still asked for: to lose an idle connection costs no retry
   lose(printable(name) + ": a frame that is no answer", now);
 }
 

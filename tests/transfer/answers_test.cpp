@@ -156,6 +156,18 @@ TEST_F(TransferAnswers, ABlamedFileIsBroughtOverTheNextConnection) {
   }
 }
 
+// A server that sends back what it gets, say. Each such loss counts, so that it is not dialled for ever.
+TEST_F(TransferAnswers, AWrongAnswerToASmallFileIsALoss) {
+  BringPlan plan = plan_of({source("new", "text")});
+  plan.most_retries = 0;
+  Bring bring(std::move(plan));
+  const auto echo = [](const file::Message& message) { return std::optional(message.body); };
+  run(bring, echo, std::chrono::seconds(1));
+  EXPECT_TRUE(bring.over());
+  ASSERT_EQ(bring.complaints().size(), 1U);
+  EXPECT_NE(bring.complaints()[0].find("no answer"), std::string::npos) << bring.complaints()[0];
+}
+
 // Whoever listens at a wrong address must not keep the user waiting.
 TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtOnce) {
   const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
