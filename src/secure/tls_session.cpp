@@ -70,6 +70,15 @@ std::string last_words() {
   return words;
 }
 
+// What went wrong in a handshake, as the user may have made it go wrong.
+std::string handshake_words(bool is_server) {
+  const int reason = ERR_GET_REASON(::ERR_peek_last_error());
+  const std::string words = last_words();
+  if (!is_server && reason == SSL_R_WRONG_VERSION_NUMBER)  // what came is no record of TLS
+    return "TLS: the server does not speak TLS: has it a token?";
+  return "TLS: the handshake failed, as it does where the tokens differ: " + words;
+}
+
 }  // namespace
 
 TlsSession::TlsSession(const TlsContext& context, Service& service, const Opening& opening)
@@ -99,11 +108,14 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }
 
+std::string TlsSession::end_words() const {
+  if (is_open()) return "TLS: the stream was cut: it ended without a close";
+  const bool is_server = ::SSL_is_server(ssl_.get()) == 1;
+  return std::string("TLS: the peer left while shaking hands") + (is_server ? "" : "; has it --tls off?");
+}
+
 void TlsSession::on_peer_finished(Time now) {
-  if (!peer_closed_)
-    fail(is_open() ? "TLS: the stream was cut: it ended without a close"
-                   : "TLS: the peer left while shaking hands",
-         now);
+  if (!peer_closed_) fail(end_words(), now);
   proceed(now);
 }
 
@@ -132,7 +144,7 @@ void TlsSession::shake_hands(Time now) {
   const int result = ::SSL_do_handshake(ssl_.get());
   if (result != 1) {
     if (::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ)
-      fail("TLS: the handshake failed, as it does where the tokens differ: " + last_words(), now);
+      fail(handshake_words(::SSL_is_server(ssl_.get()) == 1), now);
     return;
   }
   if (::SSL_session_reused(ssl_.get()) != 1) return fail("TLS: the peer did not use the token", now);

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "joust/outbox.hpp"
 #include "secure/guarded_session.hpp"
@@ -43,6 +44,7 @@ class TlsSession : public GuardedSession {
 
   void proceed(Time now) override;
   void shake_hands(Time now);
+  std::string end_words() const;
   void decrypt(Time now);
   void offer_plain(Time now);
   void encrypt(Time now);

@@ -69,6 +69,21 @@ class Secure(Secured):
             self.assertIn("token", self.said)
         self.assertEqual(os.listdir(self.path("in")), [])
 
+    def test_a_client_says_which_setting_may_be_the_wrong_one(self):
+        guard = ("--token-file", self.token, "--retries", 1)
+        cases = [
+            (self.receiver(), (), "does the server want a token (--token-file)?"),
+            (self.receiver("--tls", "off"), (), "does the server want a token (--token-file)?"),
+            (self.receiver("--tls", "off"), guard, "has it --tls off?"),
+            (Receiver(self.path("in")), guard, "the server does not speak TLS: has it a token?"),
+        ]
+        for receiving, given, words in cases:
+            with self.subTest(words), receiving as receiver:
+                for command in (("send", self.make("file", 1000), receiver.address),
+                                ("get", f"{receiver.address}/file")):  # fmt: skip
+                    self.tell(*command, *given, code=1)
+                    self.assertIn(words, self.said)
+
     def test_the_network_sees_neither_names_nor_bytes_nor_the_token(self):
         seen = []
 

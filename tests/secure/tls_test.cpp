@@ -133,6 +133,18 @@ TEST_F(TlsTest, AnAlertTellsTheOtherSide) {
   EXPECT_NE(taken_from(*server_session_), "");
 }
 
+// Of the sides' settings: a client is told what to look at.
+TEST_F(TlsTest, AClientSaysWhatAServerWithOtherSettingsLacks) {
+  begin();
+  give(*client_session_, "HTTP/1.1 400 Bad Request\r\n");
+  EXPECT_EQ(client_session_->complaint(), "TLS: the server does not speak TLS: has it a token?");
+  begin();
+  client_session_->on_peer_finished(kNow);
+  EXPECT_EQ(client_session_->complaint(), "TLS: the peer left while shaking hands; has it --tls off?");
+  server_session_->on_peer_finished(kNow);
+  EXPECT_EQ(server_session_->complaint(), "TLS: the peer left while shaking hands");
+}
+
 // The library would take memory for a message as soon as its head says how long it is.
 TEST_F(TlsTest, ALongGreetingIsRefusedAtItsHead) {
   const auto greet = [this](const std::string& bytes, std::size_t piece) {
