@@ -45,7 +45,7 @@ class Bring : public Transfer {
     Task task = Task::none;
     std::size_t item = 0;
     bool again = false;  // whole: an earlier attempt may have succeeded
-    unsigned held = 0;   // whole: times that the server was too busy for it
+    Time give_up_at{};   // whole: when a busy server is not asked any more; Time{}: it was not busy
     ByteRange range{};
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer

@@ -69,10 +69,12 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
 // A file that was brought again after a lost connection may be the one that is there.
 void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
   const std::string& name = bring_.item(pending.work.item).name;
-  if (refusal.error == FileError::busy && pending.work.held + 1 < kMostAttempts) {
+  // By time: whichever connection is free asks again, and with many of them that is soon.
+  if (refusal.error == FileError::busy &&
+      (pending.work.give_up_at == Time{} || now_ < pending.work.give_up_at)) {
     Bring::Work later = pending.work;
     later.again = later.again || pending.asked;
-    ++later.held;
+    if (later.give_up_at == Time{}) later.give_up_at = now_ + kMostAttempts * kAskAgain;
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(later);
   }

@@ -61,14 +61,14 @@ void Transfer::not_opened(const Failure& failure, Time now) {
 }
 
 // Connections that are lost together count once: those of a server that ends, and those that it refuses until
-// it is there again. Who accepts and never says a word is no server of this protocol, or none at all: another
-// dial would change nothing.
+// it is there again. Who accepts twice and never says a word is no server of this protocol, or none at all.
 void Transfer::lost(const Failure& failure, bool idle, Time now) {
   if (over()) return;
   {
     const std::lock_guard lock(mutex_);
     reached();
-    const bool is_silent = failure.stage == Stage::timeout && !was_answered();
+    silent_ += failure.stage == Stage::timeout && !was_answered();
+    const bool is_silent = silent_ > dials_;
     const bool again = !idle && now >= next_dial_;
     if (!is_silent && (!again || in_a_row_ < most_retries_)) {
       if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);

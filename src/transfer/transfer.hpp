@@ -89,6 +89,7 @@ class Transfer : public Service {
   std::size_t dials_ = 1;
   Asked asked_;
   std::size_t refused_ = 0;  // of them, before one was open
+  std::size_t silent_ = 0;   // connections that were lost without an answer, while there has been none
   bool was_reached_ = false;
   Time next_dial_{};
 };

@@ -70,10 +70,11 @@ class Secure(Secured):
         self.assertEqual(os.listdir(self.path("in")), [])
 
     def test_a_client_says_which_setting_may_be_the_wrong_one(self):
-        guard = ("--token-file", self.token, "--retries", 1)
+        none = ("--retries", 0)
+        guard = ("--token-file", self.token, *none)
         cases = [
-            (self.receiver(), (), "does the server want a token (--token-file)?"),
-            (self.receiver("--tls", "off"), (), "does the server want a token (--token-file)?"),
+            (self.receiver(), none, "does the server want a token (--token-file)?"),
+            (self.receiver("--tls", "off"), none, "does the server want a token (--token-file)?"),
             (self.receiver("--tls", "off"), guard, "has it --tls off?"),
             (Receiver(self.path("in")), guard, "the server does not speak TLS: has it a token?"),
         ]

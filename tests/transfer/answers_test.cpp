@@ -115,7 +115,7 @@ TEST_F(TransferAnswers, WaitsForAServerThatHasNoPlaceForSmallFiles) {
     EXPECT_TRUE(bring.over());
     EXPECT_EQ(bring.counts().files, refusals == 12 ? 5U : 0U);
     EXPECT_EQ(bring.counts().failed, refusals == 12 ? 0U : 5U) << "at some time it is enough";
-    EXPECT_LE(asked, 5 * 400) << "not all the time";
+    EXPECT_LE(asked, 5 * 402) << "not all the time";
   }
 }
 
@@ -168,8 +168,9 @@ TEST_F(TransferAnswers, AWrongAnswerToASmallFileIsALoss) {
   EXPECT_NE(bring.complaints()[0].find("no answer"), std::string::npos) << bring.complaints()[0];
 }
 
-// Whoever listens at a wrong address must not keep the user waiting.
-TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtOnce) {
+// Whoever listens at a wrong address must not keep the user waiting; a server that hangs for once is asked
+// again.
+TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtTheSecondDial) {
   const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
   const std::string expected = "here:1: no answer within 10.0 s: is it there?";
   Fetch fetch(fetch_of("there"));
@@ -181,8 +182,9 @@ TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtOnce) {
     run(*transfer, silent, std::chrono::milliseconds(9900));
     EXPECT_FALSE(transfer->over());
     run(*transfer, silent, std::chrono::milliseconds(10'400));
+    EXPECT_FALSE(transfer->over());
+    run(*transfer, silent, std::chrono::milliseconds(10'400));
     EXPECT_TRUE(transfer->over());
-    EXPECT_EQ(transfer->counts().retries, 0U);
     EXPECT_EQ(transfer->complaints(), std::vector<std::string>{expected});
   }
 }
@@ -193,6 +195,7 @@ TEST_F(TransferAnswers, TheAnswerToManyBytesMayComeLater) {
   const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
   run(bring, silent, std::chrono::seconds(29));
   EXPECT_FALSE(bring.over());
+  run(bring, silent, std::chrono::seconds(31));
   run(bring, silent, std::chrono::seconds(31));
   EXPECT_TRUE(bring.over());
 }
