@@ -46,11 +46,11 @@ class SmallDisk(TransferCase):
             self.assertEqual(os.listdir(seen_by(receiver.process, self.path("in"))), [])
 
     def test_a_server_whose_disk_fills_up_keeps_what_it_has(self):
-        file = self.make("file", 16 * MIB)
+        file = self.make("file", 12 * MIB)
         small = on_a_small_disk(self.path("in"), 20 * MIB)
         with Receiver(self.path("in"), program=small) as receiver:
             there = seen_by(receiver.process, self.path("in"))
-            sender = self.start("send", file, receiver.address, "--limit", "16MB")
+            sender = self.start("send", file, receiver.address, "--limit", "5MB")
             wait_for(lambda: partial_bytes(there) > 4 * MIB, sender)
             filler = self.fill(there)
             _, said = sender.communicate(timeout=60)
@@ -76,13 +76,13 @@ class SmallDisk(TransferCase):
             self.same(self.path("tree/z"), os.path.join(there, "tree/z"))
 
     def test_a_client_whose_disk_fills_up_goes_on(self):
-        source = self.make("in/file", 16 * MIB)
+        source = self.make("in/file", 12 * MIB)
         small = on_a_small_disk(self.path("out"), 20 * MIB)
         output = self.path("out/file")
         with Receiver(self.path("in")) as receiver:
-            self.tell("get", f"{receiver.address}/file", "-o", self.path("too large"))
+            self.tell("get", f"{receiver.address}/file", "-o", self.path("elsewhere"))
             keeps = self.path("keeps")
-            script = (f'"$0" get {receiver.address}/file -o "{output}" --limit 16MB; echo $? >"{keeps}"; '
+            script = (f'"$0" get {receiver.address}/file -o "{output}" --limit 5MB; echo $? >"{keeps}"; '
                       f'rm "{self.path("out")}/filler"; "$0" get {receiver.address}/file -o "{output}" && '
                       f'cmp "{source}" "{output}"')
             command = [*small[:-1], "sh", "-c", script, JOUST]
