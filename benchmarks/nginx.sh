@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # nginx.sh PORT [ROOT]: nginx with one worker, which answers / with the text that `joust serve -p http` answers
-# with, or serves the files of ROOT. Everything it needs is in a folder of its own, which is removed when it ends.
+# with; or with a worker for each core, which serves the files of ROOT. Everything it needs is in a folder of its own, which is removed when it ends.
 set -eu
+workers=1
 location='location = / { return 200 "Hello, World!"; }'
-if [ $# -gt 1 ]; then location="location / { root $2; }"; fi
+if [ $# -gt 1 ]; then
+  workers=auto
+  location="location / { root $2; tcp_nopush on; }"
+fi
 # The workers of root would be nobody, who may not read the folders of a race.
 user=''
 if [ "$(id -u)" = 0 ]; then user='user root;'; fi
@@ -14,7 +18,7 @@ trap 'rm -rf "$folder"' EXIT
 cat >"$folder/nginx.conf" <<END
 $user
 daemon off;
-worker_processes 1;
+worker_processes $workers;
 pid $folder/nginx.pid;
 error_log stderr error;
 worker_rlimit_nofile 20000;

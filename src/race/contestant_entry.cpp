@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "race/entry_options.hpp"
 
@@ -31,9 +32,15 @@ std::string unavailable_knob(const EngineRow& engine, const Settings& knobs) {
   return {};
 }
 
+std::string why_no_room(const FilePlan& files, const Scenario& scenario, const Catalogue& catalogue) {
+  if (!catalogue.no_room) return {};
+  const auto fits = [&](const FilePlan& other) { return catalogue.no_room(other, 0).empty(); };
+  return catalogue.no_room(files, room_beside(scenario, files, fits));
+}
+
 // A whole command is timed: neither of our engines is part of it.
-Entry files_entry(Entry entry, const Case& one, const Catalogue& catalogue) {
-  if (entry.unavailable.empty() && catalogue.no_room) entry.unavailable = catalogue.no_room(*one.files);
+Entry files_entry(Entry entry, std::string no_room) {
+  if (entry.unavailable.empty()) entry.unavailable = std::move(no_room);
   entry.server_tcp = entry.client_tcp = false;
   return entry;
 }
@@ -56,7 +63,8 @@ std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* pr
                               : fmt::format("unavailable: client {}: {}", engine, reason);
 }
 
-Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue) {
+Entry contestant_entry(const Contestant& contestant, const Case& one, const Scenario& scenario,
+                       const Catalogue& catalogue) {
   const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
   Entry entry{.contestant = contestant};
   if (const EngineRow* row = catalogue.engine(contestant.server.engine); row != nullptr && row->several_loops)
@@ -72,7 +80,7 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Cata
   for (const std::string& program : contestant.needs)
     if (catalogue.has_program && !catalogue.has_program(program))
       entry.unavailable = fmt::format("unavailable: {} is not installed", program);
-  if (one.files) return files_entry(std::move(entry), one, catalogue);
+  if (one.files) return files_entry(std::move(entry), why_no_room(*one.files, scenario, catalogue));
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   const EngineRow* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;

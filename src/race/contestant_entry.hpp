@@ -15,6 +15,7 @@ std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* pr
                     const Catalogue& catalogue);
 
 // A contestant under a case, with the reason if it cannot run here.
-Entry contestant_entry(const Contestant& contestant, const Case& one, const Catalogue& catalogue);
+Entry contestant_entry(const Contestant& contestant, const Case& one, const Scenario& scenario,
+                       const Catalogue& catalogue);
 
 }  // namespace joust::race

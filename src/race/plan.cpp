@@ -160,7 +160,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
       if (contestant.takes_part_in(one))
-        result.entries.push_back(contestant_entry(contestant, one, catalogue));
+        result.entries.push_back(contestant_entry(contestant, one, scenario, catalogue));
     for (Entry& entry : result.entries) {
       entry.reason = entry.unavailable;
       if (entry.reason.empty() && !entry.contestant.moves_files)

@@ -112,6 +112,7 @@ struct Trial {
   std::uint64_t position = 0;  // in the round's order, from 1
   bool disturbed = false;      // other guests or processes used too much of the machine
   bool late = false;           // usage and calls were read too late and are not used
+  bool serverless = false;     // a command that moves files has no server
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
   ServerResult server{};

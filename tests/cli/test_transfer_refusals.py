@@ -40,7 +40,8 @@ class Refusals(TransferCase):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             address = "127.0.0.1:%d" % listener.getsockname()[1]
             began = time.monotonic()
-            for each in [self.start("send", file, address), self.start("get", f"{address}/file")]:
+            for each in [self.start("send", file, address, "--retries", 0),
+                         self.start("get", f"{address}/file", "--retries", 0)]:  # fmt: skip
                 said = each.communicate(timeout=60)[1]
                 self.assertEqual(each.returncode, 1)
                 words = f"{address}: no answer within 10.0 s: is a 'joust receive' listening there?"

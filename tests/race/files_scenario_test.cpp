@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "race/plan.hpp"
 #include "race/scenario/overrides.hpp"
 #include "race/scenario_fixture.hpp"
@@ -78,10 +81,60 @@ needs = ["here", "gone"]
   ASSERT_TRUE(scenario) << scenario.error();
   Catalogue catalogue = fake_catalogue();
   catalogue.has_program = [](const std::string& name) { return name == "here"; };
-  catalogue.no_room = [](const FilePlan& files) { return files.bytes > 1 << 19 ? "no room" : ""; };
+  catalogue.no_room = [](const FilePlan& files, std::uint64_t /*beside*/) {
+    return files.bytes > 1 << 19 ? "no room" : "";
+  };
   const Plan plan = make_plan(*scenario, catalogue, 1);
   EXPECT_EQ(find_entry(plan.cases[0], "x")->unavailable, "unavailable: gone is not installed");
   EXPECT_EQ(find_entry(plan.cases[0], "cp")->unavailable, "no room");
+}
+
+TEST_F(FilesScenario, TheFilesOfOtherCasesTakeRoomToo) {
+  const auto scenario = read(std::string(kCase) + kCopy + R"(
+[[case]]
+name = "the same once more"
+files = { count = 2, size = "1MiB" }
+[[case]]
+name = "others"
+files = { size = "5MiB" }
+[[case]]
+name = "too many"
+files = { size = "9MiB" }
+[[case]]
+name = "elsewhere"
+files = { size = "7MiB", on = "disk" }
+)");
+  ASSERT_TRUE(scenario) << scenario.error();
+  Catalogue catalogue = fake_catalogue();
+  std::map<FilePlan, std::uint64_t> beside;
+  catalogue.no_room = [&](const FilePlan& files, std::uint64_t bytes) {
+    beside[files] = std::max(beside[files], bytes);
+    return files.bytes == 9 << 20 ? "no room" : "";
+  };
+  make_plan(*scenario, catalogue, 1);
+  ASSERT_EQ(beside.size(), 4U);
+  const std::uint64_t of_large = beside[{.count = 2, .bytes = 1 << 20}];
+  EXPECT_GE(of_large, 5U << 20);
+  EXPECT_LT(of_large, 6U << 20) << "what does not fit is never there";
+  EXPECT_GE((beside[{.count = 1, .bytes = 5 << 20}]), 2U << 20);
+  EXPECT_EQ((beside[{.count = 1, .bytes = 7 << 20, .on = "disk"}]), 0U);
+}
+
+TEST_F(FilesScenario, AContestantOfACaseTakesPartInAllThatStandForIt) {
+  for (const char* each :
+       {"sweep = { connections = [1, 2] }", "load = { rates = [100, 200], duration = \"1s\" }"}) {
+    auto scenario = read(std::string("load = { duration = \"1s\" }\n[[case]]\nname = \"small\"\n") + each +
+                         "\n[[case]]\nname = \"other\"\n"
+                         "[[contestant]]\nserver = \"epoll\"\n"
+                         "[[contestant]]\nserver = \"threads\"\ncases = [\"small\"]\n");
+    ASSERT_TRUE(scenario) << scenario.error();
+    const auto applied = apply({.servers = {}, .clients = {}, .rounds = 3}, *scenario, fake_catalogue());
+    ASSERT_TRUE(applied) << applied.error();
+    const Plan plan = make_plan(*scenario, fake_catalogue(), 1);
+    ASSERT_EQ(plan.cases.size(), 3U);
+    for (const CaseResult& one : plan.cases)
+      EXPECT_EQ(find_entry(one, "threads") != nullptr, one.plan.name != "other") << one.plan.name;
+  }
 }
 
 TEST_F(FilesScenario, WhatCannotBeSoIsSaid) {
@@ -111,8 +164,8 @@ TEST_F(FilesScenario, WhatCannotBeSoIsSaid) {
 TEST_F(FilesScenario, FlagsOfALoadAreRefused) {
   auto scenario = read(std::string(kCase) + kCopy);
   ASSERT_TRUE(scenario) << scenario.error();
-  EXPECT_TRUE(apply({.rounds = 3}, *scenario, fake_catalogue()));
-  const auto applied = apply({.connections = 3}, *scenario, fake_catalogue());
+  EXPECT_TRUE(apply({.servers = {}, .clients = {}, .rounds = 3}, *scenario, fake_catalogue()));
+  const auto applied = apply({.servers = {}, .clients = {}, .connections = 3}, *scenario, fake_catalogue());
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error(), "--connections: the contestants of " + path_ +
                                  " move files by commands of their own; leave it out");

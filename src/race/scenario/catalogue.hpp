@@ -87,8 +87,9 @@ struct Catalogue {
   std::vector<ProtocolRow> protocols{};
   // True if a program of that name is installed. Null: any is.
   std::function<bool(const std::string& name)> has_program{};
-  // Why the files of a case, twice, do not fit where they are to be; empty if they do. Null: they do.
-  std::function<std::string(const FilePlan& files)> no_room{};
+  // Why the files of a case, and a copy, do not fit where they are to be, with so many bytes of other cases;
+  // empty if they do. Null: they do.
+  std::function<std::string(const FilePlan& files, std::uint64_t beside)> no_room{};
 
   const EngineRow* engine(const std::string& name) const;  // null if there is none of that name
   // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the

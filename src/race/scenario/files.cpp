@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/text.hpp"
 #include "race/scenario/scenario.hpp"
@@ -27,9 +28,34 @@ std::string files_text(const FilePlan& files) {
                      files.on == "memory" ? "in memory" : "on the disk", folder_of(files));
 }
 
+namespace {
+
+// A case that stands for one value of a sweep, or for one of several rates, has the name of the whole too.
+bool is_called(const Case& one, const std::string& name) {
+  return name == one.name || name == one.one_of || (one.point && name == one.point->of);
+}
+
+}  // namespace
+
 bool Contestant::takes_part_in(const Case& one) const {
-  return transfer.empty() != one.files.has_value() &&
-         (cases.empty() || std::ranges::count(cases, one.name) != 0);
+  const auto is_one = [&](const std::string& each) { return is_called(one, each); };
+  return transfer.empty() != one.files.has_value() && (cases.empty() || std::ranges::any_of(cases, is_one));
+}
+
+std::uint64_t room_for(const FilePlan& files) {
+  constexpr std::uint64_t kSpareOfFile = 8 << 10;  // of blocks, names and folders
+  return files.all_bytes() + files.count * kSpareOfFile;
+}
+
+std::uint64_t room_beside(const Scenario& scenario, const FilePlan& files,
+                          const std::function<bool(const FilePlan&)>& fits) {
+  std::set<FilePlan> others;
+  for (const Case& one : scenario.cases)
+    if (one.files && *one.files != files && one.files->on == files.on) others.insert(*one.files);
+  std::uint64_t bytes = 0;
+  for (const FilePlan& other : others)
+    if (fits(other)) bytes += room_for(other);
+  return bytes;
 }
 
 std::optional<std::string> check_files(const Scenario& scenario) {
@@ -37,7 +63,7 @@ std::optional<std::string> check_files(const Scenario& scenario) {
   for (const Case& one : scenario.cases) names.push_back(one.name);
   for (const Contestant& contestant : scenario.contestants) {
     for (const std::string& name : contestant.cases)
-      if (std::ranges::count(names, name) == 0)
+      if (std::ranges::none_of(scenario.cases, [&](const Case& one) { return is_called(one, name); }))
         return not_allowed(fmt::format("'{}' takes part in '{}', which is no case", contestant.name, name),
                            name, names);
     const auto meets = [&](const Case& one) { return contestant.takes_part_in(one); };

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,11 @@ std::string folder_of(const FilePlan& files);
 
 // "10,000 files of 16 kB in memory (/dev/shm)"
 std::string files_text(const FilePlan& files);
+
+// The bytes that these files take, and those of other cases of the race in the same place, where they fit.
+std::uint64_t room_for(const FilePlan& files);
+std::uint64_t room_beside(const Scenario& scenario, const FilePlan& files,
+                          const std::function<bool(const FilePlan&)>& fits);
 
 // What is wrong with cases that move files, or with contestants that do: who would never take part, and cases
 // without contestants.

@@ -54,7 +54,7 @@ std::optional<double> steal_share(const Trial& trial) {
 
 std::optional<double> strangers_share(const Trial& trial, bool in_process) {
   if (trial.late || !trial.load || !is_counted(trial.machine)) return std::nullopt;
-  if (!in_process && !trial.server.usage) return std::nullopt;
+  if (!in_process && !trial.serverless && !trial.server.usage) return std::nullopt;
   double ours = trial.load->usage.user_s + trial.load->usage.system_s;
   if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
   // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.

@@ -25,9 +25,7 @@ namespace fs = std::filesystem;
 // The last part of both folders' paths: what sends a folder may send its name too.
 constexpr const char* kName = "files";
 constexpr std::size_t kBlock = 1 << 20;
-// Of a file system's blocks, folders and other users, beside the files.
-constexpr std::uint64_t kSpare = 64 << 20;
-constexpr std::uint64_t kSpareOfFile = 8 << 10;
+constexpr std::uint64_t kSpare = 4 << 20;  // for other users
 
 std::string name_of(std::uint64_t number) {
   return fmt::format("{:05}", number);
@@ -104,7 +102,8 @@ std::string MovedFiles::changed() const {
   for (std::uint64_t i = 0; i < plan_.count; ++i) {
     const std::string path = source_ + '/' + name_of(i);
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file.is_open()) return fmt::format("the command has taken {} out of its folder", name_of(i));
+    if (i >= versions_.size() || !file.is_open())
+      return fmt::format("the command has taken {} out of its folder", name_of(i));
     if (version_of(file.get()) != versions_[i])
       return fmt::format("the command has changed {} where it came from", name_of(i));
   }
@@ -125,6 +124,7 @@ std::string MovedFiles::last() const {
 }
 
 std::string MovedFiles::fresh_target() {
+  if (versions_.size() != plan_.count) restore();  // a full disk has kept it from that
   target_.reset();
   target_ = std::make_unique<TemporaryFolder>(folder_of(plan_));
   const std::string target = target_->path() + '/' + kName;
@@ -155,16 +155,16 @@ MovedFiles& MovedFilesOfRace::of(const FilePlan& plan) {
   return files_.try_emplace(plan, plan).first->second;
 }
 
-std::string no_room_for(const FilePlan& files) {
+std::string no_room_for(const FilePlan& files, std::uint64_t beside) {
   const std::string folder = folder_of(files);
   const Fd there(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!there.is_open() || ::access(folder.c_str(), W_OK) != 0)
     return fmt::format("unavailable: {}: {}", folder, std::strerror(errno));
   const auto room = file_system_room(there.get());
-  const std::uint64_t wanted = 2 * (files.all_bytes() + files.count * kSpareOfFile) + kSpare;
+  const std::uint64_t wanted = beside + 2 * room_for(files) + kSpare;
   if (!room || room->bytes >= wanted) return {};
-  return fmt::format("unavailable: {} has room for {}, and {} are needed: the files, and a copy", folder,
-                     format_bytes(static_cast<double>(room->bytes)),
+  return fmt::format("unavailable: {} has room for {}, and {} are needed: the files of all cases, and a copy",
+                     folder, format_bytes(static_cast<double>(room->bytes)),
                      format_bytes(static_cast<double>(wanted)));
 }
 

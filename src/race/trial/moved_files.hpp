@@ -65,7 +65,8 @@ class MovedFilesOfRace {
   std::map<FilePlan, MovedFiles> files_;
 };
 
-// Why the files, and a copy of them, do not fit where they are to be; empty if they do.
-std::string no_room_for(const FilePlan& files);
+// Why the files, and a copy of them, do not fit where they are to be beside so many bytes of other cases;
+// empty if they do.
+std::string no_room_for(const FilePlan& files, std::uint64_t beside);
 
 }  // namespace joust::race

@@ -40,6 +40,7 @@ class TransferTrial {
       : setup_(setup), order_(order), files_(files), sides_(setup, order) {}
 
   Trial run() {
+    trial_.serverless = order_.entry.contestant.command.empty();
     Places places{.from = files_.from(),
                   .into = files_.fresh_target(),
                   .last = files_.last(),
