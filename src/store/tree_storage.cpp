@@ -55,7 +55,7 @@ FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
   // The bytes are read after this clock reading. Any later change gets other time stamps if the clock is more
   // than one step past the last change.
   const std::int64_t last_change_ns = std::max(file.version.modified_ns, file.version.changed_ns);
-  file.settled = files_->is_immutable() || last_change_ns + rules_.timestamp_step.count() < wall_clock_ns();
+  file.settled = files_->is_immutable() || last_change_ns < wall_clock_ns() - rules_.timestamp_step.count();
   file.file = std::make_shared<SourceFile>(std::move(*fd), file.version.size, rules_.read, &*plain_);
   return file;
 }
