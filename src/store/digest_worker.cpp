@@ -34,10 +34,12 @@ void DigestWorker::run() {
   for (;;) {
     more_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
     if (ending_) return;
-    const auto work = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    work();
+    {
+      const auto work = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      work();
+    }  // it may hold the last reference to an upload, whose end takes locks of its own
     lock.lock();
   }
 }
