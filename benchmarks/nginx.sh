@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # nginx.sh PORT [ROOT]: nginx with one worker, which answers / with the text that `joust serve -p http` answers
-# with; or with a worker for each core, which serves the files of ROOT. Everything it needs is in a folder of its own, which is removed when it ends.
+# with; or with a worker for each core, which serves the files of ROOT. Everything it needs is in a folder of
+# its own, which is removed when it ends.
 set -eu
 workers=1
 location='location = / { return 200 "Hello, World!"; }'

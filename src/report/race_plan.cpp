@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "race/scenario/placement.hpp"
+#include "race/scenario/places.hpp"
 #include "race/trial/commands.hpp"
 #include "report/race_table.hpp"
 

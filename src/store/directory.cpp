@@ -37,6 +37,13 @@ int sync_directory(int handle) {
   return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
 }
 
+std::expected<Fd, int> only_regular(Fd opened) {
+  struct stat facts {};
+  if (!opened.is_open() || ::fstat(opened.get(), &facts) != 0) return std::unexpected(errno);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  return opened;
+}
+
 Directory::Directory(const std::string& path, Resolution resolution)
     : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open the directory {}", path)),
       resolution_(has_openat2(root_.get()) ? resolution : Resolution::walk) {}
@@ -66,10 +73,7 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer.
   auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
   if (!fd) return fd;
-  struct stat facts {};
-  if (::fstat(fd->get(), &facts) != 0) return std::unexpected(errno);
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
-  return fd;
+  return only_regular(std::move(*fd));
 }
 
 std::expected<Parent, int> Directory::open_parent(std::string_view name) const {

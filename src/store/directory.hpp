@@ -33,6 +33,9 @@ struct ParentRules {
 // system makes them by itself. Returns the errno, or 0.
 int sync_directory(int handle);
 
+// Opened, or not, with the reason in errno: a regular file; ENODEV for any other kind.
+std::expected<Fd, int> only_regular(Fd opened);
+
 // A directory that confines all names: symbolic links are not followed, and ".." is refused. Names must have
 // passed objection_to() before. Errors are errnos. All methods: any thread.
 class Directory {

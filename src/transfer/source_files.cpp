@@ -130,14 +130,9 @@ std::string repeated_name(const std::vector<SourceItem>& items) {
   return {};
 }
 
-// Returns the errno on failure: ENODEV if it is no regular file.
 std::expected<Fd, int> open_named(const std::string& path) {
   // O_NONBLOCK: a FIFO may have taken the file's place, and opening it must not wait for a writer.
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat facts {};
-  if (!fd.is_open() || ::fstat(fd.get(), &facts) != 0) return std::unexpected(errno);
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
-  return fd;
+  return only_regular(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
 }
 
 }  // namespace

@@ -49,6 +49,10 @@ std::string command_line_of(const Program& program) {
   return join(words, " ");
 }
 
+double mb_per_s(const transfer::Counts& counts, double seconds) {
+  return seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
+}
+
 Limits limits_of_transfer() {
   Limits limits;
   limits.read_bytes = kReadBytes;
@@ -179,7 +183,6 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
   const Usage used = own_usage();
   const std::vector<std::string> complaints = transfer.complaints();
   const bool complete = transfer.over() && complaints.empty() && counts.failed == 0;
-  const double rate = seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
   if (!json.empty()) {
     Json document{{"schema", "joust-transfer/1"},
                   {"command", story.command},
@@ -196,7 +199,7 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
                     {"there_before", counts.there.load()},
                     {"discarded", counts.discarded.load()}}},
                   {"seconds", seconds},
-                  {"mb_per_s", rate},
+                  {"mb_per_s", mb_per_s(counts, seconds)},
                   {"connections", counts.connections.load()},
                   {"retries", counts.retries.load()},
                   {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
@@ -233,9 +236,8 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
 std::string TransferArguments::summary(const transfer::Transfer& transfer, const TransferStory& story,
                                        double seconds, const Usage& used) {
   const transfer::Counts& counts = transfer.counts();
-  const double rate = seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
   std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
-                                 format_bytes(static_cast<double>(counts.moved)), seconds, rate);
+                                 format_bytes(static_cast<double>(counts.moved)), seconds, mb_per_s(counts, seconds));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));

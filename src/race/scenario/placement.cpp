@@ -119,13 +119,13 @@ std::string list_or_any(const std::vector<int>& cpus) {
 }
 
 // What the two sides have of a machine.
-struct Places {
+struct CpuPlaces {
   std::set<int> cores, packages, kinds;
 };
 
-Places places_of(const std::string& list, std::span<const CpuPlace> allowed) {
+CpuPlaces places_of(const std::string& list, std::span<const CpuPlace> allowed) {
   const std::set<int> cpus = cpus_in(list);
-  Places places;
+  CpuPlaces places;
   for (const CpuPlace& place : allowed) {
     if (!cpus.contains(place.cpu)) continue;
     places.cores.insert(place.core);
@@ -143,7 +143,7 @@ bool is_one(std::set<int> some, const std::set<int>& others) {
 // What keeps server and client from running under equal conditions. CPUs that both use are check 7's.
 std::vector<std::string> remarks_on(const CpuPlan& plan, std::span<const CpuPlace> allowed) {
   const std::string where = fmt::format("server (CPU {}) and client (CPU {})", plan.server, plan.client);
-  const Places server = places_of(plan.server, allowed), client = places_of(plan.client, allowed);
+  const CpuPlaces server = places_of(plan.server, allowed), client = places_of(plan.client, allowed);
   const std::set<int> cpus = cpus_in(plan.server);
   const bool overlap = std::ranges::any_of(cpus_in(plan.client), [&](int cpu) { return cpus.contains(cpu); });
   std::vector<std::string> remarks;

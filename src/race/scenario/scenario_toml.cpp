@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -16,6 +14,7 @@
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/scenario.hpp"
 #include "race/scenario/cases_toml.hpp"
+#include "race/scenario/places.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
@@ -99,21 +98,6 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
   return engines;
 }
 
-// The place that a word in braces is meant to be, if it is none but nearly one; otherwise empty, because a
-// shell has words in braces too.
-std::string misspelt_place(std::string_view command) {
-  static const std::array<std::string, 6> kPlaces{"port", "from", "into", "last", "bytes", "joust"};
-  for (std::size_t at = 0; (at = command.find('{', at)) != std::string_view::npos; ++at) {
-    const std::string_view rest = command.substr(at + 1);
-    const std::string word(rest.substr(0, rest.find('}')));
-    const bool is_word = !word.empty() && word.size() < rest.size() && (at == 0 || command[at - 1] != '$') &&
-                         std::ranges::all_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
-    if (!is_word || std::ranges::count(kPlaces, word) != 0) continue;
-    if (const std::string meant = nearest(word, kPlaces); !meant.empty()) return '{' + meant + '}';
-  }
-  return {};
-}
-
 // What a contestant's keys leave open, or say twice.
 void check_commands(TableReader& reader, const toml::table& table, const Contestant& contestant) {
   const auto has = [](const std::string& command, std::string_view place) {
@@ -121,7 +105,7 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
   };
   const char* const command = contestant.transfer.empty() ? "command" : "transfer";
   if (contestant.external() && table.contains("server"))
-    reader.wrong(command, fmt::format("given beside server; allowed: one of them"));
+    reader.wrong(command, "given beside server; allowed: one of them");
   else if (!contestant.command.empty() && !has(contestant.command, "{port}"))
     reader.wrong("command",
                  "it does not say where the port goes; allowed: a shell command with {port} in it");

@@ -130,16 +130,6 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   return words;
 }
 
-std::string filled(std::string command, const Places& places) {
-  using Place = std::pair<std::string_view, const std::string*>;
-  for (const auto& [place, text] :
-       {Place{"{port}", &places.port}, Place{"{from}", &places.from}, Place{"{into}", &places.into},
-        Place{"{last}", &places.last}, Place{"{bytes}", &places.bytes}, Place{"{joust}", &places.joust}})
-    for (std::size_t at = 0; (at = command.find(place, at)) != std::string::npos; at += text->size())
-      command.replace(at, place.size(), *text);
-  return command;
-}
-
 std::string shell_text(const Words& words) {
   std::string text;
   for (const std::string& word : words) {

@@ -18,16 +18,6 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
                  const std::string& address, const std::string& json);
 
-// What takes the place of {port} and so on in a contestant's shell commands.
-struct Places {
-  std::string port{}, from{}, into{};
-  std::string last{};   // the name of the last file
-  std::string bytes{};  // of all files together
-  std::string joust{};  // the path of this program
-};
-
-std::string filled(std::string command, const Places& places);
-
 // The words quoted for a shell.
 std::string shell_text(const Words& words);
 

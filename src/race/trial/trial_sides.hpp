@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "race/scenario/places.hpp"
 #include "race/trial/commands.hpp"
 #include "race/trial/result_file.hpp"
 #include "race/trial/trial_processes.hpp"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/places.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace joust::race {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string Places::*>, 6> kPlaces{
+    {{"port", &Places::port},
+     {"from", &Places::from},
+     {"into", &Places::into},
+     {"last", &Places::last},
+     {"bytes", &Places::bytes},
+     {"joust", &Places::joust}}};
+
+std::string braced(std::string_view name) { return '{' + std::string(name) + '}'; }
+
+}  // namespace
+
+std::string filled(std::string command, const Places& places) {
+  for (const auto& [name, text] : kPlaces) {
+    const std::string place = braced(name), &value = places.*text;
+    for (std::size_t at = 0; (at = command.find(place, at)) != std::string::npos; at += value.size())
+      command.replace(at, place.size(), value);
+  }
+  return command;
+}
+
+std::string misspelt_place(std::string_view command) {
+  static const auto names = [] {
+    std::array<std::string, kPlaces.size()> all;
+    std::ranges::transform(kPlaces, all.begin(), [](const auto& place) { return std::string(place.first); });
+    return all;
+  }();
+  for (std::size_t at = 0; (at = command.find('{', at)) != std::string_view::npos; ++at) {
+    const std::string_view rest = command.substr(at + 1);
+    const std::string word(rest.substr(0, rest.find('}')));
+    const bool is_word = !word.empty() && word.size() < rest.size() && (at == 0 || command[at - 1] != '$') &&
+                         std::ranges::all_of(word, [](unsigned char c) { return std::isalpha(c) != 0; });
+    if (!is_word || std::ranges::count(names, word) != 0) continue;
+    if (const std::string meant = nearest(word, names); !meant.empty()) return braced(meant);
+  }
+  return {};
+}
+
+}  // namespace joust::race

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace joust::race {
+
+// The text in place of {port} and so on in a contestant's shell commands.
+struct Places {
+  std::string port{}, from{}, into{};
+  std::string last{};   // the name of the last file
+  std::string bytes{};  // of all files together
+  std::string joust{};  // the path of this program
+};
+
+std::string filled(std::string command, const Places& places);
+
+// The place that a word in braces is meant to be, if it is none but nearly one, as "{into}"; otherwise empty,
+// because a shell has words in braces too.
+std::string misspelt_place(std::string_view command);
+
+}  // namespace joust::race
