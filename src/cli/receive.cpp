@@ -87,6 +87,7 @@ Settings Receive::settings() const {
   const std::string most_uploads = std::to_string(Limits{}.connections);
   return {{"root", into},
           {"overwrite", "yes"},
+          {"file-write", "splice"},  // where the engine has it; another core digests meanwhile
           {"max-file-bytes", kNoLimit},
           {"max-stored-bytes", kNoLimit},
           {"max-uploads", most_uploads},

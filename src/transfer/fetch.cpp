@@ -14,13 +14,12 @@
 namespace joust::transfer {
 namespace {
 
-// The file system's own limits count here, and no other.
-StorageRules rules_of(const FetchPlan& plan) {
-  return {.existing = Existing::replace,
-          .largest_file = UINT64_MAX,
-          .most_stored = UINT64_MAX,
-          .write = plan.write};
-}
+// The file system's own limits count here, and no other. The kernel moves the bytes, where the engine lets it,
+// while another core digests those that are there.
+constexpr StorageRules kRules{.existing = Existing::replace,
+                              .largest_file = UINT64_MAX,
+                              .most_stored = UINT64_MAX,
+                              .write = FileWrite::splice};
 
 // Tells the files of one size and time apart: of other names, and of other servers.
 std::uint64_t source_number(const FetchPlan& plan) {
@@ -38,7 +37,7 @@ Fetch::Fetch(const FetchPlan& plan)
     : Transfer(plan.most_retries),
       plan_(plan),
       limit_(plan.bytes_per_s),
-      storage_(std::make_unique<DirectoryTree>(plan.folder), rules_of(plan)) {}
+      storage_(std::make_unique<DirectoryTree>(plan.folder), kRules) {}
 
 std::unique_ptr<Session> Fetch::open(const Opening& /*opening*/) {
   return std::make_unique<FetchSession>(*this);

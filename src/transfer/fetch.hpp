@@ -22,7 +22,6 @@ struct FetchPlan {
   std::string file;          // in that folder
   std::uint64_t server = 0;  // tells servers apart
   FileWishes wishes{};       // of the user: existing files, syncing
-  FileWrite write = FileWrite::write;
   std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
   unsigned most_retries = 8;
   bool only_asks = false;  // a rehearsal: nothing is made here
