@@ -14,8 +14,8 @@
 namespace joust::transfer {
 namespace {
 
-// The file system's own limits count here, and no other. The kernel moves the bytes, where the engine lets it,
-// while another core digests those that are there.
+// The file system's own limits count here, and no other. The kernel moves the bytes, where the engine lets
+// it, while another core digests those that are there.
 constexpr StorageRules kRules{.existing = Existing::replace,
                               .largest_file = UINT64_MAX,
                               .most_stored = UINT64_MAX,

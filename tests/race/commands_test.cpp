@@ -159,10 +159,6 @@ TEST(Commands, TheShellSeesWordsAsTheyWere) {
   EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''");
 }
 
-TEST(Commands, EveryPlaceholderIsFilledIn) {
-  EXPECT_EQ(filled("a {port} b {port}", {.port = "80"}), "a 80 b 80");
-}
-
 TEST(Cpus, ListsNameCpus) {
   EXPECT_EQ(cpus_in("0"), std::set<int>{0});
   EXPECT_EQ(cpus_in("0-1,3"), (std::set<int>{0, 1, 3}));

@@ -236,8 +236,9 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
 std::string TransferArguments::summary(const transfer::Transfer& transfer, const TransferStory& story,
                                        double seconds, const Usage& used) {
   const transfer::Counts& counts = transfer.counts();
-  std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
-                                 format_bytes(static_cast<double>(counts.moved)), seconds, mb_per_s(counts, seconds));
+  std::string line =
+      fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
+                  format_bytes(static_cast<double>(counts.moved)), seconds, mb_per_s(counts, seconds));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));

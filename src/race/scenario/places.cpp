@@ -19,7 +19,9 @@ constexpr std::array<std::pair<std::string_view, std::string Places::*>, 6> kPla
      {"bytes", &Places::bytes},
      {"joust", &Places::joust}}};
 
-std::string braced(std::string_view name) { return '{' + std::string(name) + '}'; }
+std::string braced(std::string_view name) {
+  return '{' + std::string(name) + '}';
+}
 
 }  // namespace
 

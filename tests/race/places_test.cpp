@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "race/scenario/places.hpp"
+
+#include <gtest/gtest.h>
+
+namespace joust::race {
+namespace {
+
+TEST(Places, EachIsFilledInWhereverItStands) {
+  const Places places{
+      .port = "80", .from = "/a", .into = "/b", .last = "c", .bytes = "9", .joust = "/usr/bin/joust"};
+  EXPECT_EQ(filled("{port} {from} {into} {last} {bytes} {joust} {port}", places),
+            "80 /a /b c 9 /usr/bin/joust 80");
+}
+
+TEST(Places, TextThatIsFilledInIsNotFilledInAgain) {
+  EXPECT_EQ(filled("{from}", {.port = "80", .from = "{from}"}), "{from}");
+}
+
+TEST(Places, AnotherWordInBracesIsTheShells) {
+  EXPECT_EQ(misspelt_place("cp {from}/* {into}"), "");
+  EXPECT_EQ(misspelt_place("awk '{print}' ${intro} {a,b}"), "");
+}
+
+TEST(Places, AWordThatIsNearlyOneIsNamed) {
+  EXPECT_EQ(misspelt_place("cp {fron} {into}"), "{from}");
+}
+
+}  // namespace
+}  // namespace joust::race
