@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -44,8 +45,9 @@ class Bring : public Transfer {
   struct Work {
     Task task = Task::none;
     std::size_t item = 0;
-    bool again = false;  // whole: an earlier attempt may have succeeded
-    Time give_up_at{};   // whole: when a busy server is not asked any more; Time{}: it was not busy
+    bool again = false;   // whole: an earlier attempt may have succeeded
+    bool absent = false;  // whole: the server has said that it has no such file
+    Time give_up_at{};    // whole: when a busy server is not asked any more; Time{}: it was not busy
     ByteRange range{};
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer
@@ -53,7 +55,10 @@ class Bring : public Transfer {
   // `only_whole`: the connection has answers to wait for, and takes nothing else beside.
   Work next(bool only_whole);
   void give_back(const Work& work);
-  void put_off(const Work& work);  // whole: the server has no place for it now
+  void put_off(const Work& work);  // whole: to be taken once more, by whichever connection is free
+  // After an interruption many files are there, one after the other: such are asked for before they are sent.
+  bool asks_first() const { return asks_first_; }
+  void asks_first(bool expected) { asks_first_ = expected; }
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
   void skipped(const Work& work);
@@ -79,6 +84,7 @@ class Bring : public Transfer {
   std::size_t left_ = 0;       // items that are not done
   std::shared_ptr<LargeSource> large_;
   std::optional<Digest> digest_;
+  std::atomic<bool> asks_first_{false};
   DigestWorker worker_;  // destroyed first
 };
 

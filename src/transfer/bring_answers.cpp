@@ -17,18 +17,7 @@ namespace {
 constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 constexpr unsigned kMostAttempts = 400;
 
-std::string with_remedy(std::string words, FileError error) {
-  if (error == FileError::exists) words += "; --overwrite replaces files, --skip-existing leaves them";
-  return words;
-}
-
-// After a lost answer, of a server from which nothing can be fetched.
-std::string untold(const std::string& name) {
-  return printable(name) +
-         ": is there, but the server does not tell whether it is this file: the connection was lost before "
-         "its "
-         "answer; --overwrite sends it again";
-}
+constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
 
 }  // namespace
 
@@ -57,50 +46,39 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
     return bring_.stored(pending.work, pending.digest);
   if (const auto* offered = std::get_if<file::Offered>(&message.body); offered != nullptr && offered->skipped)
     return bring_.skipped(pending.work);
-  const auto* facts = std::get_if<file::Facts>(&message.body);
-  const std::string& name = bring_.item(pending.work.item).name;
-  if (pending.asked && facts != nullptr)
-    return facts->digest == pending.digest ? bring_.stored(pending.work, pending.digest)
-                                           : refused_whole({.work = pending.work}, {FileError::exists, ""});
+  if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && pending.asked)
+    return facts->digest == pending.digest ? is_there(pending.work, pending.digest, pending.work.again)
+                                           : exists(pending.work);
   pending_.push_front(pending);  // still asked for: to lose an idle connection costs no retry
-  lose(printable(name) + ": a frame that is no answer", now);
+  lose(printable(bring_.item(pending.work.item).name) + ": a frame that is no answer", now);
 }
 
-// A file that was brought again after a lost connection may be the one that is there.
+// The file that is there may be this one.
 void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
-  const std::string& name = bring_.item(pending.work.item).name;
+  Bring::Work work = pending.work;
   // By time: whichever connection is free asks again, and with many of them that is soon.
-  if (refusal.error == FileError::busy &&
-      (pending.work.give_up_at == Time{} || now_ < pending.work.give_up_at)) {
-    Bring::Work later = pending.work;
-    later.again = later.again || pending.asked;
-    if (later.give_up_at == Time{}) later.give_up_at = now_ + kMostAttempts * kAskAgain;
+  if (refusal.error == FileError::busy && (work.give_up_at == Time{} || now_ < work.give_up_at)) {
+    if (work.give_up_at == Time{}) work.give_up_at = now_ + kMostAttempts * kAskAgain;
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
-    return bring_.put_off(later);
+    return bring_.put_off(work);
   }
-  if (refusal.error == FileError::exists && pending.work.again && !pending.asked) {
-    Pending asked = pending;
-    asked.work.again = false;
-    asked.asked = true;
-    asked.request = ++request_;
-    outgoing().message({request_, file::Query{name, true}});
-    pending_.push_back(std::move(asked));
-    return;
+  if (refusal.error == FileError::exists && !pending.asked)
+    return ask({.request = ++request_, .work = work, .digest = pending.digest});
+  if (refusal.error == FileError::not_found && pending.asked && !work.absent) {
+    bring_.asks_first(false);
+    work.absent = true;
+    return bring_.put_off(work);
   }
-  if (pending.asked && refusal.error == FileError::not_permitted)
-    return bring_.failed(pending.work, untold(name));
-  bring_.failed(pending.work, with_remedy(words_of(name, refusal), refusal.error));
+  if (refusal.error == FileError::not_permitted && pending.asked) return untold(work, work.again);
+  bring_.failed(work, words_of(bring_.item(work.item).name, refusal));
 }
 
 void BringSession::take_of_large(const file::Message& message, Time now) {
-  if (const auto* error = std::get_if<file::Error>(&message.body)) return refused_large(error->refusal, now);
+  if (const auto* error = std::get_if<file::Error>(&message.body)) return refused_large(error->refusal);
   const auto* stored = std::get_if<file::Stored>(&message.body);
-  if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && asked_) {
-    const Bring::Work work = std::exchange(work_, {});
-    if (facts->digest && facts->digest == work.large->digest()) return bring_.stored(work, *facts->digest);
-    const std::string& name = bring_.item(work.item).name;
-    return bring_.failed(work, with_remedy(words_of(name, {FileError::exists, ""}), FileError::exists));
-  }
+  if (const auto* facts = std::get_if<file::Facts>(&message.body);
+      facts != nullptr && asked_ != Asked::nothing)
+    return compare_large(*facts);
   if (const auto* offered = std::get_if<file::Offered>(&message.body);
       offered != nullptr && work_.task == Task::offer && offered->there <= work_.large->version().size) {
     const Bring::Work work = std::exchange(work_, {});
@@ -117,26 +95,67 @@ void BringSession::take_of_large(const file::Message& message, Time now) {
   lose("a frame that is no answer", now);
 }
 
-void BringSession::refused_large(const FileRefusal& refusal, Time now) {
+// Only a file of the same size is worth a digest. The own one may take as long as a transfer.
+void BringSession::compare_large(const file::Facts& facts) {
+  const LargeSource& large = *work_.large;
+  if (facts.size == large.version().size) {
+    if (!large.is_digested()) return wait();
+    if (!facts.digest && std::exchange(asked_, Asked::digest) == Asked::size) {
+      outgoing().message({++request_, file::Query{bring_.item(work_.item).name, true}});
+      return;
+    }
+    if (facts.digest && facts.digest == large.digest())
+      return is_there(std::exchange(work_, {}), *facts.digest, large.may_be_stored);
+  }
+  exists(std::exchange(work_, {}));
+}
+
+void BringSession::wait() {
+  waiting_ = true;
+  again_at_ = now_ + kAskAgain;
+}
+
+void BringSession::refused_large(const FileRefusal& refusal) {
   if (std::exchange(sending_, false))  // the rest of the range is not wanted
     outgoing().message({request_, file::Error{{FileError::given_up, ""}}});
   left_ = {};
   const bool held = refusal.error == FileError::busy || refusal.error == FileError::overlap;
-  if (held && ++attempts_ < kMostAttempts) {
-    waiting_ = true;
-    again_at_ = now + kAskAgain;
-    return;
-  }
+  if (held && ++attempts_ < kMostAttempts) return wait();
+  const std::string& name = bring_.item(work_.item).name;
+  const bool was_asked = asked_ != Asked::nothing;
   // The file that is there may be this one.
-  if (refusal.error == FileError::exists && work_.large->may_be_stored && !std::exchange(asked_, true)) {
-    outgoing().message({++request_, file::Query{bring_.item(work_.item).name, true}});
+  if (refusal.error == FileError::exists && !was_asked) {
+    asked_ = Asked::size;
+    outgoing().message({++request_, file::Query{name, false}});
     return;
   }
   const Bring::Work work = std::exchange(work_, {});
-  if (refusal.error == FileError::not_found && work.task != Task::offer) return bring_.offer_again(work);
-  const std::string& name = bring_.item(work.item).name;
-  if (asked_ && refusal.error == FileError::not_permitted) return bring_.failed(work, untold(name));
-  bring_.failed(work, with_remedy(words_of(name, refusal), refusal.error));
+  if (refusal.error == FileError::not_found && (was_asked || work.task != Task::offer))
+    return bring_.offer_again(work);
+  if (refusal.error == FileError::not_permitted && was_asked) return untold(work, work.large->may_be_stored);
+  bring_.failed(work, words_of(name, refusal));
+}
+
+// A file with these bytes has the name: it is the one that this transfer has stored, or was there before.
+void BringSession::is_there(const Bring::Work& work, const Digest& digest, bool by_this) {
+  if (by_this) return bring_.stored(work, digest);
+  bring_.asks_first(true);
+  bring_.skipped(work);
+}
+
+void BringSession::exists(const Bring::Work& work) {
+  bring_.failed(work, fmt::format("{}: exists on the server, and is another file{}",
+                                  printable(bring_.item(work.item).name), kRemedy));
+}
+
+// Of a server from which nothing can be fetched.
+void BringSession::untold(const Bring::Work& work, bool answer_lost) {
+  const std::string name = printable(bring_.item(work.item).name);
+  bring_.failed(
+      work, answer_lost ? fmt::format("{}: is there, but the server does not tell whether it is this file: "
+                                      "the connection was lost before its answer; --overwrite sends it again",
+                                      name)
+                        : fmt::format("{}: exists on the server{}", name, kRemedy));
 }
 
 }  // namespace joust::transfer

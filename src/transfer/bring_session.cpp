@@ -26,7 +26,8 @@ bool BringSession::busy() const {
 }
 
 void BringSession::give_back_work() {
-  for (const Pending& pending : std::exchange(pending_, {})) bring_.give_back(pending.work);
+  for (const Pending& pending : std::exchange(pending_, {}))
+    pending.asked ? bring_.put_off(pending.work) : bring_.give_back(pending.work);
   if (work_.task != Task::none) bring_.give_back(std::exchange(work_, {}));
 }
 
@@ -80,21 +81,25 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
     const auto content = read_whole(*source);
     if (!content)
       return bring_.failed(work, fmt::format("{}: {}", printable(item.path), std::strerror(content.error())));
-    if (*content) return send_whole(work, source->version, **content, now);
+    if (!*content) continue;
+    Digester digester;
+    digester.add(**content);
+    Pending pending{.request = ++request_, .work = work, .digest = digester.value()};
+    if (bring_.asks_first() && !work.absent) return ask(std::move(pending));
+    send_whole(pending, source->version, **content, now);
+    pending_.push_back(std::move(pending));
+    return;
   }
   bring_.failed(work, printable(item.path) + ": changes while it is read");
 }
 
 // One piece of output: the head, the data between its frames, and the end.
-void BringSession::send_whole(const Bring::Work& work, const FileVersion& version, Bytes content, Time now) {
-  Digester digester;
-  digester.add(content);
-  Pending pending{.request = ++request_, .work = work, .digest = digester.value()};
+void BringSession::send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now) {
+  const std::string& name = bring_.item(pending.work.item).name;
   std::vector<std::byte> bytes;
-  bytes.reserve(content.size() + 256 + bring_.item(work.item).name.size());
+  bytes.reserve(content.size() + 256 + name.size());
   const auto add = [&](Bytes more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
-  add(file::encode({request_, file::Whole{version.size, pending.digest, wishes_of(version),
-                                          bring_.item(work.item).name}}));
+  add(file::encode({request_, file::Whole{version.size, pending.digest, wishes_of(version), name}}));
   for (Bytes rest = content; !rest.empty();) {
     const Bytes part = rest.first(std::min<std::size_t>(rest.size(), file::kLargestData));
     add(file::encode({request_, file::Data{static_cast<std::uint32_t>(part.size())}}));
@@ -103,13 +108,18 @@ void BringSession::send_whole(const Bring::Work& work, const FileVersion& versio
   }
   add(file::encode({request_, file::End{content.size(), std::nullopt}}));
   outgoing().bytes(request_, std::move(bytes));
-  pending_.push_back(std::move(pending));
   if (bring_.limit().applies()) go_on_at_ = bring_.limit().reserve(content.size(), now);
+}
+
+void BringSession::ask(Pending pending) {
+  pending.asked = true;
+  outgoing().message({pending.request, file::Query{bring_.item(pending.work.item).name, true}});
+  pending_.push_back(std::move(pending));
 }
 
 void BringSession::begin_large(Time now) {
   alive(now);
-  asked_ = false;
+  asked_ = Asked::nothing;
   const FileVersion& version = work_.large->version();
   const std::string& name = bring_.item(work_.item).name;
   if (work_.task == Task::offer) {

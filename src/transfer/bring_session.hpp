@@ -30,13 +30,14 @@ class BringSession : public TransferSession {
     std::uint32_t request = 0;
     Bring::Work work{};
     Digest digest{};
-    bool asked = false;  // what the server has under that name
+    bool asked = false;  // for the digest of what the server has under that name
   };
 
   bool may_begin() const;
   void begin(Bring::Work work, Time now);
   void begin_whole(const Bring::Work& work, Time now);
-  void send_whole(const Bring::Work& work, const FileVersion& version, Bytes content, Time now);
+  void send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now);
+  void ask(Pending pending);
   void begin_large(Time now);
   void seal();
   void send_range();
@@ -45,7 +46,12 @@ class BringSession : public TransferSession {
   void take_of_whole(const file::Message& message, Time now);
   void refused_whole(const Pending& pending, const FileRefusal& refusal);
   void take_of_large(const file::Message& message, Time now);
-  void refused_large(const FileRefusal& refusal, Time now);
+  void compare_large(const file::Facts& facts);
+  void refused_large(const FileRefusal& refusal);
+  void wait();
+  void is_there(const Bring::Work& work, const Digest& digest, bool by_this);
+  void exists(const Bring::Work& work);
+  void untold(const Bring::Work& work, bool answer_lost);
 
   Bring& bring_;
   std::deque<Pending> pending_;
@@ -54,7 +60,8 @@ class BringSession : public TransferSession {
   ByteRange left_{};      // of the range, not sent yet
   bool sending_ = false;  // the end of the range has not been written
   bool waiting_ = false;  // for again_at_, to ask once more
-  bool asked_ = false;    // what the server has under the name of an offered file
+  // What the server was asked about the file that it has under the name of an offered one.
+  enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
   unsigned attempts_ = 0;
   Time again_at_{};
   Time go_on_at_{};  // by the limit of the rate, or after the server was busy

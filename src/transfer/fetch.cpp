@@ -21,6 +21,8 @@ constexpr StorageRules kRules{.existing = Existing::replace,
                               .most_stored = UINT64_MAX,
                               .write = FileWrite::splice};
 
+constexpr std::string_view kAnother = ", and is another file; --overwrite replaces it";
+
 // Tells the files of one size and time apart: of other names, and of other servers.
 std::uint64_t source_number(const FetchPlan& plan) {
   Digester digester;
@@ -61,8 +63,9 @@ std::optional<Digest> Fetch::expected() const {
 Fetch::Work Fetch::next() {
   const std::lock_guard lock(mutex_);
   if (!facts_) return {std::exchange(asked_, true) ? Task::none : Task::ask};
-  if (!upload_) return {};
-  if (!recalled_ && !std::exchange(recalling_, true)) return {Task::recall, {}, upload_};
+  if (here_.file && !std::exchange(comparing_, true)) return {Task::compare};
+  if (!upload_ && !here_.file) return {};
+  if (upload_ && !recalled_ && !std::exchange(recalling_, true)) return {Task::recall, {}, upload_};
   // On a connection of its own, so that the server makes it while the ranges come.
   if (!digest_ && !std::exchange(asked_digest_, true)) return {Task::digest};
   if (!recalled_) return {};
@@ -75,6 +78,7 @@ void Fetch::give_back(const Work& work) {
   if (work.task == Task::range) work.into->give_back(work.range);
   const std::lock_guard lock(mutex_);
   if (work.task == Task::ask) asked_ = false;
+  if (work.task == Task::compare) comparing_ = false;
   if (work.task == Task::recall) recalling_ = false;
   if (work.task == Task::digest) asked_digest_ = false;
   if (work.task == Task::range) ranges_.give_back(work.range);
@@ -101,18 +105,55 @@ void Fetch::make_file(const file::Facts& facts) {
   wishes.source = source_number(plan_);
   auto upload = storage_.upload({.name = plan_.file, .size = facts.size, .id = 1, .wishes = wishes});
   if (!upload) {
-    if (upload.error().error == FileError::exists && plan_.wishes.skips_existing) {
-      ++count().skipped;
-      return end();
-    }
+    const bool exists = upload.error().error == FileError::exists;
+    if (exists && plan_.wishes.skips_existing) return skip();
+    if (exists && may_be_here(facts)) return;
     std::string why =
         fmt::format("{}/{}: {}", plan_.folder, printable(plan_.file), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
-    if (upload.error().error == FileError::exists) why += "; --overwrite replaces it";
+    if (exists) why += kAnother;
     return give_up(why);
   }
   const std::lock_guard lock(mutex_);
   upload_ = std::move(*upload);
+}
+
+void Fetch::skip() {
+  ++count().skipped;
+  count().total = 0;
+  end();
+}
+
+bool Fetch::may_be_here(const file::Facts& facts) {
+  auto here = storage_.open(plan_.file);
+  if (!here || here->version.size != facts.size) return false;
+  const std::lock_guard lock(mutex_);
+  here_ = std::move(*here);
+  digest_here_.emplace(facts.size);
+  return true;
+}
+
+bool Fetch::compare() {
+  const auto through = digest_here_->advance(*here_.file);
+  if (through && !*through) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    compared_ = true;
+  }
+  judge_what_is_here();
+  return true;
+}
+
+// Both digests may be complete at the same time, on two connections. A file that cannot be read is another.
+void Fetch::judge_what_is_here() {
+  bool same = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!compared_ || !digest_ || std::exchange(judged_, true)) return;
+    same = digest_here_->done() == facts_->size && digest_here_->value() == *digest_;
+  }
+  if (same) return skip();
+  give_up(fmt::format("{}/{}: exists{}", plan_.folder, printable(plan_.file), kAnother));
 }
 
 void Fetch::recalled(const Upload::Recall& recall) {
@@ -127,8 +168,11 @@ void Fetch::recalled(const Upload::Recall& recall) {
 }
 
 void Fetch::learned_digest(const Digest& digest) {
-  const std::lock_guard lock(mutex_);
-  digest_ = digest;
+  {
+    const std::lock_guard lock(mutex_);
+    digest_ = digest;
+  }
+  judge_what_is_here();
 }
 
 void Fetch::finished(ByteRange range) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "protocols/file/wire.hpp"
+#include "store/file_digest.hpp"
 #include "store/tree_storage.hpp"
 #include "transfer/ranges.hpp"
 #include "transfer/rate_limit.hpp"
@@ -17,11 +18,11 @@ namespace joust::transfer {
 
 // A file to be fetched, and where it goes.
 struct FetchPlan {
-  std::string name;          // on the server
-  std::string folder = ".";  // here
-  std::string file;          // in that folder
-  std::uint64_t server = 0;  // tells servers apart
-  FileWishes wishes{};       // of the user: existing files, syncing
+  std::string name;               // on the server
+  std::string folder = ".";       // here
+  std::string file;               // in that folder
+  std::uint64_t server = 0;       // tells servers apart
+  FileWishes wishes{};            // of the user: existing files, syncing
   std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
   unsigned most_retries = 8;
   bool only_asks = false;  // a rehearsal: nothing is made here
@@ -44,12 +45,13 @@ class Fetch : public Transfer {
 
   // For sessions. Any thread.
   enum class Task : std::uint8_t {
-    none,    // wait for an announcement
-    ask,     // for the facts
-    recall,  // what an earlier attempt has left, here
-    digest,  // ask for the digest of the whole
-    range,   // fetch one
-    check,   // the whole, here
+    none,     // wait for an announcement
+    ask,      // for the facts
+    compare,  // the file that is here already
+    recall,   // what an earlier attempt has left, here
+    digest,   // ask for the digest of the whole
+    range,    // fetch one
+    check,    // the whole, here
   };
   struct Work {
     Task task = Task::none;
@@ -61,12 +63,16 @@ class Fetch : public Transfer {
   void learned(const file::Facts& facts);
   void recalled(const Upload::Recall& recall);
   void learned_digest(const Digest& digest);
+  bool compare();  // a slice; true at the end
   void finished(ByteRange range);
   void checked(const FileAnswer<Upload::Check>& check);
   void give_up(const std::string& why);
 
  private:
   void make_file(const file::Facts& facts);
+  bool may_be_here(const file::Facts& facts);
+  void judge_what_is_here();
+  void skip();
 
   const FetchPlan plan_;
   RateLimit limit_;
@@ -75,6 +81,10 @@ class Fetch : public Transfer {
   std::optional<file::Facts> facts_;
   std::optional<Digest> digest_, fetched_;
   std::shared_ptr<Upload> upload_;
+  // The file that is here already, if it may be the wanted one: it has its size.
+  OpenFile here_;
+  std::optional<FileDigest> digest_here_;
+  bool comparing_ = false, compared_ = false, judged_ = false;
   RangesLeft ranges_;
   bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;
 };

@@ -25,7 +25,7 @@ bool FetchSession::busy() const {
 
 std::optional<Time> FetchSession::due() const {
   if (waiting_) return go_on_at_;
-  const bool here = work_.task == Task::recall || work_.task == Task::check;
+  const bool here = work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
   return here ? std::optional(next_slice_) : std::nullopt;
 }
 
@@ -43,6 +43,7 @@ void FetchSession::proceed(Time now) {
   if (waiting_ && now >= go_on_at_) ask_for_part(now);
   next_slice_ = now;
   if (work_.task == Task::recall) recall();
+  if (work_.task == Task::compare && fetch_.compare()) done();
   if (work_.task == Task::check) check();
 }
 

@@ -129,22 +129,44 @@ class Transfer(TransferCase):
                 self.same(old, self.path("wanted"))
                 self.tell("send", new, receiver.address, "--overwrite")
                 self.same(old, new)
-                here = self.make("out/file", 5)
-                self.tell("get", f"{receiver.address}/file", code=1)
-                self.assertEqual(os.path.getsize(here), 5)
-                self.tell("get", f"{receiver.address}/file", "--skip-existing")
-                self.assertEqual(os.path.getsize(here), 5)
+                for other in (5, size):
+                    here = self.make("out/file", other, 3)
+                    self.tell("get", f"{receiver.address}/file", code=1)
+                    self.assertIn("another file; --overwrite", self.said)
+                    self.tell("get", f"{receiver.address}/file", "--skip-existing")
+                    self.same(here, self.make("other", other, 3))
                 self.tell("get", f"{receiver.address}/file", "--overwrite")
                 self.same(here, new)
 
+    def test_the_same_command_again_finds_the_same_files(self):
+        for name, size in (("tree/small", 100), ("tree/sub/empty", 0), ("tree/large", 2 * RANGE + 100)):
+            self.make(name, size)
+        with Receiver(self.path("in")) as receiver:
+            send = ("send", "-r", self.path("tree"), receiver.address)
+            self.tell(*send)
+            for connections in (1, 3):
+                told = self.tell(*send, "-c", connections)
+                self.assertEqual(told["files"], {"stored": 0, "skipped": 3, "failed": 0})
+                self.assertEqual(told["bytes"]["moved"], 0)
+            self.make("tree/more", 100, 4)
+            told = self.tell(*send)
+            self.assertEqual(told["files"], {"stored": 1, "skipped": 3, "failed": 0})
+            for name in ("small", "large", "sub/empty"):
+                get = ("get", f"{receiver.address}/tree/{name}", "-o", self.path("out/one"))
+                self.tell(*get)
+                told = self.tell(*get)
+                self.assertEqual(told["files"], {"stored": 0, "skipped": 1, "failed": 0})
+                self.same(self.path("tree/" + name), self.path("out/one"))
+                os.remove(self.path("out/one"))
+
     def test_one_bad_file_does_not_keep_the_others_back(self):
-        self.make("in/tree/b", 10)
+        self.make("in/tree/b", 20, 2)
         for name in ("a", "b", "c"):
             self.make("tree/" + name, 20)
         with Receiver(self.path("in")) as receiver:
             told = self.tell("send", "-r", self.path("tree"), receiver.address, code=1)
         self.assertEqual(told["files"], {"stored": 2, "skipped": 0, "failed": 1})
-        self.assertIn("tree/b: the server says: exists", self.said)
+        self.assertIn("tree/b: exists on the server, and is another file; --overwrite", self.said)
 
     def test_no_name_leads_outside(self):
         secret = self.make("secret", 50)
@@ -251,7 +273,7 @@ class Transfer(TransferCase):
     def test_a_summary_counts_what_was_sent_and_what_was_not(self):
         for name in ("a", "b", "c"):
             self.make(f"tree/{name}", 10)
-        self.make("in/tree/b", 10)
+        self.make("in/tree/b", 10, 2)
         with Receiver(self.path("in")) as receiver:
             done = run("send", "-r", self.path("tree"), receiver.address)
             self.assertEqual(done.returncode, 1)
@@ -259,6 +281,7 @@ class Transfer(TransferCase):
             again = run("send", "-r", self.path("tree"), receiver.address)
             self.assertEqual((again.returncode, again.stdout), (1, ""))
             self.assertTrue(again.stderr.endswith("joust: nothing was moved\n"), again.stderr)
+            self.assertEqual(again.stderr.count("exists"), 1, "the other two are the same")
             skips = run("send", "-r", self.path("tree"), receiver.address, "--skip-existing")
             self.assertRegex(skips.stdout, "^sent 0 files: .*; 3 files skipped")
 

@@ -232,5 +232,59 @@ TEST_F(TransferAnswers, SaysThatAServerDoesNotTellWhatIsThere) {
       << bring.complaints()[0];
 }
 
+// A file is said to exist, and when it is asked for there is none; or nothing is told of it.
+TEST_F(TransferAnswers, AServerThatContradictsItselfIsAskedOnce) {
+  for (const std::size_t size : {std::size_t{4}, kRangeBytes + 5})
+    for (const bool denies : {true, false}) {
+      Bring bring(plan_of({source("new", content(size))}));
+      const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+        if (std::holds_alternative<file::Query>(message.body))
+          return denies ? file::Body(file::Error{{FileError::not_found, ""}}) : file::Facts{size, 1, {}, {}};
+        const bool asks_to_store = std::holds_alternative<file::End>(message.body) ||
+                                   std::holds_alternative<file::Offer>(message.body);
+        return asks_to_store ? std::optional<file::Body>(file::Error{{FileError::exists, ""}}) : std::nullopt;
+      };
+      run(bring, answer, std::chrono::seconds(10));
+      EXPECT_TRUE(bring.over());
+      EXPECT_EQ(bring.counts().failed, 1U);
+      EXPECT_EQ(bring.complaints().size(), 1U);
+    }
+}
+
+// After the first that is there, files are asked for, so that those of an interrupted transfer do not travel
+// once more.
+TEST_F(TransferAnswers, AsksBeforeItSendsWhileFilesAreThere) {
+  constexpr std::size_t kFiles = 40, kThere = 20;
+  const std::string text = content(1 << 20);
+  Digester digester;
+  digester.add(as_bytes(text));
+  const Digest digest = digester.value();
+  fs::create_directory(folder_.file("tree"));
+  for (std::size_t i = 10; i < 10 + kFiles; ++i) source("tree/" + std::to_string(i), text);
+  std::size_t sent = 0;
+  std::string name;
+  const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+    const auto is_there = [](const std::string& path) { return std::stoul(path.substr(5)) < 10 + kThere; };
+    if (const auto* whole = std::get_if<file::Whole>(&message.body)) {
+      ++sent;
+      name = whole->name;
+    }
+    if (const auto* query = std::get_if<file::Query>(&message.body)) {
+      if (is_there(query->name)) return file::Facts{text.size(), 1, digest, {}};
+      return file::Error{{FileError::not_found, ""}};
+    }
+    if (!std::holds_alternative<file::End>(message.body)) return std::nullopt;
+    if (is_there(name)) return file::Error{{FileError::exists, ""}};
+    return file::Stored{{0, text.size()}, true, digest};
+  };
+  Bring bring(plan_of({folder_.file("tree")}));
+  run(bring, answer, std::chrono::seconds(60));
+  EXPECT_TRUE(bring.over());
+  EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
+  EXPECT_EQ(bring.counts().skipped, kThere);
+  EXPECT_EQ(bring.counts().files, kFiles - kThere);
+  EXPECT_LT(sent, kFiles - kThere + 5) << "those that were on their way before the first answer";
+}
+
 }  // namespace
 }  // namespace joust::transfer
