@@ -9,6 +9,7 @@
 #include "cli/common/guard_arguments.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/stopped_event.hpp"
 #include "cli/common/transfer_arguments.hpp"
 #include "connection/tally.hpp"
 #include "hosting/mismatch.hpp"
@@ -52,6 +53,7 @@ struct Receive {
   std::vector<Endpoint> where(const Engine& chosen, const EngineOptions& options) const;
   Settings settings() const;
   unsigned threads_for(const Engine& chosen) const;
+  void tell(const Tally& tally) const;
   std::unique_ptr<Service> server(const Protocol& protocol) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
@@ -170,10 +172,25 @@ int Receive::run() {
               .listeners = listeners.all(),
               .on_ready = [&] { print_out(greeting(chosen, listeners)); }},
              stop);
-  Json event{{"event", "stopped"}};
+  if (!events) {
+    tell(tally);
+    return kOk;
+  }
+  Json event = stopped_event(tally, listeners);
   add_groups(event, service->results());
-  if (events) print_out(text_of(event));
+  print_out(text_of(event));
   return kOk;
+}
+
+// Strangers without the token are among the connections that failed.
+void Receive::tell(const Tally& tally) const {
+  print_out(fmt::format("received {}, sent {} over {}\n",
+                        format_bytes(static_cast<double>(tally.received.load())),
+                        format_bytes(static_cast<double>(tally.sent.load())),
+                        counted(tally.opened + tally.unopened, "connection")));
+  if (const auto failed = tally.failures(); failed > 0)
+    complain(program, fmt::format("{} failed:\n  {}", counted(failed, "connection"),
+                                  join(tally.complaints(), "\n  ")));
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 #include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/common/stopped_event.hpp"
 #include "cli/common/usage_event.hpp"
 #include "connection/tally.hpp"
 #include "hosting/options.hpp"
-#include "measure/usage.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
 
@@ -81,23 +81,6 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   return event;
 }
 
-Json stopped(const Tally& tally, const Listeners& listeners) {
-  Json errors = Json::object();
-  for (std::size_t stage = 0; stage < kStages; ++stage)
-    if (const auto count = tally.failures(static_cast<Stage>(stage)))
-      errors[std::string(stage_name(static_cast<Stage>(stage)))] = count;
-  return {{"event", "stopped"},
-          {"connections",
-           {{"accepted", tally.opened.load() + tally.unopened.load()}, {"failed", tally.failures()}}},
-          {"bytes", {{"received", tally.received.load()}, {"sent", tally.sent.load()}}},
-          {"errors", errors},
-          {"messages_of_errors", tally.complaints()},
-          {"usage", to_json(own_usage())},
-          {"socket", to_json(listeners.facts())},
-          {"notes", tally.notes()},
-          {"missing", tally.missing()}};
-}
-
 void Serve::run() {
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
@@ -135,7 +118,7 @@ void Serve::run() {
               .listeners = listeners.all(),
               .on_ready = [&] { print(listening(chosen, options, listeners, tally)); }},
              stop);
-  Json event = stopped(tally, listeners);
+  Json event = stopped_event(tally, listeners);
   add_groups(event, service->results());
   if (chosen.delivery.by_message()) add_groups(event, {tally.datagrams_group()});
   print(event);

@@ -63,6 +63,14 @@ class Secure(Secured):
                 self.send(receiver.address, "--token-file", self.token, "--tls", tls)
                 os.remove(self.path("in/file"))
 
+    def test_a_server_says_in_the_end_that_strangers_were_refused(self):
+        other = self.secret("other", TOKEN[::-1])
+        with self.receiver() as receiver:
+            self.send(receiver.address, "--token-file", other, "--retries", 0, code=1)
+            stopped = receiver.stop()
+            self.assertEqual(stopped["connections"]["failed"], 1)
+            self.assertIn("the tokens differ", stopped["messages_of_errors"][0])
+
     def test_a_client_tells_nothing_to_a_server_without_the_token(self):
         with Receiver(self.path("in"), "--token-file", self.secret("other", TOKEN[::-1])) as receiver:
             self.send(receiver.address, "--token-file", self.token, "--retries", 1, code=1)

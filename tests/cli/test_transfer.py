@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 
-from program import CALCULATOR, TESTS, run
+from program import CALCULATOR, PATIENCE_S, TESTS, run
 from transferring import RANGE, SCHEMA, Receiver, TransferCase, wait_for
 
 SIZES = [0, 1, 16_000, RANGE - 1, RANGE, RANGE + 1, 3 * RANGE, 40_000_000]
@@ -269,6 +269,16 @@ class Transfer(TransferCase):
             done = run("send", file, receiver.address)
         for word in ("sent", "MB/s", "CPU", "memory", "1 connection", "XXH3-128"):
             self.assertIn(word, done.stdout)
+
+    def test_the_receiver_tells_where_it_is_and_what_went_through(self):
+        receiver = self.start("receive", "--into", self.path("in"))
+        greeting = receiver.stdout.readline()
+        self.assertRegex(greeting, r"^listening on 127\.0\.0\.1:\d+ with \w+, no token; files are below ")
+        self.tell("send", self.make("file", 2 << 20), greeting.split()[2])
+        receiver.terminate()
+        said, complaints = receiver.communicate(timeout=PATIENCE_S)
+        self.assertRegex(said.splitlines()[-1], r"^received 2\.0\d* MiB, sent \d+ B over 1 connection$")
+        self.assertEqual((receiver.returncode, complaints), (0, ""))
 
     def test_a_summary_counts_what_was_sent_and_what_was_not(self):
         for name in ("a", "b", "c"):

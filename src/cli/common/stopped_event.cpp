@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/stopped_event.hpp"
+
+#include "measure/usage.hpp"
+#include "report/facts_json.hpp"
+
+namespace joust {
+
+nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listeners) {
+  nlohmann::ordered_json errors = nlohmann::ordered_json::object();
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    if (const auto count = tally.failures(static_cast<Stage>(stage)))
+      errors[std::string(stage_name(static_cast<Stage>(stage)))] = count;
+  return {{"event", "stopped"},
+          {"connections",
+           {{"accepted", tally.opened.load() + tally.unopened.load()}, {"failed", tally.failures()}}},
+          {"bytes", {{"received", tally.received.load()}, {"sent", tally.sent.load()}}},
+          {"errors", errors},
+          {"messages_of_errors", tally.complaints()},
+          {"usage", to_json(own_usage())},
+          {"socket", to_json(listeners.facts())},
+          {"notes", tally.notes()},
+          {"missing", tally.missing()}};
+}
+
+}  // namespace joust

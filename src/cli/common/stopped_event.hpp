@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "connection/tally.hpp"
+#include "net/listeners.hpp"
+
+namespace joust {
+
+// The last line of a server: the connections, bytes and errors of its run, and its usage.
+nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listeners);
+
+}  // namespace joust
