@@ -21,9 +21,10 @@ constexpr std::size_t kMostPieces = 4096;
 constexpr std::uint64_t kLargestMapped = 1ULL << 30;
 
 // Waking the worker is worth it from this size on. If the worker falls too far behind, for example without a
-// core of its own, the storing thread digests again.
+// core of its own, the storing thread digests again. Ranges that come over many connections are complete at
+// about the same time, so that a lot may become due at once.
 constexpr std::uint64_t kWorkersPart = 1 << 20;
-constexpr std::uint64_t kMostBehind = 3 << 20;
+constexpr std::uint64_t kMostBehind = 64 << 20;
 
 // True if the file can be filled by a mapping. The file then has its size, but no disk space yet.
 FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
@@ -174,12 +175,15 @@ std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
 // soon after the last byte. Each part digests up to twice its size, to catch up with ranges that arrived out
 // of order and with parts that arrived while another thread was digesting.
 void DiskUpload::stored(ByteRange part, Bytes seen) {
+  std::uint64_t behind = 0;  // bytes that could be digested
   {
     const std::lock_guard lock(mutex_);
     stored_.insert(part.offset, part.end());
+    const std::uint64_t done = digest_.done();
+    behind = stored_.end_of(done) - done;
   }
-  const std::uint64_t stored = stored_bytes_.fetch_add(part.size) + part.size;
-  if (seen.empty() && left_to_worker(stored)) return;
+  stored_bytes_ += part.size;
+  if (seen.empty() && left_to_worker(behind)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);
   if (!digesting) return;
   digest_.seen(part.offset, seen);
@@ -202,9 +206,7 @@ void DiskUpload::note_milestone() {
   place_->note({noted_, digest_.value()});
 }
 
-bool DiskUpload::left_to_worker(std::uint64_t stored) {
-  const std::uint64_t there = recalled_bytes_ + stored;
-  const std::uint64_t behind = there - std::min(there, digest_.done());
+bool DiskUpload::left_to_worker(std::uint64_t behind) {
   if (worker_ == nullptr || behind > kMostBehind) return false;
   if (behind < kWorkersPart || called_.exchange(true)) return true;
   return worker_->take([upload = weak_from_this()] {
@@ -252,7 +254,6 @@ Upload::Recall DiskUpload::recall() {
   share_->resume({0, recall.verified});
   recall.discarded = place_->discarded();
   recall.complete = recalled_ = true;
-  recalled_bytes_ = recall.verified;
   return recall;
 }
 

@@ -64,7 +64,7 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
  private:
   void free_room(std::uint64_t begin, std::uint64_t end);
   std::uint64_t stored_from(std::uint64_t offset);
-  bool left_to_worker(std::uint64_t stored);
+  bool left_to_worker(std::uint64_t behind);
   void catch_up();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
@@ -94,7 +94,6 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   std::mutex digesting_;                          // locked before mutex_, if both are needed
   FileDigest digest_;                             // protected by digesting_, except done()
   std::atomic<std::uint64_t> stored_bytes_{0};    // bytes stored again are counted again
-  std::atomic<std::uint64_t> recalled_bytes_{0};  // those of an earlier attempt, which come before
   DigestWorker* const worker_;
   std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
   // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
