@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <mutex>
 #include <span>
 
 #include "joust/bytes.hpp"
@@ -45,6 +46,10 @@ class File {
   // The file's open descriptor, borrowed, for engines that let the kernel move the bytes (sendfile, splice);
   // -1 where they have to use the calls above.
   virtual int descriptor() const { return -1; }
+
+  // Held by an engine while it lets the kernel write into descriptor(), so that threads that fill one file
+  // sleep until it is their turn. The kernel has a lock for each file too, and waits for it by spinning.
+  virtual std::unique_lock<std::mutex> turn_to_write() { return {}; }
 
   // The wanted way to store into this file. The answer never changes.
   virtual Filling filling() const { return descriptor() < 0 ? Filling::copy : Filling::splice; }

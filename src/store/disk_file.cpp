@@ -97,8 +97,10 @@ std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes
     std::memcpy(mapping_.bytes().data() + offset, bytes.data(), bytes.size());
     return bytes.size();
   }
-  const ssize_t n = retry_interrupted(
-      [&] { return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+  const ssize_t n = retry_interrupted([&] {
+    const auto turn = turn_to_write();
+    return ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  });
   return written(n, plain_ == nullptr ? nullptr : &plain_->written);
 }
 
@@ -111,6 +113,7 @@ std::expected<std::size_t, int> TargetFile::write_pieces_at(std::uint64_t offset
   for (std::size_t i = 0; i < count; ++i)
     parts[i] = {const_cast<std::byte*>(pieces[i].data()), pieces[i].size()};
   const ssize_t n = retry_interrupted([&] {
+    const auto turn = turn_to_write();
     return ::pwritev(fd_.get(), parts.data(), static_cast<int>(count), static_cast<off_t>(offset));
   });
   return written(n, plain_ == nullptr ? nullptr : &plain_->gathered);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <expected>
+#include <mutex>
 
 #include "base/fd.hpp"
 #include "joust/file.hpp"
@@ -76,6 +77,7 @@ class TargetFile : public File {
   std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
                                                   std::span<const Bytes> pieces) override;
   int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
+  std::unique_lock<std::mutex> turn_to_write() override { return std::unique_lock(writing_); }
   Filling filling() const override { return filling_by(how_); }
 
   int number() const { return fd_.get(); }  // of the open file, borrowed
@@ -95,6 +97,7 @@ class TargetFile : public File {
   FileWrite how_;
   PlainBytes* plain_;
   Mapping mapping_;
+  std::mutex writing_;
 };
 
 // Discards everything, without a system call but that of splice.

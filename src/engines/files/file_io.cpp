@@ -120,8 +120,10 @@ bool FilePipe::store(StreamConnection& connection, const FileRange& range, Time 
   auto offset = static_cast<off_t>(range.offset);
   const std::size_t most = std::min<std::uint64_t>(held_, range.size);
   const int from = pipe_->from.get();
-  const ssize_t n = retry_interrupted(
-      [&] { return ::splice(from, nullptr, range.file->descriptor(), &offset, most, SPLICE_F_MOVE); });
+  const ssize_t n = retry_interrupted([&] {
+    const auto turn = range.file->turn_to_write();
+    return ::splice(from, nullptr, range.file->descriptor(), &offset, most, SPLICE_F_MOVE);
+  });
   if (n > 0) {
     held_ -= static_cast<std::size_t>(n);
     connection.stored(static_cast<std::size_t>(n), now);
