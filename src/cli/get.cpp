@@ -82,7 +82,7 @@ int Get::run() {
   } catch (const std::system_error& error) {
     throw UsageError(std::string("-o: ") + error.what());
   }
-  return common.run(*fetch, remote.address, common.dials(remote.address) + 1, [&] {
+  return common.run(*fetch, remote.address, common.dials(UINT64_MAX) + 1, [&] {
     return TransferStory{"get", "fetched", printable(fetched.file), fetch->fetched()};
   });
 }

@@ -65,6 +65,7 @@ int Send::run() {
   }
   const std::string what = described(*list);
   const bool single = list->items.size() == 1;
+  const std::uint64_t bytes = list->bytes;
   transfer::BringPlan plan{.items = std::move(list->items),
                            .missing = std::move(list->missing),
                            .wishes = common.wishes(),
@@ -72,7 +73,7 @@ int Send::run() {
                            .most_retries = static_cast<unsigned>(common.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
-  return common.run(bring, remote.address, common.dials(remote.address), [&] {
+  return common.run(bring, remote.address, common.dials(bytes), [&] {
     const std::string sent = single ? what : counted(bring.counts().files.load(), "file");
     return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
   });

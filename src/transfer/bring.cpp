@@ -14,6 +14,8 @@ namespace {
 // Without an end a server that takes offers and drops them would be asked for ever.
 constexpr unsigned kMostForgotten = 8;
 
+constexpr std::uint64_t kDigestAhead = 8 << 20;  // bytes, of the ranges that were handed out
+
 std::uint64_t random_number() {
   std::random_device random;
   return std::uint64_t{random()} << 32 | random();
@@ -60,11 +62,13 @@ Bring::Work Bring::next_of_large() {
   if (large_->step == Step::to_offer) {
     large_->step = Step::offering;
     large_->id = random_number();
+    large_->pace_digest(UINT64_MAX);  // the server may have the file, and is compared with it
     work.task = Task::offer;
   } else if (large_->step == Step::sending) {
     if (const auto range = large_->ranges.take()) {
       work.task = Task::range;
       work.range = *range;
+      large_->pace_digest(large_->ranges.any() ? range->end() + kDigestAhead : UINT64_MAX);
     } else if (large_->ranges.complete() && large_->is_digested()) {
       large_->step = Step::sealing;
       work.task = Task::seal;
@@ -182,7 +186,7 @@ void Bring::offered(const Work& work, const file::Offered& offered) {
   {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
-    large_->ranges = RangesLeft(large_->version().size, offered.there);
+    large_->ranges = RangesLeft(large_->version().size, offered.there, dials());
     large_->step = LargeSource::Step::sending;
     count().there += offered.there;
     count().discarded += offered.discarded;

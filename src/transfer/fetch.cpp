@@ -160,7 +160,7 @@ void Fetch::recalled(const Upload::Recall& recall) {
   {
     const std::lock_guard lock(mutex_);
     recalled_ = true;
-    ranges_ = RangesLeft(facts_->size, recall.verified);
+    ranges_ = RangesLeft(facts_->size, recall.verified, dials());
     count().there = recall.verified;
     count().discarded = recall.discarded;
   }

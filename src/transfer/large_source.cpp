@@ -33,12 +33,23 @@ bool LargeSource::has_changed() const {
 
 void LargeSource::make_digest(const std::function<void()>& ready) {
   for (bool more = true; more && !stopped_;) {
+    for (std::uint64_t end = pace_; digest_.done() >= end; end = pace_) pace_.wait(end);
     const auto through = digest_.advance(once_);
     readable_ = through && *through;
     more = through && !*through;
   }
   digested_.store(true, std::memory_order_release);
   if (!stopped_) ready();
+}
+
+void LargeSource::pace_digest(std::uint64_t end) {
+  pace_ = end;
+  pace_.notify_one();
+}
+
+void LargeSource::stop_digest() {
+  stopped_ = true;
+  pace_digest(UINT64_MAX);
 }
 
 }  // namespace joust::transfer

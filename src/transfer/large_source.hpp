@@ -36,7 +36,10 @@ class LargeSource {
 
   // Reads the file to its end, unless it is told to stop; then calls `ready`. On a thread of its own.
   void make_digest(const std::function<void()>& ready);
-  void stop_digest() { stopped_ = true; }
+  // The digest waits before this place of the file. While ranges are sent it keeps just ahead of them: a
+  // digest that ran on would take a core from those who send and store, and leave it idle afterwards.
+  void pace_digest(std::uint64_t end);
+  void stop_digest();
   bool is_digested() const { return digested_.load(std::memory_order_acquire); }
   // Nothing if the file could not be read.
   std::optional<Digest> digest() const { return readable_ ? std::optional(digest_.value()) : std::nullopt; }
@@ -50,6 +53,7 @@ class LargeSource {
   FileDigest digest_;
   bool readable_ = false;
   std::atomic<bool> digested_{false}, stopped_{false};
+  std::atomic<std::uint64_t> pace_{UINT64_MAX};
 };
 
 }  // namespace joust::transfer

@@ -16,9 +16,14 @@ namespace joust::transfer {
 class RangesLeft {
  public:
   RangesLeft() = default;
-  // Of what is behind the first `there` bytes.
-  RangesLeft(std::uint64_t size, std::uint64_t there)
-      : size_(size), first_(there), next_(there), left_(size - there) {}
+  // Of what is behind the first `there` bytes. Many connections have less at a time each: the digest is made
+  // in the order of the bytes, and would otherwise fall behind by all that is under way.
+  RangesLeft(std::uint64_t size, std::uint64_t there, std::size_t connections)
+      : size_(size),
+        first_(there),
+        next_(there),
+        left_(size - there),
+        most_(connections > kFew ? kRangeBytes / 2 : kRangeBytes) {}
 
   std::optional<ByteRange> take() {
     if (!returned_.empty()) {
@@ -30,7 +35,7 @@ class RangesLeft {
     // An interruption loses what is incomplete on all connections: early on, and on slow ones, that is to be
     // little beside what is there.
     const std::uint64_t sixteenth = (next_ - first_) / 16 & ~(kLeastRange - 1);
-    const std::uint64_t most = std::clamp(sixteenth, kLeastRange, kRangeBytes);
+    const std::uint64_t most = std::clamp(sixteenth, kLeastRange, most_);
     const ByteRange range{next_, std::min(most, size_ - next_)};
     next_ = range.end();
     return range;
@@ -43,11 +48,13 @@ class RangesLeft {
 
  private:
   static constexpr std::uint64_t kLeastRange = 1 << 20;  // bytes
+  static constexpr std::size_t kFew = 8;                 // connections
 
   std::uint64_t size_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t next_ = 0;  // the first byte that was never handed out
   std::uint64_t left_ = 0;  // bytes that are not there
+  std::uint64_t most_ = kRangeBytes;
   std::vector<ByteRange> returned_;
 };
 

@@ -48,6 +48,7 @@ class Transfer : public Service {
     dials_ = dials;
     asked_ = std::move(asked);
   }
+  std::size_t dials() const { return dials_; }
   void not_opened(const Failure& failure, Time now) override;
   std::optional<Redial> redial(Time now) override;
 

@@ -50,7 +50,7 @@ class SmallDisk(TransferCase):
         small = on_a_small_disk(self.path("in"), 20 * MIB)
         with Receiver(self.path("in"), program=small) as receiver:
             there = seen_by(receiver.process, self.path("in"))
-            sender = self.start("send", file, receiver.address, "--limit", "5MB")
+            sender = self.start("send", file, receiver.address, "--limit", "5MB", "-c", "1")
             wait_for(lambda: partial_bytes(there) > 4 * MIB, sender)
             filler = self.fill(there)
             _, said = sender.communicate(timeout=60)
@@ -70,7 +70,7 @@ class SmallDisk(TransferCase):
         small = on_a_small_disk(self.path("in"), 10 * MIB)
         with Receiver(self.path("in"), program=small) as receiver:
             there = seen_by(receiver.process, self.path("in"))
-            told = self.tell("send", "-r", self.path("tree"), receiver.address, code=1)
+            told = self.tell("send", "-r", self.path("tree"), receiver.address, "-c", "1", code=1)
             self.assertEqual(told["files"], {"stored": 3, "skipped": 0, "failed": 1})
             self.assertEqual(sorted(os.listdir(os.path.join(there, "tree"))), ["0", "1", "z"])
             self.same(self.path("tree/z"), os.path.join(there, "tree/z"))

@@ -21,9 +21,8 @@
 namespace joust {
 namespace {
 
-// Within a machine one connection is as fast as several, and its bytes come in order, so that none is read
-// again for the digest. Over a network several share the bandwidth better, and hide the time of answers.
-constexpr std::size_t kConnectionsHere = 1, kConnectionsElsewhere = 4;
+// Several share a network's bandwidth better, and while one waits for an answer the others move bytes.
+constexpr std::uint64_t kConnections = 4;
 constexpr std::uint64_t kMostConnections = 256;
 constexpr std::uint64_t kLeastLimit = 10'000;  // bytes/s; a server ends who is slower than 1 KiB/s
 constexpr auto kServer = "the server";
@@ -115,19 +114,15 @@ void TransferArguments::check() {
   if (json == "-" && progress == "json")
     throw UsageError("--json - and --progress json both write to standard output: say --json FILE");
   if (!json.empty() && json != "-") ensure_writable(json, {});
-  static_cast<void>(dials(""));
+  static_cast<void>(dials(0));
 }
 
 FileWishes TransferArguments::wishes() const {
   return {.overwrites = overwrite, .skips_existing = skip_existing, .synced = fsync == "on"};
 }
 
-std::size_t TransferArguments::dials(const std::string& address) const {
-  if (connections == "auto") {
-    const auto endpoints =
-        address.empty() ? std::vector<Endpoint>() : resolved_target(address, Limits{}.resolve, kServer);
-    return std::ranges::all_of(endpoints, is_local) ? kConnectionsHere : kConnectionsElsewhere;
-  }
+std::size_t TransferArguments::dials(std::uint64_t bytes) const {
+  if (connections == "auto") return std::clamp(bytes / transfer::kRangeBytes, std::uint64_t{1}, kConnections);
   const auto number = parse_count(connections);
   if (!number || *number == 0 || *number > kMostConnections)
     throw UsageError(fmt::format("-c {}: auto, or 1 to {}", connections, kMostConnections));

@@ -54,8 +54,8 @@ struct TransferArguments {
   void add_to(Command command);
   void check();               // throws UsageError
   FileWishes wishes() const;  // of the user
-  // The connections to that address.
-  std::size_t dials(const std::string& address) const;
+  // The connections for so many bytes.
+  std::size_t dials(std::uint64_t bytes) const;
 
   // Runs the transfer over so many connections, and tells of it. Returns the exit code.
   int run(transfer::Transfer& transfer, const std::string& address, std::size_t connections,

@@ -14,6 +14,11 @@ constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
+// A client asks for the digest of what it fetches meanwhile. A digest that runs ahead of that would take a
+// core from those who send and store, and leave it idle afterwards.
+constexpr std::uint64_t kDigestAhead = 16 << 20;  // bytes, of what was sent since it began
+constexpr Duration kLookAtSent = std::chrono::milliseconds(1);
+
 }  // namespace
 
 FileRefusal lost_source(int error) {
@@ -42,8 +47,19 @@ bool ServerSession::takes_turn(Time now) {
   return has_turn_;
 }
 
+// True while files are being sent, and fewer bytes of them than were digested.
+bool ServerSession::digest_is_ahead() {
+  const std::uint64_t sent = server_.bytes_sent.load(std::memory_order_relaxed);
+  const bool more = std::exchange(looked_at_sent_, sent) != sent;
+  return more && digest_->done() > sent - sent_before_digest_ + kDigestAhead;
+}
+
 void ServerSession::digest_slice(Time now) {
   if (!takes_turn(now)) return;
+  if (digest_is_ahead()) {
+    due_ = now + kLookAtSent;
+    return still_working(digest_->done(), now);
+  }
   const std::uint64_t before = digest_->done();
   const auto through = digest_->advance(*source_.file);
   server_.bytes_digested += digest_->done() - before;

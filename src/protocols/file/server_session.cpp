@@ -117,6 +117,7 @@ void ServerSession::begin(const Query& query, Time now) {
     return;
   }
   digest_.emplace(version.size);
+  sent_before_digest_ = looked_at_sent_ = server_.bytes_sent.load(std::memory_order_relaxed);
   source_ = std::move(*file);
   state_ = State::digesting;
   due_ = said_working_ = now;

@@ -96,6 +96,7 @@ class ServerSession : public Session, private SessionFiles {
   bool works() const;  // on something long, in slices
   bool takes_turn(Time now);
   void end_turn();
+  bool digest_is_ahead();
   void digest_slice(Time now);
   void check_slice(Time now);
   void still_working(std::uint64_t done, Time now);
@@ -138,6 +139,7 @@ class ServerSession : public Session, private SessionFiles {
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool is_there_ = false;        // discarding: the range is there already, and not refused
   std::optional<FileDigest> digest_;
+  std::uint64_t sent_before_digest_ = 0, looked_at_sent_ = 0;  // by all sessions, bytes
   bool has_turn_ = false;  // for a digest
   Time due_{};             // digesting or checking: the time of the next slice, or check
   Time said_working_{};    // the last time the peer was told
