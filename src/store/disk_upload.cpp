@@ -59,6 +59,7 @@ FileAnswer<FileWrite> possible_way(int fd, std::uint64_t needed, std::uint64_t s
 }  // namespace
 
 FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
+                                                          std::unique_ptr<UploadSlot> slot,
                                                           const UploadRequest& request,
                                                           const UploadRules& rules) {
   std::unique_ptr<UploadClaim> claim;
@@ -80,8 +81,10 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   }
   UploadRules possible = rules;
   possible.how = *how;
-  return std::make_shared<DiskUpload>(std::move(place), std::move(claim), std::move(*share), request,
-                                      possible);
+  auto upload =
+      std::make_shared<DiskUpload>(std::move(place), std::move(claim), std::move(*share), request, possible);
+  upload->slot_ = std::move(slot);
+  return upload;
 }
 
 DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
@@ -93,7 +96,6 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       rehearsal_(request.rehearsal),
       outlives_(request.wishes && request.wishes->outlives),
       synced_(request.wishes && request.wishes->synced),
-      peer_(request.peer),
       place_(std::move(place)),
       claim_(std::move(claim)),
       share_(std::move(share)),
@@ -101,6 +103,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),
       worker_(rules.worker),
+      commits_(rules.commits),
       found_(place_->milestones()) {}
 
 bool DiskUpload::same(const UploadRequest& request) const {
@@ -227,7 +230,9 @@ bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
   finished_.insert(range.offset, range.end());
   there_ += range.size;
-  return !outlives_ && there_ == size_ && !over_.exchange(true);
+  if (outlives_ || there_ < size_ || over_.exchange(true)) return false;
+  slot_.reset();
+  return true;
 }
 
 // The digest passes from milestone to milestone. At the first that is wrong it starts again: the bytes up to

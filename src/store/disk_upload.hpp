@@ -7,14 +7,16 @@
 #include <mutex>
 #include <optional>
 
-#include "store/file_digest.hpp"
-#include "store/storage.hpp"
 #include "store/digest_worker.hpp"
 #include "store/disk_file.hpp"
+#include "store/file_digest.hpp"
 #include "store/file_tree.hpp"
+#include "store/group_commit.hpp"
 #include "store/quota.hpp"
 #include "store/range_set.hpp"
+#include "store/storage.hpp"
 #include "store/upload_claims.hpp"
+#include "store/upload_slots.hpp"
 
 namespace joust {
 
@@ -26,12 +28,15 @@ struct UploadRules {
   DigestWorker* worker = nullptr;  // for spliced data; without one the storing thread does its work
   UploadClaims* claims = nullptr;  // without them other processes are not looked at
   KeptShares* kept = nullptr;      // of uploads that stay when they are interrupted
+  GroupCommit* commits = nullptr;  // for synced files that come whole; without it each is synced by itself
 };
 
 // An upload into a new file.
 class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
  public:
+  // `slot` may be null.
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
+                                                       std::unique_ptr<UploadSlot> slot,
                                                        const UploadRequest& request,
                                                        const UploadRules& rules);
   DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
@@ -59,7 +64,6 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
 
   // True if the request may concern a range of this upload.
   bool same(const UploadRequest& request) const;
-  PeerAddress peer() const { return peer_; }  // the peer that began it
 
  private:
   void free_room(std::uint64_t begin, std::uint64_t end);
@@ -68,8 +72,11 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   void catch_up();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
+  bool is_right() const { return !expected_ || *expected_ == digest_.value(); }
   bool waits_for_disk();
+  bool begin_sync();
   void sync_ended(int error);
+  void committed(std::expected<ReplacedBytes, int> published);
   void note_milestone();
 
   const std::string name_;
@@ -78,23 +85,25 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   const bool rehearsal_;
   const bool outlives_;
   const bool synced_;
-  const PeerAddress peer_;
   std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<UploadClaim> claim_;  // may be null
+  std::unique_ptr<UploadSlot> slot_;          // until it is over; may be null
   std::unique_ptr<QuotaShare> share_;
   KeptShares* const kept_;
   TargetFile file_;
   RangeSet taken_;
-  RangeSet stored_;                               // the part of taken_ that is stored
-  RangeSet finished_;                             // the ranges of stored_ that are complete
-  std::uint64_t there_ = 0;                       // bytes of them
-  bool recalled_ = false;                         // the recall is complete
-  std::atomic<bool> over_{false};                 // complete: being checked, published or refused
-  std::mutex digesting_;                          // locked before mutex_, if both are needed
-  FileDigest digest_;                             // protected by digesting_, except done()
-  std::atomic<std::uint64_t> stored_bytes_{0};    // bytes stored again are counted again
+  RangeSet stored_;                             // the part of taken_ that is stored
+  RangeSet finished_;                           // the ranges of stored_ that are complete
+  std::uint64_t there_ = 0;                     // bytes of them
+  bool recalled_ = false;                       // the recall is complete
+  std::atomic<bool> over_{false};               // complete: being checked, published or refused
+  std::mutex digesting_;                        // locked before mutex_, if both are needed
+  FileDigest digest_;                           // protected by digesting_, except done()
+  std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
   DigestWorker* const worker_;
+  GroupCommit* const commits_;
+  std::optional<std::expected<ReplacedBytes, int>> published_;  // by the group; protected by mutex_
   std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
   // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
   // the last one that was noted.

@@ -11,7 +11,7 @@
 namespace joust {
 namespace {
 
-constexpr std::uint64_t kQuickSync = 1 << 20;  // bytes: fewer are synced by the loop
+constexpr std::uint64_t kQuickSync = 1 << 20;  // bytes: fewer are synced by the loop, if they come in ranges
 
 }  // namespace
 
@@ -20,6 +20,7 @@ FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
   if (!outlives_) return refused(FileError::malformed, "the upload was not offered");
   if (!recalled_ || there_ != size_) return refused(FileError::malformed, "not all of the file has come");
   if (over_.exchange(true)) return refused(FileError::malformed, "the upload is sealed already");
+  slot_.reset();
   expected_ = digest;
   return {};
 }
@@ -33,19 +34,27 @@ FileAnswer<Upload::Check> DiskUpload::check() {
   return conclude();
 }
 
-// A disk may take a minute for what has come: the worker waits for it, and not all peers of the thread. An
-// error is told once only, so that it is kept.
+// A disk may take a minute for what has come: a thread waits for it, and not all peers of the loop. An error
+// is told once only, so that it is kept.
 bool DiskUpload::waits_for_disk() {
-  if (!synced_ || size_ < kQuickSync || worker_ == nullptr) return false;
-  if (sync_ == kNotBegun) {
+  if (sync_ == kNotBegun && synced_ && !rehearsal_ && is_right()) {
     sync_ = kRunning;
-    const bool taken = worker_->take([upload = shared_from_this()] {
-      const int fd = upload->file_.number();
-      upload->sync_ended(retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno);
-    });
-    if (!taken) sync_ = 0;
+    if (!begin_sync()) sync_ = 0;  // publish() waits for the disk
   }
   return sync_ == kRunning;
+}
+
+// What comes whole is published together with what follows it. What comes in ranges has a mode of its own
+// until it has its name, and is large.
+bool DiskUpload::begin_sync() {
+  if (commits_ != nullptr && !outlives_)
+    return commits_->add({place_.get(), file_.number(),
+                          [upload = shared_from_this()](auto published) { upload->committed(published); }});
+  if (size_ < kQuickSync || worker_ == nullptr) return false;
+  return worker_->take([upload = shared_from_this()] {
+    const int fd = upload->file_.number();
+    upload->sync_ended(retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno);
+  });
 }
 
 // The upload may have been let go meanwhile.
@@ -59,23 +68,32 @@ void DiskUpload::sync_ended(int error) {
   if (is_let_go) let_go();
 }
 
+void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
+  {
+    const std::lock_guard lock(mutex_);
+    published_ = published;
+    if (published) share_->keep(*published);
+  }
+  sync_ended(0);
+}
+
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
-  const bool right = !expected_ || *expected_ == digest;
+  const bool right = is_right();
   if (sync_ > 0) {
     place_->abandon();  // as publish() does then
     return refused(error_of(sync_), "the disk did not take what has come");
   }
-  std::expected<ReplacedBytes, int> published;
-  if (right && !rehearsal_) {
-    published = place_->publish(file_.number());
-    if (published) share_->keep(*published);
+  if (right && !rehearsal_ && !published_) {
+    published_ = place_->publish(file_.number(), synced_);
+    if (*published_) share_->keep(**published_);
   }
+  const bool has_name = published_ && *published_;
   // Removes an unpublished file, even if others still refer to this upload. One that outlives this and has
   // the right bytes may get its name at the next attempt.
-  if (!right || published || !outlives_) place_->abandon();
+  if (!right || has_name || !outlives_) place_->abandon();
   if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (!published) return refused(error_of(published.error()));
+  if (published_ && !*published_) return refused(error_of(published_->error()));
   return Check{size_, digest};
 }
 

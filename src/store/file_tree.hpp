@@ -26,7 +26,7 @@ struct NewFileRules {
   Existing existing = Existing::keep;
   bool makes_parents = false;                 // directories on the way that do not exist
   Quota* pays = nullptr;                      // for those, borrowed; null: they cost nothing
-  bool synced = false;                        // the disk has the file before it has the name
+  bool synced = false;                        // the disk has the names of those directories
   std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
   std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
   // Of a file that outlives its process: an interrupted one stays, and is gone on with. Trees without such
@@ -42,9 +42,16 @@ class NewFile {
 
   Fd& descriptor() { return fd_; }  // for reading and writing; may be moved from
 
-  // Gives the file its name, atomically. `fd` is its descriptor, borrowed. Returns the errno on failure:
-  // EEXIST if an existing file must be kept.
-  virtual std::expected<ReplacedBytes, int> publish(int fd) = 0;
+  // Gives the file its name, atomically. `fd` is its descriptor, borrowed. `synced`: the disk has the file
+  // before it has the name, and has the name at the end. Returns the errno on failure: EEXIST if an existing
+  // file must be kept. A file that the disk did not take is abandoned.
+  virtual std::expected<ReplacedBytes, int> publish(int fd, bool synced) = 0;
+  // The steps of that, for those who sync many files together: all that the file has beside its bytes, then
+  // the caller syncs the file, then its name, then the caller syncs the folder.
+  virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
+  virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
+  virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
+
   virtual void abandon() = 0;  // removes it now
   virtual void let_go() = 0;   // as if this object were destroyed: another one may be made for the name
 

@@ -64,7 +64,7 @@ class OutputSink : public KeepingSink {
   OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
       : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
   FileAnswer<void> accept() override {
-    if (const auto published = place_->publish(file_.number()); !published)
+    if (const auto published = place_->publish(file_.number(), false); !published)
       return refuse("naming the output", published.error());
     return {};
   }

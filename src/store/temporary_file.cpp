@@ -77,7 +77,7 @@ void TemporaryFile::abandon() {
 
 // The size of the existing file of that name, if it may be replaced; otherwise the errno.
 std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
-  struct stat facts {};
+  struct stat facts{};
   if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
@@ -87,37 +87,43 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd) {
-  const auto parent = directory_.open_parent(name_);
-  if (!parent) return std::unexpected(parent.error());
-  struct stat held {
-  }, found{};
-  if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
-  if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
-  if (const int error = finish(fd); error != 0) return std::unexpected(error);
+std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
+  if (const int error = complete(fd); error != 0) return std::unexpected(error);
   // The kernel tells such an error once and then takes the pages for written: a later attempt would read from
   // memory what the disk does not have.
-  if (const int error = sync(fd); error != 0) {
+  if (synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) {
+    const int error = errno;
     abandon();
     return std::unexpected(error);
   }
+  const auto replaced = take_name(fd);
+  if (replaced && synced)
+    if (const int error = sync_directory(folder()); error != 0) return std::unexpected(error);
+  return replaced;
+}
+
+std::expected<ReplacedBytes, int> TemporaryFile::take_name(int /*fd*/) {
+  const auto parent = directory_.open_parent(name_);
+  if (!parent) return std::unexpected(parent.error());
+  struct stat held{}, found{};
+  if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
+  if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
   ReplacedBytes replaced;
   {
     const std::lock_guard lock(publishing_);
-    const auto before = in_its_place();
+    // Where a file is to be kept, the rename itself looks.
+    std::expected<ReplacedBytes, int> before;
+    if (rules_.existing == Existing::replace) before = in_its_place();
     if (!before) return before;
     if (const int error = rename_into_place(); error != 0) return std::unexpected(error);
     replaced = *before;
   }
   temporary_.clear();
   named();
-  if (rules_.synced)
-    if (const int error = sync_directory(folder()); error != 0) return std::unexpected(error);
   return replaced;
 }
 
-// All that the file has beside its bytes, before it has its name.
-int TemporaryFile::finish(int fd) const {
+int TemporaryFile::complete(int fd) {
   if (rules_.mode && ::fchmod(fd, *rules_.mode & kPermissions) != 0) return errno;
   if (rules_.modified_ns) {
     timespec now{};
@@ -126,11 +132,6 @@ int TemporaryFile::finish(int fd) const {
     if (::futimens(fd, times.data()) != 0) return errno;
   }
   return 0;
-}
-
-int TemporaryFile::sync(int fd) const {
-  if (!rules_.synced) return 0;
-  return retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
 int TemporaryFile::rename_into_place() const {

@@ -21,14 +21,15 @@ class TemporaryFile : public NewFile {
 
   virtual int create();  // returns the errno, or 0
 
-  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside. A file that the
-  // disk did not take is abandoned.
-  std::expected<ReplacedBytes, int> publish(int fd) override;
+  std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
+  int complete(int fd) override;
+  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
+  std::expected<ReplacedBytes, int> take_name(int fd) override;
+  int folder() const override { return parent_.fd.get(); }
   void abandon() override;
   void let_go() override { abandon(); }
 
  protected:
-  int folder() const { return parent_.fd.get(); }
   const NewFileRules& rules() const { return rules_; }
   const std::string& last_part() const { return parent_.last; }
   bool is_open() const { return !temporary_.empty(); }
@@ -41,8 +42,6 @@ class TemporaryFile : public NewFile {
  private:
   virtual void named() {}  // it has its final name now
   std::expected<ReplacedBytes, int> in_its_place() const;
-  int finish(int fd) const;
-  int sync(int fd) const;
   int rename_into_place() const;
 
   const Directory& directory_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "store/tree_storage.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -29,6 +27,7 @@ std::uint64_t usual_quota(const Available& available) {
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),
       files_(std::move(files)),
+      slots_(rules.most_uploads, rules.most_uploads_per_peer),
       quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {
@@ -66,6 +65,8 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (request.size > rules_.largest_file)
     return refuse(FileError::too_large, "larger than the server allows");
   if (samples_.contains(request.name)) return refuse(FileError::exists);
+  // One that comes whole has no other connections, which would look for it.
+  if (request.wishes && !request.wishes->outlives) return begin(request);
   const std::lock_guard lock(mutex_);
   if (const auto found = uploads_.find({std::string(request.name), request.id}); found != uploads_.end()) {
     if (auto upload = found->second.lock()) {
@@ -73,27 +74,14 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
       return upload;
     }
   }
-  if (!request.begun) return begin(request);
-  if (claims_.is_shared()) return refuse(FileError::other_connection, kDifferentProcesses);
-  return refuse(FileError::not_found, "no such upload was offered, or it was interrupted");
-}
-
-// The limit for one address leaves slots for others.
-FileAnswer<void> TreeStorage::find_slot(PeerAddress peer) {
-  std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
-  std::size_t all = 0, of_peer = 0;
-  for (const auto& [key, entry] : uploads_) {
-    const auto upload = entry.lock();
-    if (!upload || upload->over()) continue;
-    ++all;
-    if (upload->peer() == peer) ++of_peer;
+  if (request.begun) {
+    if (claims_.is_shared()) return refuse(FileError::other_connection, kDifferentProcesses);
+    return refuse(FileError::not_found, "no such upload was offered, or it was interrupted");
   }
-  if (all >= rules_.most_uploads)
-    return refuse(FileError::busy, fmt::format("open uploads: {} of at most {}", all, rules_.most_uploads));
-  if (of_peer >= rules_.most_uploads_per_peer)
-    return refuse(FileError::busy, fmt::format("open uploads of this address: {} of at most {}", of_peer,
-                                               rules_.most_uploads_per_peer));
-  return {};
+  std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
+  auto upload = begin(request);
+  if (upload) uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
+  return upload;
 }
 
 // A rehearsal is discarded, so an existing file does not matter. A sender that says what it wants replaces a
@@ -111,19 +99,17 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   return rules;
 }
 
-FileAnswer<std::shared_ptr<Upload>> TreeStorage::begin(const UploadRequest& request) {
-  if (const auto slot = find_slot(request.peer); !slot) return std::unexpected(slot.error());
+FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& request) {
+  auto slot = slots_.take(request.peer);
+  if (!slot) return std::unexpected(slot.error());
   auto place = files_->create(request.name, rules_for(request));
   if (!place) {
     const FileError error = error_of(place.error());
     if (error == FileError::not_permitted) return refuse(error, std::strerror(place.error()));
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
-  auto upload = DiskUpload::begin(std::move(*place), request,
-                                  {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_});
-  if (!upload) return std::unexpected(upload.error());
-  uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
-  return std::shared_ptr<Upload>(*upload);
+  return DiskUpload::begin(std::move(*place), std::move(*slot), request,
+                           {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_, &commits_});
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

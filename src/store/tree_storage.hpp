@@ -51,13 +51,13 @@ class TreeStorage : public Storage {
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
   FileAnswer<OpenFile> open_named(std::string_view name);
-  FileAnswer<std::shared_ptr<Upload>> begin(const UploadRequest& request);
-  FileAnswer<void> find_slot(PeerAddress peer);
+  FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);
 
   const StorageRules rules_;
   const std::unique_ptr<FileTree> files_;
   SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
+  UploadSlots slots_;                 // likewise
   Quota quota_;                       // likewise
   UploadClaims claims_;               // likewise
   KeptShares kept_;                   // likewise
@@ -65,7 +65,8 @@ class TreeStorage : public Storage {
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
-  DigestWorker worker_;  // destroyed first: its task may hold the last reference to an upload
+  DigestWorker worker_;  // destroyed before the rest: its task may hold the last reference to an upload
+  GroupCommit commits_;  // likewise
 };
 
 }  // namespace joust

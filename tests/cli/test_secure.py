@@ -66,7 +66,7 @@ class Secure(Secured):
     def test_a_server_says_in_the_end_that_strangers_were_refused(self):
         other = self.secret("other", TOKEN[::-1])
         with self.receiver() as receiver:
-            self.send(receiver.address, "--token-file", other, "--retries", 0, code=1)
+            self.send(receiver.address, "--token-file", other, "--retries", 0, "-c", 1, code=1)
             stopped = receiver.stop()
             self.assertEqual(stopped["connections"]["failed"], 1)
             self.assertIn("the tokens differ", stopped["messages_of_errors"][0])

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Whole files with their time and mode, and files that are offered first.
+// Files that are offered first.
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "protocols/file_server_fixture.hpp"
+#include "protocols/file_bringing_fixture.hpp"
 
 namespace joust::file {
 namespace {
@@ -18,56 +18,7 @@ using test::Decoded;
 using test::describe;
 using test::wire;
 
-class FileOffers : public test::FileServerTest {
- protected:
-  static std::string whole(const std::string& name, const std::string& text, const FileWishes& wishes = {},
-                           std::uint32_t request = 1) {
-    return wire({request, Whole{text.size(), digest_of(text), wishes, name}}) +
-           (text.empty() ? "" : data(text, request)) + end(text.size(), request);
-  }
-  static std::string range(const std::string& name, const std::string& text, ByteRange range,
-                           std::uint32_t request) {
-    return wire({request, UploadRange{text.size(), range, 9, std::nullopt, false, name, true}}) +
-           data(text.substr(range.offset, range.size), request) + end(range.size, request);
-  }
-  static std::string offer(const std::string& name, const std::string& text, const FileWishes& wishes = {}) {
-    return wire({1, Offer{text.size(), 9, wishes, name}});
-  }
-  static std::string seal(const std::string& name, const std::string& text, const std::string& digested) {
-    return wire({8, Seal{text.size(), 9, digest_of(digested), name}});
-  }
-};
-
-TEST_F(FileOffers, StoresAFileWithItsTimeAndMode) {
-  const FileWishes wishes{.modified_ns = -1'500'000'000, .mode = 0100604};
-  const Decoded heard = ask(whole("new", "brought", wishes));
-  ASSERT_EQ(heard.messages.size(), 1U);
-  EXPECT_TRUE(std::get<Stored>(heard.messages[0].body).complete) << heard.text();
-  struct stat facts {};
-  ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 07777, 0604U);
-  EXPECT_EQ(facts.st_mtim.tv_sec, -2);
-  EXPECT_EQ(facts.st_mtim.tv_nsec, 500'000'000);
-  const auto told = std::get<Facts>(ask(wire({1, Query{"new", false}})).messages.at(0).body);
-  EXPECT_EQ(told.mode, 0604U);
-  EXPECT_EQ(told.modified_ns, -1'500'000'000);
-}
-
-TEST_F(FileOffers, TakesAnyTimeThatCanBeSent) {
-  for (const std::int64_t time_ns : {INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
-    const std::string name = "at" + std::to_string(time_ns);
-    ask(whole(name, "x", {.modified_ns = time_ns}));
-    struct stat facts {};
-    ASSERT_EQ(::stat(path(name).c_str(), &facts), 0);
-    EXPECT_EQ(facts.st_mtim.tv_sec < 0, time_ns < 0) << "as near as the file system can";
-  }
-}
-
-TEST_F(FileOffers, TellsATimeBeyondAllThatCanBeSent) {
-  const std::array<timespec, 2> times{{{12'000'000'000, 0}, {12'000'000'000, 0}}};  // 2350
-  ASSERT_EQ(::utimensat(AT_FDCWD, path("old").c_str(), times.data(), 0), 0);
-  EXPECT_GT(std::get<Facts>(ask(wire({1, Query{"old", false}})).messages.at(0).body).modified_ns, 0);
-}
+class FileOffers : public test::FileBringing {};
 
 // A connection that is lost while its file is checked. Others, which have brought ranges, hold it too.
 TEST_F(FileOffers, FreesTheFileOfALostConnectionThatHasSealedIt) {
@@ -89,26 +40,6 @@ TEST_F(FileOffers, FreesTheFileOfALostConnectionThatHasSealedIt) {
   digests_ = 0;
   const Message answer = ask(wire({1, Offer{text.size(), 10, {.outlives = true}, "new"}})).messages.at(0);
   EXPECT_TRUE(std::holds_alternative<Offered>(answer.body)) << describe(answer);
-}
-
-// No rights come with a file.
-TEST_F(FileOffers, TakesPermissionsOnly) {
-  ask(whole("new", "x", {.mode = 07755}));
-  struct stat facts {};
-  ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
-  EXPECT_EQ(facts.st_mode & 07777, 0755U);
-}
-
-TEST_F(FileOffers, StoresManySmallFilesWithoutARoundTripEach) {
-  std::string says;
-  for (std::uint32_t i = 0; i < 300; ++i)
-    says += whole("f" + std::to_string(i), std::string(i, 'x'), {.mode = 0644}, i);
-  const Decoded heard = ask(says);
-  ASSERT_EQ(heard.messages.size(), 300U);
-  for (const Message& message : heard.messages)
-    ASSERT_TRUE(std::holds_alternative<Stored>(message.body)) << describe(message);
-  EXPECT_EQ(text_of(path("f299")), std::string(299, 'x'));
-  EXPECT_EQ(entries(), 302U);
 }
 
 TEST_F(FileOffers, LeavesAnExistingFileAsItIsAsked) {
@@ -134,48 +65,6 @@ TEST_F(FileOffers, TakesNothingButAFileForAnExistingOne) {
     }
   EXPECT_EQ(text_of(path("old")), "old");
   EXPECT_EQ(entries(), 5U);
-}
-
-TEST_F(FileOffers, ReplacesWhereBothSidesWantIt) {
-  storage({.existing = Existing::replace});
-  EXPECT_EQ(error_of(whole("old", "new")), "exists");
-  ask(whole("old", "new", {.overwrites = true}));
-  EXPECT_EQ(text_of(path("old")), "new");
-}
-
-TEST_F(FileOffers, MakesDirectoriesWhereItIsAsked) {
-  EXPECT_EQ(error_of(whole("a/b/c", "text")), "not found");
-  ask(whole("a/b/c", "text", {.makes_parents = true}));
-  EXPECT_EQ(text_of(path("a/b/c")), "text");
-}
-
-TEST_F(FileOffers, NamesNothingThatIsDamaged) {
-  std::string damaged = whole("new", "brought");
-  damaged[damaged.find("brought")] = 'X';
-  EXPECT_EQ(error_of(damaged), "digest differs");
-  EXPECT_EQ(entries(), 2U);
-}
-
-// The connection goes on, and holds nothing of them.
-TEST_F(FileOffers, KeepsNothingOfFilesThatAreRefused) {
-  storage({.most_stored = 100'000});
-  const std::uint64_t before = storage().quota().left();
-  ServerSession session(server());
-  const auto say = [&](const std::string& bytes) {
-    EXPECT_EQ(deliver(as_bytes(bytes), session, Time{std::chrono::hours(1)}), bytes.size());
-  };
-  const std::string text(1000, 't');
-  for (std::uint32_t i = 0; i < 20; ++i) {
-    const std::string name = "f" + std::to_string(i);
-    const std::string head = wire({i, Whole{1000, digest_of(text), {}, name}});
-    if (i % 3 == 0) say(head + data(text, i) + wire({i, Error{{FileError::given_up, ""}}}));
-    if (i % 3 == 1) say(head + data("short", i) + end(5, i));
-    if (i % 3 == 2) say(wire({i, Whole{200'000, digest_of(text), {}, name}}) + end(0, i));
-    EXPECT_EQ(storage().quota().left(), before) << i;
-    EXPECT_EQ(entries(), 2U) << i;
-  }
-  say(whole("new", text));
-  EXPECT_EQ(text_of(path("new")), text);
 }
 
 TEST_F(FileOffers, CompletesAnOfferWhenItIsSealed) {

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "protocols/file/server_session.hpp"
 #include "protocols/file_messages.hpp"
@@ -48,6 +50,10 @@ class FileServerTest : public joust::test::StorageTest {
     Pair pair(std::make_unique<RawClient>(std::move(says), heard), std::make_unique<ServerSession>(server()),
               std::move(cut));
     pair.settle();
+    for (int ms = 0; ms < 10'000 && !pair.over(); ++ms) {  // a thread may be waiting for the disk
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      pair.pass(std::chrono::milliseconds(1));
+    }
     EXPECT_TRUE(pair.over()) << "the server does not come to its end";
     return decode_all(heard);
   }

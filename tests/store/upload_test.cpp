@@ -149,7 +149,7 @@ TEST_F(LargeUpload, IsDigestedInStepByWhoeverStores) {
   DirectoryTree tree(folder_.file("root"));
   Quota quota(2 * large_.size());
   PlainBytes plain;
-  auto upload = DiskUpload::begin(*tree.create("new", {}), {.name = "new", .size = large_.size()},
+  auto upload = DiskUpload::begin(*tree.create("new", {}), nullptr, {.name = "new", .size = large_.size()},
                                   {.quota = &quota, .plain = &plain});
   ASSERT_TRUE(upload);
   bring_parts(**upload);

@@ -43,7 +43,7 @@ void ServerSession::end_turn() {
 // True if the slice may be made now.
 bool ServerSession::takes_turn(Time now) {
   due_ = has_turn() ? now : now + kLookForTurn;
-  if (!has_turn_) still_working(0, now);
+  if (!has_turn_) still_working(request_, 0, now);
   return has_turn_;
 }
 
@@ -58,7 +58,7 @@ void ServerSession::digest_slice(Time now) {
   if (!takes_turn(now)) return;
   if (digest_is_ahead()) {
     due_ = now + kLookAtSent;
-    return still_working(digest_->done(), now);
+    return still_working(request_, digest_->done(), now);
   }
   const std::uint64_t before = digest_->done();
   const auto through = digest_->advance(*source_.file);
@@ -67,7 +67,7 @@ void ServerSession::digest_slice(Time now) {
     refuse(lost_source(through.error()));
     return answered();
   }
-  if (!*through) return still_working(digest_->done(), now);
+  if (!*through) return still_working(request_, digest_->done(), now);
   const Digest digest = digest_->value();
   server_.storage.remember(source_, digest);
   outgoing_.message({request_, facts_of(source_, digest)});
@@ -82,17 +82,18 @@ void ServerSession::check_slice(Time now) {
     refuse(check.error());
     return answered();
   }
+  if (check->waits && is_whole_) return wait_for_disk(now);
   if (check->waits) due_ = now + kLookForDisk;
-  if (!check->digest) return still_working(check->checked, now);
-  outgoing_.message({request_, Stored{range_, true, check->digest}});
+  if (!check->digest) return still_working(request_, check->checked, now);
+  answer({request_, Stored{range_, true, check->digest}});
   answered();
 }
 
 // A digest takes time; silence would look like a dead server.
-void ServerSession::still_working(std::uint64_t done, Time now) {
+void ServerSession::still_working(std::uint32_t request, std::uint64_t done, Time now) {
   if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
   said_working_ = now;
-  outgoing_.message({request_, Working{done}});
+  outgoing_.message({request, Working{done}});
 }
 
 }  // namespace joust::file

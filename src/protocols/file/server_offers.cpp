@@ -12,12 +12,14 @@ namespace {
 // Files whose data follows at once have no number of their own, and are never brought in parts.
 constexpr std::uint64_t kNumberedHere = std::uint64_t{1} << 63;
 
+constexpr Duration kLookForDisk = std::chrono::milliseconds(1);
+
 }  // namespace
 
 // True if the answer is that nothing is to be done.
 bool ServerSession::skips(const FileWishes& wishes, const FileRefusal& refusal) {
   if (refusal.error != FileError::exists || !wishes.skips_existing) return false;
-  outgoing_.message({request_, Offered{.skipped = true}});
+  answer({request_, Offered{.skipped = true}});
   return true;
 }
 
@@ -39,7 +41,7 @@ void ServerSession::begin(const Offer& offer, Time now) {
 void ServerSession::recall_slice(Time now) {
   if (!takes_turn(now)) return;
   const Upload::Recall recall = upload_->recall();
-  if (!recall.complete) return still_working(recall.verified, now);
+  if (!recall.complete) return still_working(request_, recall.verified, now);
   outgoing_.message({request_, Offered{.there = recall.verified, .discarded = recall.discarded}});
   answered();
 }
@@ -64,8 +66,49 @@ void ServerSession::begin(const Whole& whole) {
   }
   if (auto taken = (*found)->take(all); !taken) return refuse(taken.error());
   upload_ = std::move(*found);
+  is_whole_ = true;
   left_ = range_ = all;
   state_ = State::receiving;
+}
+
+// Files that come whole follow one another while the disk works on those before. Other requests wait for it,
+// because answers come in the order of their requests.
+bool ServerSession::waits_for_others(const Message& message) const {
+  const bool of_whole = std::holds_alternative<Whole>(message.body) || state_ != State::idle;
+  return !waiting_.empty() && !of_whole;
+}
+
+void ServerSession::answer(const Message& message) {
+  if (waiting_.empty()) return outgoing_.message(message);
+  waiting_.push_back({.answer = message});
+}
+
+void ServerSession::wait_for_disk(Time now) {
+  if (waiting_.empty()) {
+    look_at_disk_ = now + kLookForDisk;
+    said_working_ = now;
+  }
+  waiting_.push_back(
+      {.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)});
+  answered();
+}
+
+void ServerSession::look_at_disk(Time now) {
+  while (!waiting_.empty()) {
+    Waiting& first = waiting_.front();
+    if (first.upload) {
+      const auto check = first.upload->check();
+      if (check && check->waits) break;
+      if (check) std::get<Stored>(first.answer.body).digest = check->digest;
+      if (!check) first.answer.body = Error{check.error()};
+      if (!check) ++server_.refused;
+    }
+    outgoing_.message(first.answer);
+    waiting_.pop_front();
+  }
+  look_at_disk_ = now + kLookForDisk;
+  if (!waiting_.empty()) return still_working(waiting_.front().answer.request, 0, now);
+  if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
 }
 
 void ServerSession::begin(const Seal& seal, Time now) {

@@ -66,6 +66,7 @@ void ServerSession::end_slow_peer(const std::string& what) {
 std::optional<Time> ServerSession::deadline() const {
   auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
   for (const BegunUpload& begun : begun_) due = earlier(due, begun.growth.deadline());
+  if (!waiting_.empty()) due = earlier(due, look_at_disk_);
   return works() ? earlier(due, due_) : due;
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 // Memory for unread answers in bytes, beyond which the peer is not read from.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file open
+constexpr std::size_t kMostFiles = 2;     // of unread answers: each keeps a file open
+constexpr std::size_t kMostWaiting = 64;  // files that wait for the disk, each open
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
@@ -35,6 +36,7 @@ ServerSession::~ServerSession() {
 
 Want ServerSession::want() const {
   if (over_ || state_ == State::sending || works()) return Want::nothing;
+  if (next_request_ || waiting_.size() >= kMostWaiting) return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
   const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
@@ -65,6 +67,10 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void ServerSession::take(const Message& message, Time now) {
+  if (waits_for_others(message)) {
+    next_request_ = message;
+    return;
+  }
   const bool of_upload = state_ == State::receiving || state_ == State::discarding;
   if (is_request(message.body) == of_upload || (of_upload && message.request != request_))
     return violated(message.request, {FileError::malformed, "this frame does not belong here"});
@@ -171,13 +177,14 @@ void ServerSession::on_source_failed(int error, Time now) {
 // More data of a refused upload may follow: it is discarded.
 void ServerSession::refuse(const FileRefusal& refusal) {
   ++server_.refused;
-  outgoing_.message({request_, Error{refusal}});
+  answer({request_, Error{refusal}});
   abandon_upload();
 }
 
 void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
   request_ = request;
   outgoing_.next_answer();
+  waiting_.clear();  // the connection ends with this, whatever becomes of those files
   refuse(refusal);
   complaint_ = refusal.text;
   over_ = true;
@@ -185,7 +192,7 @@ void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) 
 
 void ServerSession::answered() {
   state_ = State::idle;
-  is_there_ = false;
+  is_there_ = is_whole_ = false;
   source_ = {};
   upload_.reset();
   forget_complete_uploads();
@@ -198,7 +205,8 @@ void ServerSession::conclude() {
   // The session keeps an upload that other connections are still sending, if it sent a range of it.
   const bool had_all =
       server_.requests_per_connection > 0 && requests_ >= server_.requests_per_connection && begun_.empty();
-  if (state_ == State::idle && (ending_ || had_all)) over_ = true;
+  const bool idle = state_ == State::idle && waiting_.empty() && !next_request_;
+  if (idle && (ending_ || had_all)) over_ = true;
 }
 
 void ServerSession::on_peer_finished(Time now) {
@@ -219,6 +227,7 @@ void ServerSession::on_deadline(Time now) {
   if (state_ == State::digesting) digest_slice(now);
   if (state_ == State::recalling) recall_slice(now);
   if (state_ == State::checking) check_slice(now);
+  if (!waiting_.empty() && now >= look_at_disk_) look_at_disk(now);
   check_rates(now);
   conclude();
   watch_rates(now);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,7 +100,11 @@ class ServerSession : public Session, private SessionFiles {
   bool digest_is_ahead();
   void digest_slice(Time now);
   void check_slice(Time now);
-  void still_working(std::uint64_t done, Time now);
+  void still_working(std::uint32_t request, std::uint64_t done, Time now);
+  void answer(const Message& message);
+  void wait_for_disk(Time now);
+  void look_at_disk(Time now);
+  bool waits_for_others(const Message& message) const;
   void send_more();
   void refuse(const FileRefusal& refusal);
   void violated(std::uint32_t request, const FileRefusal& refusal);
@@ -124,6 +129,12 @@ class ServerSession : public Session, private SessionFiles {
     bool grows(Time now);
   };
 
+  // The answer to a file that came whole: its turn comes when the disk has the file, and those before it.
+  struct Waiting {
+    Message answer{};  // of the request; without a body if there is an upload
+    std::shared_ptr<Upload> upload{};
+  };
+
   ServerState& server_;
   const PeerAddress peer_;
   Decoder decoder_;
@@ -136,14 +147,18 @@ class ServerSession : public Session, private SessionFiles {
   ByteRange range_{};               // as requested
   std::shared_ptr<Upload> upload_;  // being received or checked
   std::vector<BegunUpload> begun_;
+  bool is_whole_ = false;                // the upload came whole
+  std::deque<Waiting> waiting_;          // while the disk works, other files come
+  std::optional<Message> next_request_;  // that is not one of them: it waits for their answers
+  Time look_at_disk_{};
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool is_there_ = false;        // discarding: the range is there already, and not refused
   std::optional<FileDigest> digest_;
   std::uint64_t sent_before_digest_ = 0, looked_at_sent_ = 0;  // by all sessions, bytes
-  bool has_turn_ = false;  // for a digest
-  Time due_{};             // digesting or checking: the time of the next slice, or check
-  Time said_working_{};    // the last time the peer was told
-  bool ending_ = false;    // the peer has finished, or a stop: no new requests
+  bool has_turn_ = false;                                      // for a digest
+  Time due_{};           // digesting or checking: the time of the next slice, or check
+  Time said_working_{};  // the last time the peer was told
+  bool ending_ = false;  // the peer has finished, or a stop: no new requests
   bool over_ = false;
   bool gives_up_ = false;
   std::string complaint_;

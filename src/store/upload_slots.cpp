@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#include "store/upload_slots.hpp"
+
+#include <fmt/format.h>
+
+namespace joust {
+
+FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(PeerAddress peer) {
+  const std::lock_guard lock(mutex_);
+  if (open_ >= most_)
+    return refused(FileError::busy, fmt::format("open uploads: {} of at most {}", open_, most_));
+  const auto found = of_peers_.find(peer);
+  const std::size_t of_peer = found == of_peers_.end() ? 0 : found->second;
+  if (of_peer >= most_of_peer_)
+    return refused(FileError::busy,
+                   fmt::format("open uploads of this address: {} of at most {}", of_peer, most_of_peer_));
+  auto slot = std::make_unique<UploadSlot>(*this, peer);
+  ++open_;
+  ++of_peers_[peer];
+  return slot;
+}
+
+void UploadSlots::free(PeerAddress peer) {
+  const std::lock_guard lock(mutex_);
+  --open_;
+  if (const auto found = of_peers_.find(peer); --found->second == 0) of_peers_.erase(found);
+}
+
+}  // namespace joust

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "store/storage.hpp"
+
+namespace joust {
+
+class UploadSlot;
+
+// How many uploads are open, in all and of each address. Any thread.
+class UploadSlots {
+ public:
+  UploadSlots(std::size_t most, std::size_t most_of_peer) : most_(most), most_of_peer_(most_of_peer) {}
+  // The limit for one address leaves slots for others.
+  FileAnswer<std::unique_ptr<UploadSlot>> take(PeerAddress peer);
+
+ private:
+  friend class UploadSlot;
+  void free(PeerAddress peer);
+
+  const std::size_t most_, most_of_peer_;
+  std::mutex mutex_;
+  std::size_t open_ = 0;
+  std::map<PeerAddress, std::size_t> of_peers_;  // none of them 0
+};
+
+// The place of one open upload, until this is destroyed.
+class UploadSlot {
+ public:
+  UploadSlot(UploadSlots& slots, PeerAddress peer) : slots_(slots), peer_(peer) {}
+  ~UploadSlot() { slots_.free(peer_); }
+  UploadSlot(const UploadSlot&) = delete;
+  UploadSlot& operator=(const UploadSlot&) = delete;
+
+ private:
+  UploadSlots& slots_;
+  const PeerAddress peer_;
+};
+
+}  // namespace joust

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// Files that come whole and are synced: published in groups.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "failing_calls.hpp"
+#include "store/storage_fixture.hpp"
+
+namespace joust {
+namespace {
+
+namespace fs = std::filesystem;
+using test::Call;
+using test::digest_of;
+using test::Failing;
+using test::text_of;
+
+class GroupOfFiles : public test::StorageTest {
+ protected:
+  // A file all of whose bytes are there.
+  std::shared_ptr<Upload> bring(const std::string& name, const std::string& text) {
+    auto upload =
+        storage().upload({.name = name,
+                          .size = text.size(),
+                          .id = ++id_,
+                          .digest = digest_of(text),
+                          .wishes = FileWishes{.mode = 0644, .makes_parents = true, .synced = true}});
+    EXPECT_TRUE(upload);
+    EXPECT_TRUE((*upload)->take({0, text.size()}));
+    test::store(**upload, text, {0, text.size()});
+    EXPECT_TRUE((*upload)->finish({0, text.size()}));
+    return *upload;
+  }
+  // All of them are checked once before any is waited for, so that they come together.
+  std::vector<FileAnswer<Upload::Check>> checked(const std::vector<std::shared_ptr<Upload>>& uploads) {
+    for (const auto& upload : uploads) {
+      const auto first = upload->check();
+      EXPECT_TRUE(!first || first->waits || first->digest) << "one slice is enough";
+    }
+    std::vector<FileAnswer<Upload::Check>> answers;
+    for (const auto& upload : uploads) answers.push_back(test::check(*upload));
+    return answers;
+  }
+  bool nothing_is_hidden() const {
+    for (const auto& entry : fs::recursive_directory_iterator(path(".")))
+      if (entry.path().filename().string().starts_with(".joust-")) return false;
+    return true;
+  }
+
+  std::uint64_t id_ = 0;
+};
+
+TEST_F(GroupOfFiles, GetTheirNamesWhenTheDiskHasThem) {
+  std::vector<std::shared_ptr<Upload>> uploads;
+  for (int i = 0; i < 300; ++i) uploads.push_back(bring(fmt::format("{}/{}", i % 3, i), std::to_string(i)));
+  const auto answers = checked(uploads);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_TRUE(answers[static_cast<std::size_t>(i)]) << i;
+    EXPECT_EQ(answers[static_cast<std::size_t>(i)]->digest, digest_of(std::to_string(i)));
+    EXPECT_EQ(text_of(path(fmt::format("{}/{}", i % 3, i))), std::to_string(i));
+  }
+  EXPECT_TRUE(nothing_is_hidden());
+}
+
+// A folder is synced once for all of its files: far fewer calls than two for each.
+TEST_F(GroupOfFiles, AskTheDiskOnceForEachOfThemAndOnceForTheirFolder) {
+  constexpr std::uint64_t kFiles = 200;
+  std::vector<std::shared_ptr<Upload>> uploads;
+  for (std::uint64_t i = 0; i < kFiles; ++i) uploads.push_back(bring(std::to_string(i), "text"));
+  const Failing failing(Call::fsync, EIO, Failing::kAlways, kFiles + 20);
+  for (const auto& answer : checked(uploads)) EXPECT_TRUE(answer);
+  EXPECT_EQ(failing.failed(), 0U);
+}
+
+// The kernel tells it once, and shows the bytes from its memory afterwards.
+TEST_F(GroupOfFiles, WhatTheDiskDidNotTakeIsGoneAndTheOthersAreThere) {
+  const std::vector<std::shared_ptr<Upload>> uploads{bring("a", "1"), bring("b", "2"), bring("c", "3")};
+  const Failing failing(Call::fsync, EIO, 1);
+  const auto answers = checked(uploads);
+  EXPECT_EQ(failing.failed(), 1U);
+  EXPECT_EQ(answers[0].error().error, FileError::input_output);
+  EXPECT_TRUE(answers[1]);
+  EXPECT_TRUE(answers[2]);
+  EXPECT_FALSE(fs::exists(path("a")));
+  EXPECT_EQ(text_of(path("c")), "3");
+  EXPECT_TRUE(nothing_is_hidden());
+}
+
+TEST_F(GroupOfFiles, ANameThatTheDiskDidNotTakeIsAnError) {
+  const auto upload = bring("a", "1");
+  const Failing failing(Call::fsync, EIO, 1, 1);
+  EXPECT_EQ(checked({upload})[0].error().error, FileError::input_output);
+}
+
+TEST_F(GroupOfFiles, OneOfTwoWithTheSameNameIsRefused) {
+  const auto answers = checked({bring("new", "first"), bring("new", "second"), bring("other", "third")});
+  EXPECT_NE(answers[0].has_value(), answers[1].has_value());
+  EXPECT_TRUE(answers[2]);
+  EXPECT_EQ(text_of(path("new")), answers[0] ? "first" : "second");
+  EXPECT_EQ(answers[answers[0] ? 1 : 0].error().error, FileError::exists);
+  EXPECT_TRUE(nothing_is_hidden());
+}
+
+TEST_F(GroupOfFiles, WrongBytesAreNotAmongThem) {
+  auto upload = storage().upload({.name = "new",
+                                  .size = 4,
+                                  .id = 1,
+                                  .digest = digest_of("text"),
+                                  .wishes = FileWishes{.mode = 0644, .synced = true}});
+  ASSERT_TRUE((*upload)->take({0, 4}));
+  test::store(**upload, "tent", {0, 4});
+  ASSERT_TRUE((*upload)->finish({0, 4}));
+  EXPECT_EQ((*upload)->check().error().error, FileError::digest_differs);
+  EXPECT_FALSE(fs::exists(path("new")));
+  EXPECT_TRUE(nothing_is_hidden());
+}
+
+// The connection is lost, or the server ends, meanwhile: of each file all is there or nothing.
+TEST_F(GroupOfFiles, OfALostConnectionAreWholeOrNotThere) {
+  for (int i = 0; i < 50; ++i) static_cast<void>(bring("lost" + std::to_string(i), "text")->check());
+  storage_.reset();
+  EXPECT_TRUE(nothing_is_hidden());
+  for (int i = 0; i < 50; ++i)
+    if (const std::string name = path("lost" + std::to_string(i)); fs::exists(name)) {
+      EXPECT_EQ(text_of(name), "text");
+    }
+}
+
+}  // namespace
+}  // namespace joust
