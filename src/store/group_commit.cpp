@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <map>
+#include <new>
 #include <utility>
 
 #include "base/check.hpp"
@@ -15,54 +16,61 @@
 namespace joust {
 namespace {
 
-using Published = std::expected<ReplacedBytes, int>;
-
 int sync_file(int fd) {
   return retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
 }
 
-// The folders of a group, each synced once. The disk may have refused a name: the error is that of all names
-// in the folder.
-class Folders {
- public:
-  int sync(int folder) {
-    struct stat facts{};
-    if (::fstat(folder, &facts) != 0) return errno;
-    const auto [known, is_new] = errors_.try_emplace({facts.st_dev, facts.st_ino}, 0);
-    if (is_new) known->second = sync_directory(folder);
-    return known->second;
+// The error becomes the file's result, as does a lack of memory: nobody is above this thread to catch it.
+template <typename Step>
+void each_that_goes_on(std::vector<GroupCommit::File>& group, Step step) {
+  for (GroupCommit::File& file : group) {
+    if (!file.result) continue;
+    try {
+      if (const int error = step(file); error != 0) file.result = std::unexpected(error);
+    } catch (const std::bad_alloc&) {
+      file.result = std::unexpected(ENOMEM);
+    }
   }
+}
 
- private:
-  std::map<std::pair<dev_t, ino_t>, int> errors_;
-};
+int identify_folder(GroupCommit::File& file) {
+  struct stat facts {};
+  if (::fstat(file.place->folder(), &facts) != 0) return errno;
+  file.folder = {facts.st_dev, facts.st_ino};
+  return 0;
+}
+
+// The disk may have refused a name: the error is that of all names in the folder.
+void sync_folders(std::vector<GroupCommit::File>& group) {
+  each_that_goes_on(group, identify_folder);
+  std::ranges::sort(group, {}, &GroupCommit::File::folder);
+  const GroupCommit::File* before = nullptr;
+  int error = 0;
+  each_that_goes_on(group, [&](const GroupCommit::File& file) {
+    if (before == nullptr || before->folder != file.folder) error = sync_directory(file.place->folder());
+    before = &file;
+    return error;
+  });
+}
 
 // Each step for all files before the next one. What a file has beside its bytes comes before its sync, and
 // its name after it.
-std::vector<Published> commit(std::vector<GroupCommit::File>& group) {
-  std::vector<Published> results(group.size());
-  const auto each_that_goes_on = [&](auto step) {
-    for (std::size_t i = 0; i < group.size(); ++i)
-      if (results[i]) step(group[i], results[i]);
-  };
-  each_that_goes_on([](const GroupCommit::File& file, Published& result) {
-    if (const int error = file.place->complete(file.fd); error != 0)
-      return void(result = std::unexpected(error));
-    start_writing(file.fd);
+void commit(std::vector<GroupCommit::File>& group) {
+  each_that_goes_on(group, [](const GroupCommit::File& file) {
+    const int error = file.place->complete(file.fd);
+    if (error == 0) start_writing(file.fd);
+    return error;
   });
-  each_that_goes_on([](const GroupCommit::File& file, Published& result) {
+  each_that_goes_on(group, [](const GroupCommit::File& file) {
     const int error = sync_file(file.fd);
-    if (error == 0) return;
-    file.place->abandon();  // as publish() does then
-    result = std::unexpected(error);
+    if (error != 0) file.place->abandon();  // as publish() does then
+    return error;
   });
-  each_that_goes_on(
-      [](const GroupCommit::File& file, Published& result) { result = file.place->take_name(file.fd); });
-  Folders folders;
-  each_that_goes_on([&](const GroupCommit::File& file, Published& result) {
-    if (const int error = folders.sync(file.place->folder()); error != 0) result = std::unexpected(error);
+  each_that_goes_on(group, [](GroupCommit::File& file) {
+    file.result = file.place->take_name(file.fd);
+    return 0;
   });
-  return results;
+  sync_folders(group);
 }
 
 }  // namespace
@@ -81,8 +89,8 @@ void GroupCommit::commit_those_waiting() {
     const std::lock_guard lock(mutex_);
     group.swap(waiting_);
   }
-  const std::vector<Published> results = commit(group);
-  for (std::size_t i = 0; i < group.size(); ++i) group[i].published(results[i]);
+  commit(group);
+  for (const File& file : group) file.published(file.result);
 }
 
 }  // namespace joust

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
+#include <expected>
 #include <functional>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "store/digest_worker.hpp"
@@ -20,6 +24,10 @@ class GroupCommit {
     int fd = -1;
     // What publish() returns. Called on the thread; may hold the last reference to the file's owner.
     std::function<void(std::expected<ReplacedBytes, int>)> published{};
+
+    // While the group is under way.
+    std::expected<ReplacedBytes, int> result{};
+    std::pair<dev_t, ino_t> folder{};
   };
 
   GroupCommit() = default;

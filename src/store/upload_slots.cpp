@@ -14,10 +14,13 @@ FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(PeerAddress peer) {
   if (of_peer >= most_of_peer_)
     return refused(FileError::busy,
                    fmt::format("open uploads of this address: {} of at most {}", of_peer, most_of_peer_));
-  auto slot = std::make_unique<UploadSlot>(*this, peer);
-  ++open_;
-  ++of_peers_[peer];
-  return slot;
+  return std::unique_ptr<UploadSlot>(new UploadSlot(*this, peer));
+}
+
+// Under the lock of the slots. An object that could not be made is not counted, nor freed.
+UploadSlot::UploadSlot(UploadSlots& slots, PeerAddress peer) : slots_(slots), peer_(peer) {
+  ++slots_.of_peers_[peer_];
+  ++slots_.open_;
 }
 
 void UploadSlots::free(PeerAddress peer) {

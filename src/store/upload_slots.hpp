@@ -32,12 +32,14 @@ class UploadSlots {
 // The place of one open upload, until this is destroyed.
 class UploadSlot {
  public:
-  UploadSlot(UploadSlots& slots, PeerAddress peer) : slots_(slots), peer_(peer) {}
   ~UploadSlot() { slots_.free(peer_); }
   UploadSlot(const UploadSlot&) = delete;
   UploadSlot& operator=(const UploadSlot&) = delete;
 
  private:
+  friend class UploadSlots;
+  UploadSlot(UploadSlots& slots, PeerAddress peer);
+
   UploadSlots& slots_;
   const PeerAddress peer_;
 };
