@@ -132,9 +132,11 @@ TEST_P(MessageStopping, APeerIsKnownUntilItHasLeft) {
 
 TEST_P(MessageStopping, InMidTrafficAgainAndAgain) {
   checks(Duty::stop);
+  Limits limits = brisk();  // the flooding peers do not say that they have left
+  limits.drain = limits.linger = milliseconds(40);
   for (int i = 0; i < 20; ++i) {
     EchoService echo;
-    Server server(GetParam(), echo);
+    Server server(GetParam(), echo, {.limits = limits});
     std::atomic<bool> over{false};
     std::vector<std::jthread> traffic;
     for (int peer = 0; peer < 3; ++peer)
@@ -142,10 +144,11 @@ TEST_P(MessageStopping, InMidTrafficAgainAndAgain) {
         try {
           MessagePeer flooding(to);
           // Nobody says that a group is served no more.
-          if (!flooding.tries_to_join(milliseconds(200))) return;
-          while (!over) {
+          bool joined = false;
+          for (int n = 0; n < 20 && !joined && !over; ++n) joined = flooding.tries_to_join(milliseconds(10));
+          while (joined && !over) {
             for (int n = 0; n < 10; ++n) flooding.send("12345678 in mid traffic");
-            for (int n = 0; n < 10; ++n)
+            for (int n = 0; n < 10 && !over; ++n)
               if (const auto heard = flooding.next(milliseconds(50)); !heard || heard->head.unknown) return;
           }
         } catch (const std::exception&) {

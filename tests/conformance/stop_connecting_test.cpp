@@ -26,6 +26,7 @@ JOUST_EVERY_ENGINE(StoppingWhileTheyConnect, Role::serve);
 // Peers are still connecting: some are in the accept queue, some on their way to another loop.
 TEST_P(StoppingWhileTheyConnect, EndsThoughTheyKeepTheirEndsOpen) {
   Limits limits = brisk();
+  limits.linger = std::chrono::milliseconds(40);
   limits.drain = kPatience * 2;
   for (int i = 0; i < 4; ++i) {
     EchoService echo;
