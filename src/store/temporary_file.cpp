@@ -77,7 +77,7 @@ void TemporaryFile::abandon() {
 
 // The size of the existing file of that name, if it may be replaced; otherwise the errno.
 std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
-  struct stat facts{};
+  struct stat facts {};
   if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);

@@ -108,8 +108,10 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
     if (error == FileError::not_permitted) return refuse(error, std::strerror(place.error()));
     return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
   }
+  // A process of one connection may wait for the disk, and is not to end before a thread that does.
+  GroupCommit* const commits = claims_.is_shared() ? nullptr : &commits_;
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
-                           {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_, &commits_});
+                           {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_, commits});
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

@@ -25,7 +25,7 @@ TEST_F(FileWholes, StoresAFileWithItsTimeAndMode) {
   const Decoded heard = ask(whole("new", "brought", wishes));
   ASSERT_EQ(heard.messages.size(), 1U);
   EXPECT_TRUE(std::get<Stored>(heard.messages[0].body).complete) << heard.text();
-  struct stat facts{};
+  struct stat facts {};
   ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0604U);
   EXPECT_EQ(facts.st_mtim.tv_sec, -2);
@@ -39,7 +39,7 @@ TEST_F(FileWholes, TakesAnyTimeThatCanBeSent) {
   for (const std::int64_t time_ns : {INT64_MIN, INT64_MIN + 1, INT64_MAX}) {
     const std::string name = "at" + std::to_string(time_ns);
     ask(whole(name, "x", {.modified_ns = time_ns}));
-    struct stat facts{};
+    struct stat facts {};
     ASSERT_EQ(::stat(path(name).c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mtim.tv_sec < 0, time_ns < 0) << "as near as the file system can";
   }
@@ -54,7 +54,7 @@ TEST_F(FileWholes, TellsATimeBeyondAllThatCanBeSent) {
 // No rights come with a file.
 TEST_F(FileWholes, TakesPermissionsOnly) {
   ask(whole("new", "x", {.mode = 07755}));
-  struct stat facts{};
+  struct stat facts {};
   ASSERT_EQ(::stat(path("new").c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0755U);
 }
