@@ -131,7 +131,9 @@ TEST(MovedFiles, LeaveNothingBehind) {
     from = files.from();
     into = files.fresh_target();
     EXPECT_TRUE(std::filesystem::exists(from + "/00001"));
-    EXPECT_TRUE(std::filesystem::exists(into));
+    EXPECT_TRUE(std::filesystem::is_empty(into));
+    const std::filesystem::directory_iterator beside(std::filesystem::path(into).parent_path());
+    EXPECT_EQ(std::distance(beside, {}), 1) << "nothing else is left of the preparations";
     files.remove_target();
     EXPECT_FALSE(std::filesystem::exists(into));
   }

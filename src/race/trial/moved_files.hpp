@@ -36,7 +36,8 @@ class MovedFiles {
 
   const std::string& from() const { return source_; }
   std::string last() const;  // the name of the last file
-  // Has the same name as the folder of the files, and all that was written before is on the disk.
+  // Has the same name as the folder of the files. All that was written before is on the disk, and a target in
+  // memory finds as much memory as it needs in use of late.
   std::string fresh_target();
   // Compares every byte. What is wrong, in words; empty if the target has these files and no others.
   std::string difference() const;
@@ -47,6 +48,7 @@ class MovedFiles {
 
  private:
   void write_sources();
+  void use_memory_once(const std::string& path) const;
   std::string changed() const;
 
   FilePlan plan_;
