@@ -37,7 +37,7 @@ http {
   uwsgi_temp_path $folder/uwsgi;
   scgi_temp_path $folder/scgi;
   server {
-    listen 127.0.0.1:$1 backlog=4096;
+    listen 127.0.0.1:$1 backlog=4096 reuseport;
     $location
   }
 }

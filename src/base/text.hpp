@@ -37,7 +37,11 @@ std::string grouped(std::uint64_t number);
 
 // True if a terminal would obey a part of this UTF-8 text: C0, DEL or C1.
 bool has_control(std::string_view text);
-// The text of a stranger for a terminal: control characters are replaced by '?', except for those in `kept`.
+// The length of the UTF-8 sequence that begins here, or 0 if it is invalid: stray, overlong or truncated, a
+// surrogate, or beyond U+10FFFF (Unicode 15, table 3-7). The text is not empty.
+std::size_t utf8_sequence(std::string_view text);
+// The text of a stranger for a terminal. Replaced by '?' are control characters, except for those in `kept`,
+// characters that turn the direction of writing around, and bytes that are not UTF-8.
 std::string printable(std::string_view text, std::string_view kept = {});
 
 // "3%", "0.5%": a fraction above 0 and below 1.

@@ -24,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
 constexpr unsigned kMostThreads = 4;              // of themselves
+constexpr unsigned kThreadsOfClients = 64;        // where each connection has one to itself, and others wait
 // Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
 constexpr auto kNoLimit = "1000000TiB";
 
@@ -102,6 +103,7 @@ Settings Receive::settings() const {
 // A loop for each core, so that the connections of one file share them.
 unsigned Receive::threads_for(const Engine& chosen) const {
   if (threads > 0) return static_cast<unsigned>(threads);
+  if (!chosen.clients_wait.empty()) return kThreadsOfClients;
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }

@@ -109,7 +109,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
 bool DiskUpload::same(const UploadRequest& request) const {
   if (request.begun) return request.size == size_ && outlives_;
   return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_ &&
-         !outlives_;
+         !outlives_ && !(request.wishes && request.wishes->outlives);
 }
 
 FileAnswer<void> DiskUpload::take(ByteRange range) {
@@ -186,7 +186,8 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
     behind = stored_.end_of(done) - done;
   }
   stored_bytes_ += part.size;
-  if (seen.empty() && left_to_worker(behind)) return;
+  const bool is_next = !seen.empty() && part.offset == digest_.done();
+  if (!is_next && left_to_worker(behind)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);
   if (!digesting) return;
   digest_.seen(part.offset, seen);
@@ -209,12 +210,17 @@ void DiskUpload::note_milestone() {
   place_->note({noted_, digest_.value()});
 }
 
+// A worker that is late is called all the same: it may only have begun again.
 bool DiskUpload::left_to_worker(std::uint64_t behind) {
-  if (worker_ == nullptr || behind > kMostBehind) return false;
-  if (behind < kWorkersPart || called_.exchange(true)) return true;
-  return worker_->take([upload = weak_from_this()] {
-    if (const auto self = upload.lock()) self->catch_up();
-  });
+  if (worker_ == nullptr) return false;
+  if (behind >= kWorkersPart && !called_.exchange(true)) {
+    const bool taken = worker_->take([upload = weak_from_this()] {
+      if (const auto self = upload.lock()) self->catch_up();
+    });
+    if (!taken) called_ = false;
+    if (!taken) return false;
+  }
+  return behind <= kMostBehind;
 }
 
 // Digests all that is stored, in slices: check() waits for the current one, and then digests the rest.

@@ -32,7 +32,9 @@ struct UploadRules {
 };
 
 // An upload into a new file.
-class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload> {
+class DiskUpload : public Upload,
+                   public GroupCommit::Member,
+                   public std::enable_shared_from_this<DiskUpload> {
  public:
   // `slot` may be null.
   static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
@@ -58,6 +60,10 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
 
+  NewFile& place() override { return *place_; }
+  int number() const override { return file_.number(); }
+  void committed(std::expected<ReplacedBytes, int> published) override;
+
   ~DiskUpload() override;
   DiskUpload(const DiskUpload&) = delete;
   DiskUpload& operator=(const DiskUpload&) = delete;
@@ -76,7 +82,6 @@ class DiskUpload : public Upload, public std::enable_shared_from_this<DiskUpload
   bool waits_for_disk();
   bool begin_sync();
   void sync_ended(int error);
-  void committed(std::expected<ReplacedBytes, int> published);
   void note_milestone();
 
   const std::string name_;

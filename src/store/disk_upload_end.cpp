@@ -47,9 +47,7 @@ bool DiskUpload::waits_for_disk() {
 // What comes whole is published together with what follows it. What comes in ranges has a mode of its own
 // until it has its name, and is large.
 bool DiskUpload::begin_sync() {
-  if (commits_ != nullptr && !outlives_)
-    return commits_->add({place_.get(), file_.number(),
-                          [upload = shared_from_this()](auto published) { upload->committed(published); }});
+  if (commits_ != nullptr && !outlives_) return commits_->add(shared_from_this());
   if (size_ < kQuickSync || worker_ == nullptr) return false;
   return worker_->take([upload = shared_from_this()] {
     const int fd = upload->file_.number();

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <utility>
 
 #include "base/check.hpp"
 #include "base/system/start_writing.hpp"
@@ -16,81 +15,107 @@
 namespace joust {
 namespace {
 
-int sync_file(int fd) {
-  return retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno;
+constexpr std::size_t kMostOfGroup = 256;  // the first of them is answered with the last
+
+}  // namespace
+
+GroupCommit::GroupCommit() {
+  group_.reserve(kMostOfGroup);
 }
 
-// The error becomes the file's result, as does a lack of memory: nobody is above this thread to catch it.
+GroupCommit::~GroupCommit() {
+  ending_ = true;
+}
+
+bool GroupCommit::add(const std::shared_ptr<Member>& file) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(file);
+  if (!running_ && !worker_.take([this] { run(); })) {
+    waiting_.pop_back();
+    return false;
+  }
+  running_ = true;
+  ++count_;
+  return true;
+}
+
+void GroupCommit::run() {
+  while (gather()) {
+    const std::size_t taken = group_.size();
+    commit();
+    for (const File& file : group_) file.member->committed(file.result);
+    group_.clear();  // may hold the last references
+    count_ -= taken;
+  }
+}
+
+bool GroupCommit::gather() {
+  const std::lock_guard lock(mutex_);
+  while (!ending_ && !waiting_.empty() && group_.size() < kMostOfGroup) {
+    if (auto member = waiting_.front().lock())
+      group_.push_back({.member = std::move(member)});
+    else
+      --count_;
+    waiting_.pop_front();
+  }
+  running_ = !group_.empty();
+  return running_;
+}
+
+// The error of a step becomes the file's result, as does a lack of memory: nobody is above this thread to
+// catch it.
 template <typename Step>
-void each_that_goes_on(std::vector<GroupCommit::File>& group, Step step) {
-  for (GroupCommit::File& file : group) {
+void GroupCommit::each_that_goes_on(Step step) {
+  for (File& file : group_) {
     if (!file.result) continue;
     try {
-      if (const int error = step(file); error != 0) file.result = std::unexpected(error);
+      if (const int error = ending_ ? ECANCELED : step(file); error != 0)
+        file.result = std::unexpected(error);
     } catch (const std::bad_alloc&) {
       file.result = std::unexpected(ENOMEM);
     }
   }
 }
 
-int identify_folder(GroupCommit::File& file) {
-  struct stat facts {};
-  if (::fstat(file.place->folder(), &facts) != 0) return errno;
-  file.folder = {facts.st_dev, facts.st_ino};
-  return 0;
+// Each step for all files before the next one. What a file has beside its bytes comes before its sync, and
+// its name after it.
+void GroupCommit::commit() {
+  each_that_goes_on([](const File& file) {
+    const int error = file.member->place().complete(file.member->number());
+    if (error == 0) start_writing(file.member->number());
+    return error;
+  });
+  each_that_goes_on([](const File& file) {
+    const int fd = file.member->number();
+    if (retry_interrupted([&] { return ::fsync(fd); }) == 0) return 0;
+    const int error = errno;
+    file.member->place().abandon();  // as publish() does then
+    return error;
+  });
+  each_that_goes_on([](File& file) {
+    file.result = file.member->place().take_name(file.member->number());
+    return 0;
+  });
+  sync_folders();
 }
 
 // The disk may have refused a name: the error is that of all names in the folder.
-void sync_folders(std::vector<GroupCommit::File>& group) {
-  each_that_goes_on(group, identify_folder);
-  std::ranges::sort(group, {}, &GroupCommit::File::folder);
-  const GroupCommit::File* before = nullptr;
+void GroupCommit::sync_folders() {
+  each_that_goes_on([](File& file) {
+    struct stat facts {};
+    if (::fstat(file.member->place().folder(), &facts) != 0) return errno;
+    file.folder = {facts.st_dev, facts.st_ino};
+    return 0;
+  });
+  std::ranges::sort(group_, {}, &File::folder);
+  const File* before = nullptr;
   int error = 0;
-  each_that_goes_on(group, [&](const GroupCommit::File& file) {
-    if (before == nullptr || before->folder != file.folder) error = sync_directory(file.place->folder());
+  each_that_goes_on([&](const File& file) {
+    if (before == nullptr || before->folder != file.folder)
+      error = sync_directory(file.member->place().folder());
     before = &file;
     return error;
   });
-}
-
-// Each step for all files before the next one. What a file has beside its bytes comes before its sync, and
-// its name after it.
-void commit(std::vector<GroupCommit::File>& group) {
-  each_that_goes_on(group, [](const GroupCommit::File& file) {
-    const int error = file.place->complete(file.fd);
-    if (error == 0) start_writing(file.fd);
-    return error;
-  });
-  each_that_goes_on(group, [](const GroupCommit::File& file) {
-    const int error = sync_file(file.fd);
-    if (error != 0) file.place->abandon();  // as publish() does then
-    return error;
-  });
-  each_that_goes_on(group, [](GroupCommit::File& file) {
-    file.result = file.place->take_name(file.fd);
-    return 0;
-  });
-  sync_folders(group);
-}
-
-}  // namespace
-
-bool GroupCommit::add(File file) {
-  const std::lock_guard lock(mutex_);
-  // Whoever adds the first file of a group calls the worker; the others come along.
-  if (waiting_.empty() && !worker_.take([this] { commit_those_waiting(); })) return false;
-  waiting_.push_back(std::move(file));
-  return true;
-}
-
-void GroupCommit::commit_those_waiting() {
-  std::vector<File> group;
-  {
-    const std::lock_guard lock(mutex_);
-    group.swap(waiting_);
-  }
-  commit(group);
-  for (const File& file : group) file.published(file.result);
 }
 
 }  // namespace joust

@@ -3,8 +3,11 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <cstddef>
+#include <deque>
 #include <expected>
-#include <functional>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -19,30 +22,51 @@ namespace joust {
 // the one before was under way. On a thread of its own.
 class GroupCommit {
  public:
-  struct File {
-    NewFile* place = nullptr;  // borrowed, like its descriptor, until `published` is called
-    int fd = -1;
-    // What publish() returns. Called on the thread; may hold the last reference to the file's owner.
-    std::function<void(std::expected<ReplacedBytes, int>)> published{};
+  // A file whose bytes are all there, and right. Nothing of it is touched by others while it is waited for.
+  class Member {
+   public:
+    virtual NewFile& place() = 0;
+    virtual int number() const = 0;  // of the open file
+    // What publish() returns. On the thread.
+    virtual void committed(std::expected<ReplacedBytes, int> published) = 0;
 
-    // While the group is under way.
+   protected:
+    ~Member() = default;
+  };
+
+  GroupCommit();
+  ~GroupCommit();  // ends a group between two files: what has no name by then gets none
+  GroupCommit(const GroupCommit&) = delete;
+  GroupCommit& operator=(const GroupCommit&) = delete;
+
+  // Any thread. A file that nobody refers to any more when its group begins is left out: its connection is
+  // gone. False if no thread can be started: the caller then publishes the file itself.
+  bool add(const std::shared_ptr<Member>& file);
+
+  // Files that were added and not committed. Any thread.
+  std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  struct File {
+    std::shared_ptr<Member> member;
     std::expected<ReplacedBytes, int> result{};
     std::pair<dev_t, ino_t> folder{};
   };
 
-  GroupCommit() = default;
-  GroupCommit(const GroupCommit&) = delete;
-  GroupCommit& operator=(const GroupCommit&) = delete;
-
-  // Any thread. False if no thread can be started: the caller then publishes the file itself.
-  bool add(File file);
-
- private:
-  void commit_those_waiting();
+  void run();
+  bool gather();  // false: nobody waits
+  void commit();
+  void sync_folders();
+  template <typename Step>
+  void each_that_goes_on(Step step);
 
   std::mutex mutex_;
-  std::vector<File> waiting_;
-  DigestWorker worker_;  // destroyed first: no group is begun after that
+  std::deque<std::weak_ptr<Member>> waiting_;
+  bool running_ = false;
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> ending_{false};
+  std::vector<File> group_;  // of the thread, and never longer than it was made
+  DigestWorker worker_;      // destroyed first: no group is under way after that
 };
 
 }  // namespace joust

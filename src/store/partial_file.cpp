@@ -103,8 +103,8 @@ int PartialFile::open_locked() {
     int error = open_as(name, kReopened | O_CREAT);
     if (error == EACCES && (error = make_writable(name)) == 0) continue;
     if (error != 0) return error;
-    leave();  // until it is known to be ours
-    if (error = lock(fd_.get()); error != 0) return error;
+    leave();                                                // until it is known to be ours
+    if (error = lock(fd_.get()); error != 0) return error;  // it may be somebody else's, who holds it
     struct stat held {};
     if (::fstat(fd_.get(), &held) != 0) return errno;
     if (held.st_nlink == 0) continue;
@@ -116,7 +116,10 @@ int PartialFile::open_locked() {
     if (!is_own(held)) return EACCES;
     if (!is_named(fd_.get(), name)) continue;
     lock_ = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
-    return lock_.is_open() ? take(name) : errno;
+    if (lock_.is_open()) return take(name);
+    error = errno;
+    if (held.st_size == 0) ::unlinkat(folder(), name.c_str(), 0);  // made just now, or worth as little
+    return error;
   }
   return EBUSY;
 }
@@ -139,8 +142,7 @@ int PartialFile::open_journal() {
   journal_name_ = name_for("journal-", last_part());
   journal_ = Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kReopened); }));
   if (!journal_.is_open() && errno != ENOENT) return errno;
-  struct stat journal {
-  }, file{};
+  struct stat journal {}, file{};
   if (::fstat(lock_.get(), &file) != 0) return errno;
   const auto size = static_cast<std::uint64_t>(file.st_size);
   if (journal_.is_open()) {
@@ -210,8 +212,7 @@ void PartialFile::remove_journal() {
 }
 
 bool PartialFile::is_named(int fd, const std::string& name) const {
-  struct stat held {
-  }, named{};
+  struct stat held {}, named{};
   return ::fstat(fd, &held) == 0 && ::fstatat(folder(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
          named.st_dev == held.st_dev && named.st_ino == held.st_ino;
 }

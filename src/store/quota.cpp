@@ -39,7 +39,7 @@ std::uint64_t Quota::left() const {
 FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uint64_t size) {
   const std::uint64_t left = quota.left();
   if (left < kEntryBytes || size > left - kEntryBytes || !quota.take(kEntryBytes))
-    return refuse(size + kEntryBytes, quota);
+    return refuse(std::min(size, UINT64_MAX - kEntryBytes) + kEntryBytes, quota);
   return std::unique_ptr<QuotaShare>(new QuotaShare(quota));
 }
 

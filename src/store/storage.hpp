@@ -161,6 +161,8 @@ class Storage {
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
+  // Files of all connections that are complete and wait for the disk. Each is open.
+  virtual std::size_t waiting_for_disk() const { return 0; }
 };
 
 // The destination of the client's downloads.

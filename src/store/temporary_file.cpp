@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "base/check.hpp"
+#include "base/system/nameless_file.hpp"
 #include "store/name.hpp"
 #include "store/rename.hpp"
 
@@ -51,6 +52,9 @@ TemporaryFile::~TemporaryFile() {
 
 int TemporaryFile::create() {
   if (const int error = may_be_made(); error != 0) return error;
+  // One that comes whole, with its time: a process that is killed leaves nothing of it.
+  if (rules_.modified_ns) fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
+  if (fd_.is_open()) return 0;
   return open_as(unguessable_name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
 }
 
@@ -60,8 +64,7 @@ int TemporaryFile::may_be_made() const {
 }
 
 int TemporaryFile::open_as(std::string temporary, int flags) {
-  const mode_t mode = rules_.mode ? 0600 : 0666;  // nobody else's before it has the mode of its source
-  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, mode); }));
+  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, first_mode()); }));
   return fd_.is_open() ? take(std::move(temporary)) : errno;
 }
 
@@ -102,10 +105,10 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
   return replaced;
 }
 
-std::expected<ReplacedBytes, int> TemporaryFile::take_name(int /*fd*/) {
+std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
   const auto parent = directory_.open_parent(name_);
   if (!parent) return std::unexpected(parent.error());
-  struct stat held{}, found{};
+  struct stat held {}, found{};
   if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
   ReplacedBytes replaced;
@@ -115,7 +118,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::take_name(int /*fd*/) {
     std::expected<ReplacedBytes, int> before;
     if (rules_.existing == Existing::replace) before = in_its_place();
     if (!before) return before;
-    if (const int error = rename_into_place(); error != 0) return std::unexpected(error);
+    if (const int error = name_now(fd); error != 0) return std::unexpected(error);
     replaced = *before;
   }
   temporary_.clear();
@@ -132,6 +135,17 @@ int TemporaryFile::complete(int fd) {
     if (::futimens(fd, times.data()) != 0) return errno;
   }
   return 0;
+}
+
+// A file without a name cannot replace another one before it has a name to be renamed from.
+int TemporaryFile::name_now(int fd) {
+  if (!temporary_.empty()) return rename_into_place();
+  const bool replaces = rules_.existing == Existing::replace;
+  std::string name = replaces ? unguessable_name() : parent_.last;
+  if (name_nameless(fd, folder(), name.c_str()) != 0) return errno;
+  if (!replaces) return 0;
+  temporary_ = std::move(name);
+  return rename_into_place();
 }
 
 int TemporaryFile::rename_into_place() const {

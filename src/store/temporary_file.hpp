@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <mutex>
 #include <string>
 
@@ -9,7 +11,7 @@
 
 namespace joust {
 
-// A new file of a directory, under a random name beside its final one.
+// A new file of a directory: without a name, or under a random name beside its final one.
 class TemporaryFile : public NewFile {
  public:
   // `directory` and `publishing`, the tree's lock, are borrowed.
@@ -42,6 +44,9 @@ class TemporaryFile : public NewFile {
  private:
   virtual void named() {}  // it has its final name now
   std::expected<ReplacedBytes, int> in_its_place() const;
+  // Nobody else may read it before it has the mode of its source.
+  mode_t first_mode() const { return rules_.mode ? 0600 : 0666; }
+  int name_now(int fd);
   int rename_into_place() const;
 
   const Directory& directory_;
@@ -49,7 +54,7 @@ class TemporaryFile : public NewFile {
   const std::string name_;
   const NewFileRules rules_;
   const Parent parent_;
-  std::string temporary_;  // empty: no such file
+  std::string temporary_;  // empty: the file has no name, or its final one
 };
 
 }  // namespace joust

@@ -12,6 +12,7 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kDigestsKept = 1024;
+constexpr std::size_t kMostWaiting = 2048;  // files for the disk; connections stop before that
 
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
@@ -66,7 +67,11 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
     return refuse(FileError::too_large, "larger than the server allows");
   if (samples_.contains(request.name)) return refuse(FileError::exists);
   // One that comes whole has no other connections, which would look for it.
-  if (request.wishes && !request.wishes->outlives) return begin(request);
+  if (request.wishes && !request.wishes->outlives) {
+    if (commits_.waiting() >= kMostWaiting)
+      return refuse(FileError::busy, "too many files wait for the disk");
+    return begin(request);
+  }
   const std::lock_guard lock(mutex_);
   if (const auto found = uploads_.find({std::string(request.name), request.id}); found != uploads_.end()) {
     if (auto upload = found->second.lock()) {

@@ -43,6 +43,7 @@ class TreeStorage : public Storage {
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
   void remember(const OpenFile& file, const Digest& digest) override;
+  std::size_t waiting_for_disk() const override { return commits_.waiting(); }
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }

@@ -151,6 +151,7 @@ void Bring::drop_large(const Work& work) {
 
 void Bring::stored(const Work& work, const Digest& digest) {
   if (work.task == Task::whole) moved(plan_.items[work.item].version.size);
+  progressed();
   {
     const std::lock_guard lock(mutex_);
     digest_ = digest;
@@ -215,8 +216,12 @@ void Bring::finished(const Work& work) {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
     large_->ranges.finish(work.range);
-    large_->forgotten = 0;
     complete = large_->ranges.complete();
+    if (large_->ranges.done() > large_->most_done) {
+      large_->most_done = large_->ranges.done();
+      large_->forgotten = 0;
+      progressed();
+    }
   }
   if (complete) announce();
 }

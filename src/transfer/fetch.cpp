@@ -182,6 +182,7 @@ void Fetch::finished(ByteRange range) {
     ranges_.finish(range);
     complete = ranges_.complete();
   }
+  progressed();
   if (complete) announce();
 }
 

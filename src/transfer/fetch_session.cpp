@@ -112,6 +112,8 @@ void FetchSession::take(const file::Message& message, Time now) {
   if (const auto* error = std::get_if<file::Error>(&message.body)) {
     // Zeros have come for what the server could not read.
     if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
+    if (error->refusal.error == FileError::busy)
+      return lose(words_of(fetch_.plan().name, error->refusal), now);
     return fetch_.give_up(words_of(fetch_.plan().name, error->refusal));
   }
   if (std::holds_alternative<file::Working>(message.body)) return;

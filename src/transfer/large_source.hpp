@@ -25,8 +25,9 @@ class LargeSource {
   Step step = Step::to_offer;
   std::uint64_t id = 0;  // of the upload; another one with each offer
   RangesLeft ranges{};
-  bool may_be_stored = false;  // it was sealed, and the answer was lost
-  unsigned forgotten = 0;      // times that the server knew nothing of it, since the last range was stored
+  bool may_be_stored = false;   // it was sealed, and the answer was lost
+  std::uint64_t most_done = 0;  // bytes that the server had, at the best
+  unsigned forgotten = 0;       // times that the server knew nothing of it, since it had more than ever
 
   std::size_t item() const { return item_; }
   const FileVersion& version() const { return version_; }

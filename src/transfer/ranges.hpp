@@ -45,6 +45,7 @@ class RangesLeft {
 
   bool any() const { return !returned_.empty() || next_ < size_; }
   bool complete() const { return left_ == 0; }
+  std::uint64_t done() const { return size_ - left_; }  // bytes
 
  private:
   static constexpr std::uint64_t kLeastRange = 1 << 20;  // bytes

@@ -54,6 +54,12 @@ std::string_view kind_of(fs::file_type type) {
   }
 }
 
+bool is_left_over(std::string_view name) {
+  if (!name.starts_with(kTemporaryPrefix)) return false;
+  name.remove_prefix(kTemporaryPrefix.size());
+  return name.starts_with("partial-") || name.starts_with("journal-");
+}
+
 class Collector {
  public:
   explicit Collector(SourceList& list) : list_(list) {}
@@ -63,7 +69,7 @@ class Collector {
     const std::string& path = item.path;
     if (const auto objection = objection_to(item.name); !objection.empty())
       return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(item.name), objection);
-    struct stat facts {};
+    struct stat facts{};
     if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
@@ -103,6 +109,7 @@ class Collector {
     std::error_code error;
     const fs::file_type type = entry.symlink_status(error).type();
     if (error) return cannot_send(path, error.message());
+    if (is_left_over(last)) return leave_out(path, "what an interrupted transfer has left");
     if (type == fs::file_type::directory) return add_directory(path, name, beneath);
     if (type != fs::file_type::regular) return leave_out(path, std::string(kind_of(type)));
     SourceItem item{.path = path, .name = name, .top = top_, .beneath = beneath};

@@ -40,11 +40,6 @@ std::string Transfer::words_on(const Failure& failure) const {
   return describe(failure) + (is_closed ? asked_.if_closed : "");
 }
 
-void Transfer::moved(std::uint64_t bytes) {
-  counts_.moved.fetch_add(bytes, std::memory_order_relaxed);
-  if (in_a_row_.load(std::memory_order_relaxed) > 0) in_a_row_ = 0;
-}
-
 // A server that was never reached is no lost one: the address is wrong, or nobody is there. But as long as
 // another connection may be opened, one that was refused says little: the server may have been full.
 void Transfer::not_opened(const Failure& failure, Time now) {
@@ -60,6 +55,13 @@ void Transfer::not_opened(const Failure& failure, Time now) {
   end();
 }
 
+// Connections that wait at the same time are silent together, and one that was opened after that is silent
+// again.
+bool Transfer::silent_again() {
+  if (opened_before_silence_ == 0) opened_before_silence_ = counts_.connections;
+  return counts_.connections > opened_before_silence_;
+}
+
 // Connections that are lost together count once: those of a server that ends, and those that it refuses until
 // it is there again. Who accepts twice and never says a word is no server of this protocol, or none at all.
 void Transfer::lost(const Failure& failure, bool idle, Time now) {
@@ -67,8 +69,7 @@ void Transfer::lost(const Failure& failure, bool idle, Time now) {
   {
     const std::lock_guard lock(mutex_);
     reached();
-    silent_ += failure.stage == Stage::timeout && !was_answered();
-    const bool is_silent = silent_ > dials_;
+    const bool is_silent = failure.stage == Stage::timeout && !was_answered() && silent_again();
     const bool again = !idle && now >= next_dial_;
     if (!is_silent && (!again || in_a_row_ < most_retries_)) {
       if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);

@@ -64,7 +64,10 @@ class Transfer : public Service {
   // Some connection has had an answer in this protocol: there is a server.
   void answered();
   bool was_answered() const { return was_answered_.load(std::memory_order_relaxed); }
-  void moved(std::uint64_t bytes);
+  void moved(std::uint64_t bytes) { counts_.moved.fetch_add(bytes, std::memory_order_relaxed); }
+  // More is there for good than ever before: what was lost up to now is forgotten. Bytes alone are no
+  // progress, because a server may end each connection before they count.
+  void progressed() { in_a_row_ = 0; }
   // `idle`: it had nothing to do, so that a server may well have closed it.
   void lost(const Failure& failure, bool idle, Time now);
   void complain(const std::string& text);  // of one file: the others go on
@@ -74,7 +77,8 @@ class Transfer : public Service {
  private:
   static constexpr std::size_t kMostComplaints = 20;
 
-  void reached();  // under the lock
+  void reached();       // under the lock
+  bool silent_again();  // likewise
   std::string words_on(const Failure& failure) const;
 
   const unsigned most_retries_;
@@ -89,8 +93,8 @@ class Transfer : public Service {
   std::atomic<bool> was_answered_{false};
   std::size_t dials_ = 1;
   Asked asked_;
-  std::size_t refused_ = 0;  // of them, before one was open
-  std::size_t silent_ = 0;   // connections that were lost without an answer, while there has been none
+  std::size_t refused_ = 0;                  // of them, before one was open
+  std::uint64_t opened_before_silence_ = 0;  // connections, when the first was lost without an answer
   bool was_reached_ = false;
   Time next_dial_{};
 };

@@ -47,6 +47,9 @@ class Refusals(TransferCase):
                 words = f"{address}: no answer within 10.0 s: is a 'joust receive' listening there?"
                 self.assertIn(words, said)
             self.assertLess(time.monotonic() - began, 25)
+            told = self.start("get", f"{address}/file")  # its connections are silent together, twice
+            self.assertEqual(told.wait(timeout=60), 1)
+            self.assertLess(time.monotonic() - began, 55)
 
     def test_an_empty_name_is_no_directory(self):
         self.refused(run("receive", "--into", ""), "--into: the value is empty")

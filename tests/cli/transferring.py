@@ -31,6 +31,13 @@ class Receiver(Server):
         self.process.wait(PATIENCE_S)
 
 
+def nameless(process, folder):
+    """The open files in the folder that have no name yet."""
+    opened = f"/proc/{process.pid}/fd"
+    places = [os.readlink(os.path.join(opened, number)) for number in os.listdir(opened)]
+    return sum(place.startswith(os.path.realpath(folder) + "/#") for place in places)
+
+
 class Proxy:
     """Passes bytes between clients and a server. `harm(number, to_server, at, data)` may change the data of
     the connection with that number, before which `at` bytes have passed, or return None to cut it."""

@@ -98,7 +98,7 @@ const std::map<std::string, std::string> kLeftOut{
 // Wrapped calls that no exchange reaches.
 const std::map<std::string, std::string> kNotReached{
     {"epoll_wait", "in the place of epoll_pwait2 where the kernel has none"},
-    {"linkat", "where a file system has no renameat2"},
+    {"linkat", "of files that come whole, which tests/store shows, or where there is no renameat2"},
     {"kevent", "where there is a kqueue"},
     {"kqueue", "where there is a kqueue"},
     {"memfd_create", "before a run"},

@@ -24,7 +24,8 @@ namespace {
 // Several share a network's bandwidth better, and while one waits for an answer the others move bytes.
 constexpr std::uint64_t kConnections = 4;
 constexpr std::uint64_t kMostConnections = 256;
-constexpr std::uint64_t kLeastLimit = 10'000;  // bytes/s; a server ends who is slower than 1 KiB/s
+constexpr std::uint64_t kLeastShare = 64 << 10;  // of the limit, for each connection, in bytes/s
+constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends who is slower than 1 KiB/s
 constexpr auto kServer = "the server";
 constexpr std::size_t kReadBytes = 512 << 10;  // a file's data comes in large pieces
 
@@ -122,11 +123,14 @@ FileWishes TransferArguments::wishes() const {
 }
 
 std::size_t TransferArguments::dials(std::uint64_t bytes) const {
-  if (connections == "auto") return std::clamp(bytes / transfer::kRangeBytes, std::uint64_t{1}, kConnections);
+  // A server ends a connection that is too slow, and a range takes the longer the more share the limit.
+  const std::uint64_t most = limit == 0 ? kMostConnections : std::max(limit / kLeastShare, std::uint64_t{1});
+  if (connections == "auto")
+    return std::clamp(bytes / transfer::kRangeBytes, std::uint64_t{1}, std::min(kConnections, most));
   const auto number = parse_count(connections);
   if (!number || *number == 0 || *number > kMostConnections)
     throw UsageError(fmt::format("-c {}: auto, or 1 to {}", connections, kMostConnections));
-  return *number;
+  return std::min(*number, most);
 }
 
 int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, std::size_t dialled,
@@ -213,11 +217,11 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
   if (!complete) {
     const bool goes_on = interrupted || counts.moved > 0 || counts.there > 0;
     const char* const what = interrupted ? "interrupted" : "not complete";
-    joust::complain(program,
-                    goes_on
-                        ? fmt::format("{}; what is there is kept: the same command goes on from there:\n  {}",
-                                      what, command_line_of(program))
-                        : "nothing was moved");
+    constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
+    if (goes_on)
+      joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
+    else if (counts.files == 0)
+      joust::complain(program, "nothing was moved");
     return kRunError;
   }
   if (is_silent) return kOk;

@@ -9,15 +9,11 @@ namespace joust::file {
 namespace {
 
 constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
-constexpr std::uint64_t kWithoutTurn = 128 << 10;  // bytes: reading fewer takes less time than waiting
+constexpr std::uint64_t kWithoutTurn = 1 << 20;  // bytes: reading fewer takes less time than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
+constexpr Duration kTurn = std::chrono::milliseconds(50);  // where others wait for one
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
-
-// A client asks for the digest of what it fetches meanwhile. A digest that runs ahead of that would take a
-// core from those who send and store, and leave it idle afterwards.
-constexpr std::uint64_t kDigestAhead = 16 << 20;  // bytes, of what was sent since it began
-constexpr Duration kLookAtSent = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -33,6 +29,7 @@ bool ServerSession::has_turn() {
   const unsigned most = upload_ ? kMostDigests : kMostDigests - 1;
   unsigned others = server_.digests.load();
   while (others < most && !has_turn_) has_turn_ = server_.digests.compare_exchange_weak(others, others + 1);
+  if (!has_turn_) ++server_.turns_refused;
   return has_turn_;
 }
 
@@ -40,26 +37,23 @@ void ServerSession::end_turn() {
   if (std::exchange(has_turn_, false)) --server_.digests;
 }
 
-// True if the slice may be made now.
+// True if the slice may be made now. Digests of endless files must not keep others waiting for ever: who has
+// had a turn for a while looks for the next one later than those who wait.
 bool ServerSession::takes_turn(Time now) {
-  due_ = has_turn() ? now : now + kLookForTurn;
+  const bool had_it = has_turn_;
+  const bool gives_it = had_it && now >= turn_ends_ && server_.turns_refused != refused_before_;
+  if (gives_it) end_turn();
+  due_ = gives_it ? now + 2 * kLookForTurn : has_turn() ? now : now + kLookForTurn;
+  if (has_turn_ && !had_it) {
+    turn_ends_ = now + kTurn;
+    refused_before_ = server_.turns_refused;
+  }
   if (!has_turn_) still_working(request_, 0, now);
   return has_turn_;
 }
 
-// True while files are being sent, and fewer bytes of them than were digested.
-bool ServerSession::digest_is_ahead() {
-  const std::uint64_t sent = server_.bytes_sent.load(std::memory_order_relaxed);
-  const bool more = std::exchange(looked_at_sent_, sent) != sent;
-  return more && digest_->done() > sent - sent_before_digest_ + kDigestAhead;
-}
-
 void ServerSession::digest_slice(Time now) {
-  if (!takes_turn(now)) return;
-  if (digest_is_ahead()) {
-    due_ = now + kLookAtSent;
-    return still_working(request_, digest_->done(), now);
-  }
+  if (source_.version.size - digest_->done() > kWithoutTurn && !takes_turn(now)) return;
   const std::uint64_t before = digest_->done();
   const auto through = digest_->advance(*source_.file);
   server_.bytes_digested += digest_->done() - before;

@@ -12,7 +12,9 @@ namespace {
 // Files whose data follows at once have no number of their own, and are never brought in parts.
 constexpr std::uint64_t kNumberedHere = std::uint64_t{1} << 63;
 
-constexpr Duration kLookForDisk = std::chrono::milliseconds(1);
+// Files that wait for the disk, each open: of a connection, and of all before connections have one each.
+constexpr std::size_t kMostWaiting = 64, kMostWaitingOfAll = 512;
+constexpr Duration kLookForGroup = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -85,11 +87,12 @@ void ServerSession::answer(const Message& message) {
 
 void ServerSession::wait_for_disk(Time now) {
   if (waiting_.empty()) {
-    look_at_disk_ = now + kLookForDisk;
+    look_at_disk_ = now + kLookForGroup;
     said_working_ = now;
   }
   waiting_.push_back(
       {.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)});
+  is_crowded_ = waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll;
   answered();
 }
 
@@ -106,7 +109,9 @@ void ServerSession::look_at_disk(Time now) {
     outgoing_.message(first.answer);
     waiting_.pop_front();
   }
-  look_at_disk_ = now + kLookForDisk;
+  look_at_disk_ = now + kLookForGroup;
+  is_crowded_ = !waiting_.empty() &&
+                (waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll);
   if (!waiting_.empty()) return still_working(waiting_.front().answer.request, 0, now);
   if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
 }

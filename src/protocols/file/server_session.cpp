@@ -9,8 +9,7 @@ namespace {
 
 // Memory for unread answers in bytes, beyond which the peer is not read from.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostFiles = 2;     // of unread answers: each keeps a file open
-constexpr std::size_t kMostWaiting = 64;  // files that wait for the disk, each open
+constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file open
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
@@ -36,7 +35,7 @@ ServerSession::~ServerSession() {
 
 Want ServerSession::want() const {
   if (over_ || state_ == State::sending || works()) return Want::nothing;
-  if (next_request_ || waiting_.size() >= kMostWaiting) return Want::nothing;
+  if (next_request_ || is_crowded_) return Want::nothing;
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
   const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
@@ -123,7 +122,6 @@ void ServerSession::begin(const Query& query, Time now) {
     return;
   }
   digest_.emplace(version.size);
-  sent_before_digest_ = looked_at_sent_ = server_.bytes_sent.load(std::memory_order_relaxed);
   source_ = std::move(*file);
   state_ = State::digesting;
   due_ = said_working_ = now;

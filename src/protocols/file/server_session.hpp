@@ -28,6 +28,8 @@ struct ServerState {
   bool gives = true;  // answers queries and sends files
   bool takes = true;  // receives files
 
+  std::atomic<std::uint64_t> turns_refused{0};  // for a digest, to those who then wait
+
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
   std::atomic<std::uint64_t> abandoned{0};  // begun and not completed
@@ -97,7 +99,6 @@ class ServerSession : public Session, private SessionFiles {
   bool works() const;  // on something long, in slices
   bool takes_turn(Time now);
   void end_turn();
-  bool digest_is_ahead();
   void digest_slice(Time now);
   void check_slice(Time now);
   void still_working(std::uint32_t request, std::uint64_t done, Time now);
@@ -150,15 +151,17 @@ class ServerSession : public Session, private SessionFiles {
   bool is_whole_ = false;                // the upload came whole
   std::deque<Waiting> waiting_;          // while the disk works, other files come
   std::optional<Message> next_request_;  // that is not one of them: it waits for their answers
+  bool is_crowded_ = false;              // so many files wait that no more are taken
   Time look_at_disk_{};
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool is_there_ = false;        // discarding: the range is there already, and not refused
   std::optional<FileDigest> digest_;
-  std::uint64_t sent_before_digest_ = 0, looked_at_sent_ = 0;  // by all sessions, bytes
-  bool has_turn_ = false;                                      // for a digest
-  Time due_{};           // digesting or checking: the time of the next slice, or check
-  Time said_working_{};  // the last time the peer was told
-  bool ending_ = false;  // the peer has finished, or a stop: no new requests
+  bool has_turn_ = false;             // for a digest
+  Time turn_ends_{};                  // from then on it is given to others who want it
+  std::uint64_t refused_before_ = 0;  // turns of others, when this one began
+  Time due_{};                        // digesting or checking: the time of the next slice, or check
+  Time said_working_{};               // the last time the peer was told
+  bool ending_ = false;               // the peer has finished, or a stop: no new requests
   bool over_ = false;
   bool gives_up_ = false;
   std::string complaint_;
