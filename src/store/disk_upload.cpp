@@ -214,8 +214,13 @@ void DiskUpload::note_milestone() {
 bool DiskUpload::left_to_worker(std::uint64_t behind) {
   if (worker_ == nullptr) return false;
   if (behind >= kWorkersPart && !called_.exchange(true)) {
+    // Its own reference for each slice: where all connections are gone, the upload is not kept.
     const bool taken = worker_->take([upload = weak_from_this()] {
-      if (const auto self = upload.lock()) self->catch_up();
+      if (const auto self = upload.lock()) self->called_ = false;
+      for (bool more = true; more;) {
+        const auto self = upload.lock();
+        more = self && self->catch_up();
+      }
     });
     if (!taken) called_ = false;
     if (!taken) return false;
@@ -223,13 +228,11 @@ bool DiskUpload::left_to_worker(std::uint64_t behind) {
   return behind <= kMostBehind;
 }
 
-// Digests all that is stored, in slices: check() waits for the current one, and then digests the rest.
-void DiskUpload::catch_up() {
-  called_ = false;
-  for (bool more = true; more && !over_;) {
-    const std::lock_guard digesting(digesting_);
-    more = digest_up_to(stored_from(digest_.done()));
-  }
+// One slice of what is stored; false if nothing was left. check() waits for the slice, and then digests the
+// rest.
+bool DiskUpload::catch_up() {
+  const std::lock_guard digesting(digesting_);
+  return !over_ && digest_up_to(stored_from(digest_.done()));
 }
 
 bool DiskUpload::finish(ByteRange range) {

@@ -75,7 +75,7 @@ class DiskUpload : public Upload,
   void free_room(std::uint64_t begin, std::uint64_t end);
   std::uint64_t stored_from(std::uint64_t offset);
   bool left_to_worker(std::uint64_t behind);
-  void catch_up();
+  bool catch_up();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }

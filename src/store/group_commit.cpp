@@ -30,13 +30,16 @@ GroupCommit::~GroupCommit() {
 bool GroupCommit::add(const std::shared_ptr<Member>& file) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(file);
-  if (!running_ && !worker_.take([this] { run(); })) {
-    waiting_.pop_back();
-    return false;
+  try {
+    running_ = running_ || worker_.take([this] { run(); });
+  } catch (const std::bad_alloc&) {
+    running_ = false;
   }
-  running_ = true;
-  ++count_;
-  return true;
+  if (running_)
+    ++count_;
+  else
+    waiting_.pop_back();
+  return running_;
 }
 
 void GroupCommit::run() {

@@ -25,6 +25,7 @@ namespace {
 constexpr std::uint64_t kConnections = 4;
 constexpr std::uint64_t kMostConnections = 256;
 constexpr std::uint64_t kLeastShare = 64 << 10;  // of the limit, for each connection, in bytes/s
+constexpr std::uint64_t kMostLimited = 100;      // connections: each has its portion within 5 s
 constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends who is slower than 1 KiB/s
 constexpr auto kServer = "the server";
 constexpr std::size_t kReadBytes = 512 << 10;  // a file's data comes in large pieces
@@ -124,7 +125,8 @@ FileWishes TransferArguments::wishes() const {
 
 std::size_t TransferArguments::dials(std::uint64_t bytes) const {
   // A server ends a connection that is too slow, and a range takes the longer the more share the limit.
-  const std::uint64_t most = limit == 0 ? kMostConnections : std::max(limit / kLeastShare, std::uint64_t{1});
+  const std::uint64_t most =
+      limit == 0 ? kMostConnections : std::clamp(limit / kLeastShare, std::uint64_t{1}, kMostLimited);
   if (connections == "auto")
     return std::clamp(bytes / transfer::kRangeBytes, std::uint64_t{1}, std::min(kConnections, most));
   const auto number = parse_count(connections);

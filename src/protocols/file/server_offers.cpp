@@ -83,6 +83,7 @@ bool ServerSession::waits_for_others(const Message& message) const {
 void ServerSession::answer(const Message& message) {
   if (waiting_.empty()) return outgoing_.message(message);
   waiting_.push_back({.answer = message});
+  is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
 }
 
 void ServerSession::wait_for_disk(Time now) {

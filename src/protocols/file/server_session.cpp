@@ -36,6 +36,7 @@ ServerSession::~ServerSession() {
 Want ServerSession::want() const {
   if (over_ || state_ == State::sending || works()) return Want::nothing;
   if (next_request_ || is_crowded_) return Want::nothing;
+  if (ending_ && state_ == State::idle && !waiting_.empty()) return Want::nothing;  // only answers are left
   if (state_ == State::receiving && data_left_ > 0) return Want::file;
   const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
   return unread ? Want::nothing : Want::bytes;
