@@ -153,7 +153,9 @@ int PartialFile::open_journal() {
   }
   std::erase_if(milestones_, [size](const Milestone& milestone) { return milestone.end > size; });
   discarded_ = milestones_.empty() ? size : 0;
-  if (!milestones_.empty()) return truncate_journal();
+  // What is beyond them, or beyond the file, comes again or is none of its bytes.
+  if (!milestones_.empty())
+    return truncate_to(lock_.get(), end_of(milestones_)) ? truncate_journal() : errno;
   drop_journal();
   return truncate_to(lock_.get(), 0) ? 0 : errno;
 }
