@@ -29,7 +29,22 @@ void Digester::Free::operator()(void* state) const {
 
 Digester::Digester() : state_(XXH3_createState()) {
   if (!state_) throw std::bad_alloc();
+  reset();
+}
+
+void Digester::reset() {
   XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_.get()));
+}
+
+Digester::Digester(const Digester& other) : Digester() {
+  *this = other;
+}
+
+Digester& Digester::operator=(const Digester& other) {
+  if (this == &other) return *this;
+  XXH3_copyState(static_cast<XXH3_state_t*>(state_.get()),
+                 static_cast<const XXH3_state_t*>(other.state_.get()));
+  return *this;
 }
 
 void Digester::add(Bytes bytes) {

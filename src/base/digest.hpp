@@ -22,6 +22,9 @@ std::uint64_t checksum(Bytes bytes);
 class Digester {
  public:
   Digester();
+  Digester(const Digester& other);
+  Digester& operator=(const Digester& other);  // takes no memory
+  void reset();
   void add(Bytes bytes);
   Digest value() const;  // of what has been added so far
 

@@ -137,7 +137,7 @@ void DiskUpload::give_back(ByteRange range) {
   stored_.erase(range.offset, arrived);
   free_room(arrived, range.end());
   // The range may be stored again with other bytes than those digested.
-  if (range.offset < digest_.done()) digest_.forget();
+  digest_.forget_from(range.offset);
 }
 
 // A milestone has all bytes up to its end, and only the digest that has passed the range makes others of
@@ -145,7 +145,7 @@ void DiskUpload::give_back(ByteRange range) {
 void DiskUpload::distrust(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
-  if (range.offset < digest_.done()) digest_.forget();
+  digest_.forget_from(range.offset);
   const auto noted = place_->milestones();
   const auto wrong = std::ranges::upper_bound(noted, range.offset, {}, &Milestone::end);
   place_->keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
@@ -190,14 +190,26 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
   if (!is_next && left_to_worker(behind)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);
   if (!digesting) return;
+  if (is_next) mark_digest();
   digest_.seen(part.offset, seen);
   const std::uint64_t most = digest_.done() + 2 * part.size;
   digest_up_to(std::min(most, stored_from(digest_.done())));
 }
 
+// A range that is lost with its connection comes again, perhaps with other bytes; those before the first one
+// that is not finished never change. The digest is marked where it leaves them, and returns to that place.
+// The end of those bytes.
+std::uint64_t DiskUpload::mark_digest() {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t unchanging = finished_.end_of(0);
+  if (digest_.done() <= unchanging) digest_.mark();
+  return unchanging;
+}
+
 // Digests one slice; false if there was nothing to do.
 bool DiskUpload::digest_up_to(std::uint64_t end) {
   const std::uint64_t before = digest_.done();
+  if (const std::uint64_t unchanging = mark_digest(); before < unchanging) end = std::min(end, unchanging);
   // A read error recurs in check(), which reports it.
   static_cast<void>(digest_.advance(file_, end));
   note_milestone();
@@ -244,8 +256,7 @@ bool DiskUpload::finish(ByteRange range) {
   return true;
 }
 
-// The digest passes from milestone to milestone. At the first that is wrong it starts again: the bytes up to
-// the one before are right, and are digested once more beside what comes.
+// The digest passes from milestone to milestone. At the first that is wrong it returns to the one before.
 Upload::Recall DiskUpload::recall() {
   const std::scoped_lock lock(digesting_, mutex_);
   Recall recall{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
@@ -256,9 +267,10 @@ Upload::Recall DiskUpload::recall() {
     if (!wrong && digest_.done() < next.end) return recall;
     wrong = wrong || digest_.value() != next.digest;
     if (!wrong) recall.verified = found_[right_++].end;
+    if (!wrong) digest_.mark();
   }
   if (!wrong && right_ < found_.size()) return recall;
-  if (wrong) digest_.forget();
+  digest_.forget_from(recall.verified);
   place_->keep_milestones(right_);
   noted_ = recall.verified;
   there_ = recall.verified;

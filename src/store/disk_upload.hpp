@@ -76,6 +76,7 @@ class DiskUpload : public Upload,
   std::uint64_t stored_from(std::uint64_t offset);
   bool left_to_worker(std::uint64_t behind);
   bool catch_up();
+  std::uint64_t mark_digest();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }

@@ -105,6 +105,8 @@ void DiskUpload::let_go() {
   let_go_ = true;
   if (sync_ == kRunning) return;  // its error is told to nobody else
   if (sync_ > 0) place_->abandon();
+  // However little came: on a link that fails often, each connection is to have been of use.
+  if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
   if (kept_ != nullptr && place_->stays())
     kept_->keep(name_, std::move(share_), end_of(place_->milestones()));
   place_->let_go();

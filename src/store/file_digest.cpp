@@ -2,13 +2,17 @@
 #include "store/file_digest.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <memory>
+#include <new>
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kRead = 128 << 10;  // fits into a core's own cache
-constexpr std::size_t kSlice = 4 << 20;   // about a millisecond
+constexpr std::size_t kRead = 128 << 10;                 // fits into a core's own cache
+constexpr std::size_t kSlice = 4 << 20;                  // about a millisecond where the file is in memory
+constexpr auto kLongest = std::chrono::milliseconds(4);  // of a slice, where a disk has to be waited for
 
 }  // namespace
 
@@ -18,9 +22,20 @@ void FileDigest::seen(std::uint64_t offset, Bytes bytes) {
   done_ += bytes.size();
 }
 
-void FileDigest::forget() {
-  digester_ = Digester();
-  done_ = 0;
+void FileDigest::mark() {
+  if (mark_ == done_) return;
+  marked_ = digester_;
+  mark_ = done_;
+}
+
+void FileDigest::forget_from(std::uint64_t offset) {
+  if (offset >= done_) return;
+  if (offset < mark_) {
+    marked_.reset();
+    mark_ = 0;
+  }
+  digester_ = marked_;
+  done_ = mark_;
 }
 
 std::expected<bool, int> FileDigest::advance(const File& file) {
@@ -28,8 +43,11 @@ std::expected<bool, int> FileDigest::advance(const File& file) {
 }
 
 std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end) {
-  thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kRead);
+  thread_local std::unique_ptr<std::byte[]> buffer;
+  if (!buffer) buffer.reset(new (std::nothrow) std::byte[kRead]);
+  if (!buffer) return std::unexpected(ENOMEM);
   const std::uint64_t until = std::min<std::uint64_t>(done_ + kSlice, std::min(end, size_));
+  const auto latest = std::chrono::steady_clock::now() + kLongest;
   while (done_ < until) {
     const std::size_t most = std::min<std::uint64_t>(kRead, until - done_);
     const auto read = file.read_at(done_, {buffer.get(), most});
@@ -37,6 +55,7 @@ std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end
     if (*read == 0) return std::unexpected(0);
     digester_.add({buffer.get(), *read});
     done_ += *read;
+    if (std::chrono::steady_clock::now() >= latest) break;
   }
   return done_ == size_;
 }

@@ -18,8 +18,11 @@ class FileDigest {
 
   // Digests bytes of the file at `offset`; without effect unless they follow directly on those digested.
   void seen(std::uint64_t offset, Bytes bytes);
-  // Starts again, because the bytes may have changed.
-  void forget();
+  // Remembers this place, to return to it.
+  void mark();
+  // The bytes from `offset` on may have changed: returns to the last mark if it is not behind that, and
+  // otherwise starts again. Takes no memory.
+  void forget_from(std::uint64_t offset);
   // Reads one slice. True at the end; otherwise the errno, or 0 if the file is too short.
   std::expected<bool, int> advance(const File& file);
   // The same, but not beyond `end`.
@@ -32,6 +35,8 @@ class FileDigest {
   std::uint64_t size_;
   std::atomic<std::uint64_t> done_{0};
   Digester digester_;
+  std::uint64_t mark_ = 0;
+  Digester marked_;  // of the bytes before the mark
 };
 
 // A file that digests what is written from front to back, and discards it. One thread at a time.

@@ -154,8 +154,7 @@ int PartialFile::open_journal() {
   std::erase_if(milestones_, [size](const Milestone& milestone) { return milestone.end > size; });
   discarded_ = milestones_.empty() ? size : 0;
   // What is beyond them, or beyond the file, comes again or is none of its bytes.
-  if (!milestones_.empty())
-    return truncate_to(lock_.get(), end_of(milestones_)) ? truncate_journal() : errno;
+  if (!milestones_.empty()) return truncate_to(lock_.get(), end_of(milestones_)) ? truncate_journal() : errno;
   drop_journal();
   return truncate_to(lock_.get(), 0) ? 0 : errno;
 }
@@ -186,10 +185,22 @@ void PartialFile::keep_milestones(std::size_t count) {
   if (count == 0 || truncate_journal() != 0) drop_journal();
 }
 
-// A record that is written in part has a wrong checksum, and the next one takes its place.
+bool PartialFile::is_last_close() const {
+  if (milestones_.empty()) return false;
+  const std::uint64_t before = milestones_.size() == 1 ? 0 : milestones_[milestones_.size() - 2].end;
+  return milestones_.back().end - before < milestone_distance(rules().source->size);
+}
+
+// A record that is written in part has a wrong checksum, and the next one takes its place. One that an
+// interruption has put soon after another gives its place to the next, so that there is room for all.
 void PartialFile::note(const Milestone& milestone) {
-  if (!is_open() || milestone.end <= end_of(milestones_) || milestones_.size() >= kMostMilestones) return;
+  if (!is_open() || milestone.end <= end_of(milestones_)) return;
   if (!journal_.is_open() && !begin_journal()) return;
+  if (is_last_close()) {
+    milestones_.pop_back();
+    journal_end_ -= kMilestoneBytes;
+  }
+  if (milestones_.size() >= kMostMilestones) return;
   if (!write_all(journal_.get(), journal_end_, encode(milestone))) return;
   journal_end_ += kMilestoneBytes;
   milestones_.push_back(milestone);

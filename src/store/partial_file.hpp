@@ -35,6 +35,7 @@ class PartialFile : public TemporaryFile {
   void drop_journal();
   int truncate_journal();
   bool begin_journal();
+  bool is_last_close() const;
   void remove_journal();
   void named() override { remove_journal(); }
   int make_writable(const std::string& name) const;

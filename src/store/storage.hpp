@@ -100,6 +100,7 @@ struct ByteRange {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  // offset + size does not overflow
   std::uint64_t end() const { return offset + size; }
+  bool operator==(const ByteRange&) const = default;
 };
 
 // An upload whose ranges may arrive over several connections. Each connection that sends a range keeps a

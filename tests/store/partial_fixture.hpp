@@ -39,6 +39,7 @@ class PartialUploadTest : public StorageTest {
   // From `from` on, in parts as an engine stores them.
   void bring(Upload& upload, std::uint64_t from, std::uint64_t to) {
     const ByteRange range{from, to - from};
+    if (range.size == 0) return;  // all of it is there
     ASSERT_TRUE(upload.take(range));
     for (std::uint64_t at = from; at < to; at += kMiB) store(upload, text_, {at, std::min(kMiB, to - at)});
     upload.finish(range);

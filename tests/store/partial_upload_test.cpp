@@ -3,10 +3,7 @@
 // Uploads that outlive an interruption: the partial file, its journal, and what the next attempt makes of
 // them.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-
-#include <csignal>
 
 #include "store/partial_fixture.hpp"
 
@@ -74,6 +71,47 @@ TEST_F(PartialUpload, GoesOnBeforeBytesThatAreNotTheSources) {
     const std::uint64_t verified = goes_on(5 * kMiB);
     EXPECT_EQ(verified == 2 * kMiB, distrusted) << verified;
   }
+}
+
+// However little comes over each connection, and however many there are.
+TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
+  constexpr std::uint64_t kLittle = 50'000;
+  std::uint64_t there = 0;
+  while (there + kLittle < text_.size()) {
+    auto upload = begin();
+    ASSERT_EQ(recall(*upload).verified, there);
+    bring(*upload, there, there + kLittle);
+    there += kLittle;
+    upload.reset();
+  }
+  auto left = hidden();
+  EXPECT_LE(of_kind(left, kJournal).size(), kJournalHeadBytes + 7 * kMilestoneBytes);
+  EXPECT_EQ(goes_on(there), there);
+}
+
+// The rest of a lost range may come with other bytes than before.
+TEST_F(PartialUpload, DigestsOnlyALostRangeAgain) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 2 * kMiB);
+  bring(*upload, 2 * kMiB, 3 * kMiB);
+  const ByteRange range{3 * kMiB, 2 * kMiB};
+  ASSERT_TRUE(upload->take(range));
+  test::store(*upload, std::string(text_.size(), '?'), {range.offset, kMiB + 5});
+  EXPECT_EQ(upload->left_to_check(), text_.size() - 4 * kMiB - 5);
+  upload->give_back(range);
+  EXPECT_EQ(upload->left_to_check(), text_.size() - 3 * kMiB);
+  bring(*upload, range.offset, text_.size());
+  ASSERT_TRUE(seal(*upload));
+  EXPECT_EQ(text_of(path("new")), text_);
+}
+
+// Bytes behind those that were noted are not looked at by anybody.
+TEST_F(PartialUpload, GivesItsNameToNothingBehindTheFile) {
+  auto left = killed_after(6 * kMiB);
+  of_kind(left, kPartial).resize(text_.size() + 3 * kMiB, 'x');
+  put_back(left);
+  EXPECT_GE(goes_on(6 * kMiB), 5 * kMiB);
 }
 
 TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
@@ -187,63 +225,6 @@ TEST_F(PartialUpload, IsFoundByItsNumberOnlyWhileItIsThere) {
   again.size -= 1;
   one.reset();
   EXPECT_EQ(storage().upload(again).error().error, FileError::not_found);
-}
-
-// What stays on the disk stays in the quota, and counts once when it is gone on with.
-TEST_F(PartialUpload, CountsOnceInTheQuota) {
-  const std::uint64_t limit = 16 * kMiB;
-  storage({.most_stored = limit});
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    auto upload = begin();
-    recall(*upload);
-    if (attempt == 0) bring(*upload, 0, 4 * kMiB);
-    upload.reset();
-    EXPECT_LE(storage().quota().left(), limit - 3 * kMiB);
-    EXPECT_GE(storage().quota().left(), limit - 5 * kMiB);
-  }
-  goes_on(4 * kMiB);
-  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
-}
-
-// While this lives no file of the process may grow beyond so many bytes.
-class LargestFile {
- public:
-  explicit LargestFile(rlim_t bytes) {
-    struct sigaction ignored {};
-    ignored.sa_handler = SIG_IGN;
-    EXPECT_EQ(::sigaction(SIGXFSZ, &ignored, &signal_), 0);
-    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &limit_), 0);
-    const rlimit lower{bytes, limit_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &lower), 0);
-  }
-  ~LargestFile() {
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit_), 0);
-    EXPECT_EQ(::sigaction(SIGXFSZ, &signal_, nullptr), 0);
-  }
-
- private:
-  struct sigaction signal_ {};
-  rlimit limit_{};
-};
-
-// It cannot be gone on with now, and stays on the disk.
-TEST_F(PartialUpload, CountsInTheQuotaWhileItIsRefused) {
-  const std::uint64_t limit = 16 * kMiB;
-  storage({.most_stored = limit, .write = FileWrite::mmap});
-  auto upload = begin();
-  recall(*upload);
-  bring(*upload, 0, 4 * kMiB);
-  upload.reset();
-  const std::uint64_t left = storage().quota().left();
-  EXPECT_LE(left, limit - 3 * kMiB);
-  {
-    const LargestFile largest(kMiB);
-    EXPECT_EQ(storage().upload(request()).error().error, FileError::too_large);
-  }
-  EXPECT_EQ(hidden().size(), 2U);
-  EXPECT_EQ(storage().quota().left(), left);
-  goes_on(4 * kMiB);
-  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes) << "it counts once";
 }
 
 TEST_F(PartialUpload, MakesDirectoriesWhereItIsAsked) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Uploads that outlive an interruption, in the quota.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "store/partial_fixture.hpp"
+
+namespace joust {
+namespace {
+
+using PartialQuota = test::PartialUploadTest;
+
+// What stays on the disk stays in the quota, and counts once when it is gone on with.
+TEST_F(PartialQuota, CountsOnceInTheQuota) {
+  const std::uint64_t limit = 16 * kMiB;
+  storage({.most_stored = limit});
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    auto upload = begin();
+    recall(*upload);
+    if (attempt == 0) bring(*upload, 0, 4 * kMiB);
+    upload.reset();
+    EXPECT_LE(storage().quota().left(), limit - 3 * kMiB);
+    EXPECT_GE(storage().quota().left(), limit - 5 * kMiB);
+  }
+  goes_on(4 * kMiB);
+  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
+}
+
+// While this lives no file of the process may grow beyond so many bytes.
+class LargestFile {
+ public:
+  explicit LargestFile(rlim_t bytes) {
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;
+    EXPECT_EQ(::sigaction(SIGXFSZ, &ignored, &signal_), 0);
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &limit_), 0);
+    const rlimit lower{bytes, limit_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &lower), 0);
+  }
+  ~LargestFile() {
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit_), 0);
+    EXPECT_EQ(::sigaction(SIGXFSZ, &signal_, nullptr), 0);
+  }
+
+ private:
+  struct sigaction signal_ {};
+  rlimit limit_{};
+};
+
+// It cannot be gone on with now, and stays on the disk.
+TEST_F(PartialQuota, CountsInTheQuotaWhileItIsRefused) {
+  const std::uint64_t limit = 16 * kMiB;
+  storage({.most_stored = limit, .write = FileWrite::mmap});
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 4 * kMiB);
+  upload.reset();
+  const std::uint64_t left = storage().quota().left();
+  EXPECT_LE(left, limit - 3 * kMiB);
+  {
+    const LargestFile largest(kMiB);
+    EXPECT_EQ(storage().upload(request()).error().error, FileError::too_large);
+  }
+  EXPECT_EQ(hidden().size(), 2U);
+  EXPECT_EQ(storage().quota().left(), left);
+  goes_on(4 * kMiB);
+  EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes) << "it counts once";
+}
+
+}  // namespace
+}  // namespace joust
