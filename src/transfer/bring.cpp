@@ -44,6 +44,11 @@ std::unique_ptr<Session> Bring::open(const Opening& /*opening*/) {
   return std::make_unique<BringSession>(*this);
 }
 
+std::uint64_t Bring::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_ + (large_ ? large_->ranges.done() : 0);
+}
+
 std::optional<Digest> Bring::digest() const {
   const std::lock_guard lock(mutex_);
   return digest_;
@@ -101,7 +106,7 @@ bool Bring::begin_large(std::size_t item) {
   std::string why;
   try {
     auto source = open_source(plan_.items[item]);
-    if (source) large_ = std::make_shared<LargeSource>(item, std::move(*source));
+    if (source) large_ = std::make_shared<LargeSource>(item, std::move(*source), dials());
     if (!source) why = source.error();
   } catch (const std::system_error& error) {
     why = printable(plan_.items[item].path) + ": " + error.what();
@@ -171,11 +176,12 @@ void Bring::skipped(const Work& work) {
 }
 
 // Several connections may find out the same of one large file.
-void Bring::failed(const Work& work, const std::string& why) {
+void Bring::failed(const Work& work, const std::string& why, bool stays) {
   complain(why);
   {
     const std::lock_guard lock(mutex_);
     if (work.large && work.large != large_) return;
+    if (work.large && stays) kept_ += large_->ranges.done();
     ++count().failed;
     if (work.large) drop_large(work);
     item_done();
@@ -187,12 +193,24 @@ void Bring::offered(const Work& work, const file::Offered& offered) {
   {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
-    large_->ranges = RangesLeft(large_->version().size, offered.there, dials());
+    large_->ranges.begin(offered.there);
     large_->step = LargeSource::Step::sending;
-    count().there += offered.there;
+    count_again(offered.there);
     count().discarded += offered.discarded;
   }
   announce();
+}
+
+// Of a file that is offered once more, the server has what was there at first, and what has come since. Part
+// of that may be lost. Under the lock.
+void Bring::count_again(std::uint64_t there) {
+  const ByteRange before = std::exchange(large_->counted, {});
+  large_->counted.offset = large_->was_offered ? std::min(before.offset, there) : there;
+  large_->counted.size = there - large_->counted.offset;
+  large_->was_offered = true;
+  count().there += large_->counted.offset - before.offset;
+  count().moved += large_->counted.size - before.size;
+  if (before.size > large_->counted.size) count().lost += before.size - large_->counted.size;
 }
 
 void Bring::offer_again(const Work& work) {
@@ -210,11 +228,12 @@ void Bring::offer_again(const Work& work) {
 }
 
 void Bring::finished(const Work& work) {
-  moved(work.range.size);
   bool complete = false;
   {
     const std::lock_guard lock(mutex_);
     if (!large_ || !is_current(work)) return;
+    moved(work.range.size);
+    large_->counted.size += work.range.size;
     large_->ranges.finish(work.range);
     complete = large_->ranges.complete();
     if (large_->ranges.done() > large_->most_done) {

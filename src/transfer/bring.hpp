@@ -34,6 +34,7 @@ class Bring : public Transfer {
   ~Bring() override;
 
   std::unique_ptr<Session> open(const Opening& opening) override;
+  std::uint64_t kept() const override;
 
   const FileWishes& wishes() const { return plan_.wishes; }
   RateLimit& limit() { return limit_; }
@@ -62,7 +63,8 @@ class Bring : public Transfer {
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
   void skipped(const Work& work);
-  void failed(const Work& work, const std::string& why);  // the other files go on
+  // The other files go on. `stays`: what has come is there for the next attempt.
+  void failed(const Work& work, const std::string& why, bool stays = false);
   void offered(const Work& work, const file::Offered& offered);
   void offer_again(const Work& work);  // the server does not know of it any more
   void finished(const Work& work);     // a range
@@ -72,6 +74,7 @@ class Bring : public Transfer {
   Work next_of_large();
   std::uint64_t largest_whole() const;  // bytes
   bool begin_large(std::size_t item);
+  void count_again(std::uint64_t there);
   void item_done();
   bool is_current(const Work& work) const { return work.large == large_ && work.id == large_->id; }
   void drop_large(const Work& work);
@@ -83,6 +86,7 @@ class Bring : public Transfer {
   std::size_t next_ = 0;       // the first item that was never handed out
   std::size_t left_ = 0;       // items that are not done
   std::shared_ptr<LargeSource> large_;
+  std::uint64_t kept_ = 0;  // of large files that failed
   std::optional<Digest> digest_;
   std::atomic<bool> asks_first_{false};
   DigestWorker worker_;  // destroyed first

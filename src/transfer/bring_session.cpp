@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -26,9 +27,15 @@ bool BringSession::busy() const {
 }
 
 void BringSession::give_back_work() {
-  for (const Pending& pending : std::exchange(pending_, {}))
+  std::uint64_t whole = 0;  // bytes of files, some of which may be in the output still
+  for (const Pending& pending : std::exchange(pending_, {})) {
+    if (!pending.asked) whole += bring_.item(pending.work.item).version.size;
     pending.asked ? bring_.put_off(pending.work) : bring_.give_back(pending.work);
-  if (work_.task != Task::none) bring_.give_back(std::exchange(work_, {}));
+  }
+  bring_.count().lost += whole - std::min(whole, outgoing().waiting());
+  if (work_.task == Task::none) return;
+  bring_.count().lost += sent_;
+  bring_.give_back(std::exchange(work_, {}));
 }
 
 std::optional<Time> BringSession::due() const {
@@ -119,6 +126,7 @@ void BringSession::ask(Pending pending) {
 
 void BringSession::begin_large(Time now) {
   alive(now);
+  sent_ = 0;
   asked_ = Asked::nothing;
   const FileVersion& version = work_.large->version();
   const std::string& name = bring_.item(work_.item).name;
@@ -167,6 +175,7 @@ void BringSession::send_range() {
 
 void BringSession::more_room(std::size_t sent) {
   bring_.count().sent.fetch_add(sent, std::memory_order_relaxed);
+  sent_ += sent;
   send_range();
 }
 

@@ -57,9 +57,10 @@ class BringSession : public TransferSession {
   std::deque<Pending> pending_;
   Bring::Work work_{};  // of a large file
   std::uint32_t request_ = 0;
-  ByteRange left_{};      // of the range, not sent yet
-  bool sending_ = false;  // the end of the range has not been written
-  bool waiting_ = false;  // for again_at_, to ask once more
+  ByteRange left_{};        // of the range, not sent yet
+  std::uint64_t sent_ = 0;  // bytes of the large file's work
+  bool sending_ = false;    // the end of the range has not been written
+  bool waiting_ = false;    // for again_at_, to ask once more
   // What the server was asked about the file that it has under the name of an offered one.
   enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
   unsigned attempts_ = 0;

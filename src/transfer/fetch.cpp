@@ -45,6 +45,11 @@ std::unique_ptr<Session> Fetch::open(const Opening& /*opening*/) {
   return std::make_unique<FetchSession>(*this);
 }
 
+std::uint64_t Fetch::kept() const {
+  const std::lock_guard lock(mutex_);
+  return upload_ && !fetched_ && recalled_ ? ranges_.done() : 0;
+}
+
 std::optional<Digest> Fetch::fetched() const {
   const std::lock_guard lock(mutex_);
   return fetched_;
@@ -74,8 +79,11 @@ Fetch::Work Fetch::next() {
   return {};
 }
 
-void Fetch::give_back(const Work& work) {
-  if (work.task == Task::range) work.into->give_back(work.range);
+void Fetch::give_back(const Work& work, std::uint64_t came) {
+  if (work.task == Task::range) {
+    work.into->give_back(work.range);
+    count().moved -= came;
+  }
   const std::lock_guard lock(mutex_);
   if (work.task == Task::ask) asked_ = false;
   if (work.task == Task::compare) comparing_ = false;
@@ -160,7 +168,8 @@ void Fetch::recalled(const Upload::Recall& recall) {
   {
     const std::lock_guard lock(mutex_);
     recalled_ = true;
-    ranges_ = RangesLeft(facts_->size, recall.verified, dials());
+    ranges_ = RangesLeft(facts_->size, dials());
+    ranges_.begin(recall.verified);
     count().there = recall.verified;
     count().discarded = recall.discarded;
   }
@@ -187,6 +196,10 @@ void Fetch::finished(ByteRange range) {
 }
 
 void Fetch::checked(const FileAnswer<Upload::Check>& check) {
+  if (!check) {
+    const std::lock_guard lock(mutex_);
+    upload_.reset();
+  }
   if (!check)
     return give_up(fmt::format("{}: {} ({}); nothing was kept", printable(plan_.file),
                                error_name(check.error().error), check.error().text));

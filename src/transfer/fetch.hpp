@@ -35,6 +35,7 @@ class Fetch : public Transfer {
   explicit Fetch(const FetchPlan& plan);
 
   std::unique_ptr<Session> open(const Opening& opening) override;
+  std::uint64_t kept() const override;
 
   const FetchPlan& plan() const { return plan_; }
   RateLimit& limit() { return limit_; }
@@ -59,7 +60,7 @@ class Fetch : public Transfer {
     std::shared_ptr<Upload> into{};
   };
   Work next();
-  void give_back(const Work& work);
+  void give_back(const Work& work, std::uint64_t came);  // so many bytes of a range
   void learned(const file::Facts& facts);
   void recalled(const Upload::Recall& recall);
   void learned_digest(const Digest& digest);

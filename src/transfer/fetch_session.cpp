@@ -30,7 +30,8 @@ std::optional<Time> FetchSession::due() const {
 }
 
 void FetchSession::give_back_work() {
-  if (work_.task != Task::none) fetch_.give_back(work_);
+  if (work_.task != Task::none)
+    fetch_.give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
   done();
 }
 

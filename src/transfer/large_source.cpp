@@ -17,8 +17,9 @@ Fd duplicate_of(const Fd& fd) {
 
 }  // namespace
 
-LargeSource::LargeSource(std::size_t item, OpenSource source)
-    : item_(item),
+LargeSource::LargeSource(std::size_t item, OpenSource source, std::size_t connections)
+    : ranges(source.version.size, connections),
+      item_(item),
       version_(source.version),
       fd_(std::move(source.fd)),
       file_(std::make_shared<SourceFile>(duplicate_of(fd_), version_.size, FileRead::sendfile)),

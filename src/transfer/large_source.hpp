@@ -19,12 +19,14 @@ namespace joust::transfer {
 class LargeSource {
  public:
   // Throws std::system_error if the descriptor cannot be duplicated.
-  LargeSource(std::size_t item, OpenSource source);
+  LargeSource(std::size_t item, OpenSource source, std::size_t connections);
 
   enum class Step : std::uint8_t { to_offer, offering, sending, sealing };
   Step step = Step::to_offer;
   std::uint64_t id = 0;  // of the upload; another one with each offer
-  RangesLeft ranges{};
+  RangesLeft ranges;
+  bool was_offered = false;
+  ByteRange counted{};          // the bytes that count as there before, and behind them those that were moved
   bool may_be_stored = false;   // it was sealed, and the answer was lost
   std::uint64_t most_done = 0;  // bytes that the server had, at the best
   unsigned forgotten = 0;       // times that the server knew nothing of it, since it had more than ever

@@ -24,6 +24,7 @@ struct Counts {
   std::atomic<std::uint64_t> there{0};      // of them, left by an earlier attempt
   std::atomic<std::uint64_t> moved{0};      // of them, by this one
   std::atomic<std::uint64_t> sent{0};       // by this one, with all that is said beside
+  std::atomic<std::uint64_t> lost{0};       // of them, with connections: they come again
   std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt: of another source, or damaged
   std::atomic<std::uint64_t> files{0}, skipped{0}, failed{0};  // done
   std::atomic<std::uint64_t> connections{0}, retries{0};
@@ -57,6 +58,8 @@ class Transfer : public Service {
   bool over() const { return over_.load(std::memory_order_acquire); }
   // What went wrong, for people; empty if nothing did.
   std::vector<std::string> complaints() const;
+  // Bytes of incomplete files that are left for the next attempt.
+  virtual std::uint64_t kept() const { return 0; }
 
   // For sessions.
   Counts& count() { return counts_; }

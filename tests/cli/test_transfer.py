@@ -289,7 +289,7 @@ class Transfer(TransferCase):
             self.assertRegex(done.stdout, "^sent 2 files: .*; 1 file failed")
             again = run("send", "-r", self.path("tree"), receiver.address)
             self.assertEqual((again.returncode, again.stdout), (1, ""))
-            self.assertTrue(again.stderr.endswith("joust: nothing was moved\n"), again.stderr)
+            self.assertTrue(again.stderr.endswith("joust: not complete: nothing was moved\n"), again.stderr)
             self.assertEqual(again.stderr.count("exists"), 1, "the other two are the same")
             skips = run("send", "-r", self.path("tree"), receiver.address, "--skip-existing")
             self.assertRegex(skips.stdout, "^sent 0 files: .*; 3 files skipped")

@@ -125,6 +125,21 @@ TEST_F(Transferring, LosesNothingWithALostConnection) {
   EXPECT_TRUE(bring.complaints().empty());
 }
 
+// No connection carries a range of the usual size, and the server knows none but the present one.
+TEST_F(Transferring, GetsThroughALinkThatFailsAgainAndAgain) {
+  const std::string text = content(kRangeBytes + 5);
+  const std::string from = source("new", text);
+  Bring bring(plan_of({from}));
+  int connections = 0;
+  for (; !bring.over() && connections < 200; ++connections)
+    Joined(bring, server(), Pair::whole, 300'000).lose();
+  EXPECT_LT(connections, 200);
+  EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
+  EXPECT_TRUE(text_of(path("new")) == text);
+  EXPECT_EQ(bring.counts().moved, text.size());
+  EXPECT_EQ(bring.counts().there, 0U);
+}
+
 TEST_F(Transferring, RefusesAServerThatSpeaksSomethingElse) {
   std::ofstream(path("there")) << "text";
   FetchPlan plan = fetch_of("there");

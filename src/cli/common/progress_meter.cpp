@@ -23,7 +23,8 @@ double seconds_of(Duration time) {
 }  // namespace
 
 std::uint64_t bytes_so_far(const transfer::Counts& counts) {
-  const std::uint64_t moved = std::max(counts.moved.load(), counts.sent.load());
+  const std::uint64_t lost = counts.lost, sent = counts.sent;
+  const std::uint64_t moved = std::max(counts.moved.load(), sent - std::min(sent, lost));
   return std::min(counts.total.load(), counts.there + moved);
 }
 

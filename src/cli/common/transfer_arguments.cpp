@@ -217,13 +217,14 @@ int TransferArguments::tell(const transfer::Transfer& transfer, const TransferSt
   if (!is_silent && !complete && counts.files > 0) print_out(summary(transfer, story, seconds, used));
   for (const std::string& complaint : complaints) joust::complain(program, complaint);
   if (!complete) {
-    const bool goes_on = interrupted || counts.moved > 0 || counts.there > 0;
+    const bool goes_on = transfer.kept() > 0 || counts.files > 0;
     const char* const what = interrupted ? "interrupted" : "not complete";
     constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
     if (goes_on)
       joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
-    else if (counts.files == 0)
-      joust::complain(program, "nothing was moved");
+    else
+      joust::complain(
+          program, fmt::format("{}: {}", what, counts.moved > 0 ? "nothing was kept" : "nothing was moved"));
     return kRunError;
   }
   if (is_silent) return kOk;
