@@ -227,6 +227,12 @@ void Bring::offer_again(const Work& work) {
                    ": the server takes it and then knows nothing of it, again and again");
 }
 
+std::optional<std::uint64_t> Bring::digested() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_awaited = large_ && large_->step == LargeSource::Step::sending && large_->ranges.complete();
+  return is_awaited ? std::optional(large_->digested()) : std::nullopt;
+}
+
 void Bring::finished(const Work& work) {
   bool complete = false;
   {

@@ -68,6 +68,8 @@ class Bring : public Transfer {
   void offered(const Work& work, const file::Offered& offered);
   void offer_again(const Work& work);  // the server does not know of it any more
   void finished(const Work& work);     // a range
+  // Bytes of a large file that the server has, and that is only being digested here.
+  std::optional<std::uint64_t> digested() const;
 
  private:
   Work next_item(bool only_whole);

@@ -13,6 +13,7 @@
 namespace joust::transfer {
 namespace {
 
+constexpr Duration kSayEvery = std::chrono::seconds(5);
 constexpr std::size_t kMostPending = 1024;       // whole files on their way
 constexpr std::uint64_t kMostWaiting = 2 << 20;  // bytes of them that are not sent
 
@@ -39,6 +40,7 @@ void BringSession::give_back_work() {
 }
 
 std::optional<Time> BringSession::due() const {
+  if (digesting_ && !busy()) return say_at_;
   const auto again = waiting_ ? std::optional(again_at_) : std::nullopt;
   const bool limited = go_on_at_ > now_ && outgoing().waiting() == 0;
   return limited ? earlier(again, go_on_at_) : again;
@@ -58,9 +60,18 @@ void BringSession::proceed(Time now) {
   send_range();
   while (may_begin() && !bring_.over()) {
     Bring::Work work = bring_.next(!pending_.empty());
-    if (work.task == Task::none) return;
+    if (work.task == Task::none) return say_working(now);
     begin(std::move(work), now);
   }
+}
+
+// A server takes silence for a lost client.
+void BringSession::say_working(Time now) {
+  const auto digested = busy() ? std::nullopt : bring_.digested();
+  digesting_ = digested.has_value();
+  if (!digested || now < say_at_) return;
+  say_at_ = now + kSayEvery;
+  outgoing().message({request_, file::Working{*digested}});
 }
 
 void BringSession::begin(Bring::Work work, Time now) {

@@ -34,6 +34,7 @@ class BringSession : public TransferSession {
   };
 
   bool may_begin() const;
+  void say_working(Time now);
   void begin(Bring::Work work, Time now);
   void begin_whole(const Bring::Work& work, Time now);
   void send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now);
@@ -61,6 +62,8 @@ class BringSession : public TransferSession {
   std::uint64_t sent_ = 0;  // bytes of the large file's work
   bool sending_ = false;    // the end of the range has not been written
   bool waiting_ = false;    // for again_at_, to ask once more
+  bool digesting_ = false;  // nothing else is to be done
+  Time say_at_{};           // that it is
   // What the server was asked about the file that it has under the name of an offered one.
   enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
   unsigned attempts_ = 0;

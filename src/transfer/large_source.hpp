@@ -43,6 +43,7 @@ class LargeSource {
   // digest that ran on would take a core from those who send and store, and leave it idle afterwards.
   void pace_digest(std::uint64_t end);
   void stop_digest();
+  std::uint64_t digested() const { return digest_.done(); }  // bytes
   bool is_digested() const { return digested_.load(std::memory_order_acquire); }
   // Nothing if the file could not be read.
   std::optional<Digest> digest() const { return readable_ ? std::optional(digest_.value()) : std::nullopt; }

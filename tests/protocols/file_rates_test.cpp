@@ -209,6 +209,27 @@ TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenAfterAnotherFile) {
       << "nothing else came";
 }
 
+// The sender reads it from a slow disk before it can seal it.
+TEST_F(FileRates, AnUploadThatIsThereWaitsForItsSendersDigest) {
+  const std::string text(4000, 't');
+  const FileWishes wishes{.outlives = true};
+  for (const bool grows : {false, true}) {
+    TimedPeer peer(server());
+    peer.say(wire({1, Offer{text.size(), 9, wishes, "slow"}}));
+    peer.say(wire({2, UploadRange{text.size(), {0, text.size()}, 9, {}, false, "slow", true}}) +
+             data(text, 2) + end(text.size(), 2));
+    peer.pass_until_ended(seconds(5), [&, done = 0U]() mutable {
+      peer.read_all();
+      if (grows) done += 10'000;
+      peer.say(wire({3, Working{done}}));
+    });
+    EXPECT_FALSE(peer.ended()) << peer.session().complaint();
+    EXPECT_EQ(has_room(), !grows) << "a file that stands still is forgotten";
+    if (grows) peer.say(wire({3, Seal{text.size(), 9, joust::test::digest_of(text), "slow"}}));
+  }
+  EXPECT_TRUE(joust::test::text_of(path("slow")) == text);
+}
+
 TEST_F(FileRates, WhoHasBroughtARangeMayWaitForTheOthers) {
   TimedPeer first(server()), other(server());
   constexpr std::uint64_t kRest = 10 << 20;

@@ -1,80 +1,37 @@
 // SPDX-License-Identifier: MIT
 //
 // What a client does with the answers that a good server seldom gives.
-#include <deque>
-#include <functional>
-
-#include "transfer/transfer_fixture.hpp"
+#include "transfer/answering.hpp"
 
 namespace joust::transfer {
 namespace {
 
 namespace fs = std::filesystem;
 using test::Joined;
+using test::TransferAnswers;
 
-// A server that answers each message as the test says, or not at all.
-class Answering : public Session {
- public:
-  using Answer = std::function<std::optional<file::Body>(const file::Message&)>;
-  explicit Answering(Answer answer) : answer_(std::move(answer)) {}
-
-  std::size_t on_bytes(Bytes chunk, Time /*now*/) override {
-    for (Bytes rest = chunk; !rest.empty();) {
-      const std::size_t skipped = std::min<std::uint64_t>(data_, rest.size());
-      data_ -= skipped;
-      rest = rest.subspan(skipped);
-      if (rest.empty()) break;
-      const auto step = decoder_.next(rest);
-      if (!step) {
-        ADD_FAILURE() << step.error().refusal.text;
-        break;
-      }
-      rest = rest.subspan(step->taken);
-      if (step->message) take(*step->message);
-    }
-    return chunk.size();
-  }
-  void on_drain(Time /*now*/) override {}
-  std::size_t output(std::span<Segment> into) const override {
-    if (next_ == says_.size()) return 0;
-    into[0].bytes = as_bytes(says_[next_]).subspan(said_);
-    return 1;
-  }
-  bool finished() const override { return false; }
-  void consumed(std::size_t n) override {
-    said_ += n;
-    if (said_ < says_[next_].size()) return;
-    said_ = 0;
-    ++next_;
-  }
-  void released(std::size_t /*n*/) override {}
-
- private:
-  void take(const file::Message& message) {
-    if (const auto* data = std::get_if<file::Data>(&message.body)) data_ = data->size;
-    if (const auto body = answer_(message)) says_.push_back(file::test::wire({message.request, *body}));
-  }
-
-  const Answer answer_;
-  file::Decoder decoder_;
-  std::uint64_t data_ = 0;        // bytes that follow
-  std::deque<std::string> says_;  // all of it
-  std::size_t next_ = 0, said_ = 0;
-};
-
-class TransferAnswers : public test::Transferring {
- protected:
-  // Until the transfer is over, at most so long in the sessions' time.
-  static void run(Transfer& transfer, Answering::Answer answer, Duration most) {
-    Pair pair(transfer.open({}), std::make_unique<Answering>(std::move(answer)));
-    for (const Time end = pair.now() + most; pair.now() < end && !transfer.over();) {
-      pair.settle();
-      pair.left().on_published(pair.now());
-      pair.pass(std::chrono::milliseconds(100));
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a thread makes the digest
-    }
-  }
-};
+// The server has it all from an earlier attempt, and would take silence for a lost client.
+TEST_F(TransferAnswers, TellsHowFarADigestIsThatTakesLong) {
+  const std::string from = source("new", "");
+  fs::resize_file(from, std::uint64_t{1} << 30);
+  Bring bring(plan_of({from}));
+  std::vector<std::uint64_t> told;
+  run(
+      bring,
+      [&](const file::Message& message) -> std::optional<file::Body> {
+        if (const auto* offer = std::get_if<file::Offer>(&message.body))
+          return file::Offered{.there = offer->size};
+        if (const auto* working = std::get_if<file::Working>(&message.body)) told.push_back(working->done);
+        if (const auto* seal = std::get_if<file::Seal>(&message.body))
+          return file::Stored{{0, seal->size}, true, seal->digest};
+        return std::nullopt;
+      },
+      std::chrono::hours(1));
+  EXPECT_EQ(bring.counts().files, 1U);
+  EXPECT_GE(told.size(), 2U);
+  EXPECT_TRUE(std::ranges::is_sorted(told));
+  EXPECT_GT(told.back(), 0U);
+}
 
 // The connection that sealed it is gone, and the server holds it until it notices the loss of the others.
 TEST_F(TransferAnswers, WaitsForAServerThatHoldsTheFileForAMinute) {
@@ -220,7 +177,9 @@ TEST_F(TransferAnswers, AServerThatHasAnsweredMayBeSilentForLonger) {
 // It may be the file that was brought before the connection was lost, and may be another one.
 TEST_F(TransferAnswers, SaysThatAServerDoesNotTellWhatIsThere) {
   Bring bring(plan_of({source("new", "text")}));
-  { Joined(bring, server(), Pair::whole, 1).lose(); }
+  {
+    Joined(bring, server(), Pair::whole, 1).lose();
+  }
   const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
     if (std::holds_alternative<file::Query>(message.body)) return file::Error{{FileError::not_permitted, ""}};
     if (std::holds_alternative<file::End>(message.body)) return file::Error{{FileError::exists, ""}};

@@ -47,6 +47,14 @@ void ServerSession::check_growth(Time now) {
   }
 }
 
+// All of it may be there, and be sealed when its sender has read it from a slow disk. As with bytes that
+// come, there is an end to those that are digested.
+void ServerSession::sender_works(const Working& working) {
+  for (BegunUpload& begun : begun_)
+    if (begun.offered && working.done > begun.digested)
+      begun.growth.moved(working.done - std::exchange(begun.digested, working.done));
+}
+
 // The rate of an upload is that of all its connections together: one of them may have sent its range, and
 // wait for the others.
 bool ServerSession::BegunUpload::grows(Time now) {

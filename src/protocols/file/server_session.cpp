@@ -67,6 +67,8 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void ServerSession::take(const Message& message, Time now) {
+  if (const auto* working = std::get_if<Working>(&message.body); working != nullptr && state_ == State::idle)
+    return sender_works(*working);
   if (waits_for_others(message)) {
     next_request_ = message;
     return;

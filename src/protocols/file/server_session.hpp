@@ -93,6 +93,7 @@ class ServerSession : public Session, private SessionFiles {
   bool may_bring();  // likewise
   bool skips(const FileWishes& wishes, const FileRefusal& refusal);
   void recall_slice(Time now);
+  void sender_works(const Working& working);
   void begin(const Data& data);
   void end_upload(const End& end, Time now);
   bool has_turn();
@@ -126,6 +127,7 @@ class ServerSession : public Session, private SessionFiles {
     LeastRate growth;            // of all connections that send ranges of it
     std::uint64_t received = 0;  // bytes, when growth was last updated
     std::uint64_t requests = 0;  // of the connection, when the window of the growth began
+    std::uint64_t digested = 0;  // bytes, by its sender
 
     bool grows(Time now);
   };
