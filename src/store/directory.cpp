@@ -28,6 +28,12 @@ bool has_openat2(int directory) {
   return probe.is_open() || (errno != ENOSYS && errno != EPERM);
 }
 
+std::expected<Fd, int> open_folder(int in, const std::string& part) {
+  Fd fd(retry_interrupted([&] { return ::openat(in, part.c_str(), kHandle); }));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
 }  // namespace
 
 int sync_directory(int handle) {
@@ -88,40 +94,45 @@ std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
   return Parent{std::move(*parent), std::string(name.substr(slash + 1))};
 }
 
-// Part by part, so that no link is followed in between.
-int Directory::make_parents(std::string_view name, const ParentRules& rules) const {
+// Calls `step` for each directory on the way to the name, with the one that it is in: part by part, so that
+// no link is followed in between. It returns a handle, or the errno.
+template <typename Step>
+int Directory::each_parent(std::string_view name, Step step) const {
   Fd here;
   auto parts = components(name);
   parts.pop_back();
   for (const std::string_view part : parts) {
-    const int in = here.is_open() ? here.get() : root_.get();
-    auto next = open_or_make(in, std::string(part), rules);
+    std::expected<Fd, int> next = step(here.is_open() ? here.get() : root_.get(), std::string(part));
     if (!next) return next.error();
     here = std::move(*next);
   }
   return 0;
 }
 
-std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, const ParentRules& rules) {
-  const auto open = [&] {
-    return Fd(retry_interrupted([&] { return ::openat(in, part.c_str(), kHandle); }));
-  };
-  Fd found = open();
-  const bool is_made = !found.is_open() && errno == ENOENT;
-  if (is_made) {
-    if (rules.pays != nullptr && !rules.pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
-    if (::mkdirat(in, part.c_str(), 0777) != 0) {
-      const int error = errno;
-      if (rules.pays != nullptr) rules.pays->give_back(kEntryBytes);
-      if (error != EEXIST) return std::unexpected(error);
-    }
-    found = open();
+int Directory::make_parents(std::string_view name, Quota* pays) const {
+  return each_parent(name, [pays](int in, const std::string& part) { return open_or_make(in, part, pays); });
+}
+
+int Directory::sync_parents(std::string_view name, SyncedFolders& known) const {
+  return each_parent(name, [&known](int in, const std::string& part) -> std::expected<Fd, int> {
+    auto found = open_folder(in, part);
+    if (!found || known.contains(found->get())) return found;
+    if (const int error = sync_directory(in); error != 0) return std::unexpected(error);
+    known.add(found->get());
+    return found;
+  });
+}
+
+std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, Quota* pays) {
+  auto found = open_folder(in, part);
+  if (found || found.error() != ENOENT) return found;
+  if (pays != nullptr && !pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
+  if (::mkdirat(in, part.c_str(), 0777) != 0) {
+    const int error = errno;
+    if (pays != nullptr) pays->give_back(kEntryBytes);
+    if (error != EEXIST) return std::unexpected(error);
   }
-  if (!found.is_open()) return std::unexpected(errno);
-  if (rules.synced == nullptr || (!is_made && rules.synced->contains(found.get()))) return found;
-  if (const int error = sync_directory(in); error != 0) return std::unexpected(error);
-  rules.synced->add(found.get());
-  return found;
+  return open_folder(in, part);
 }
 
 }  // namespace joust

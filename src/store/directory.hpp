@@ -21,13 +21,6 @@ struct Parent {
 class Quota;
 class SyncedFolders;
 
-// How the directories on the way to a name are made. Both are borrowed.
-struct ParentRules {
-  Quota* pays = nullptr;  // kEntryBytes for each that is made, for good; null: they cost nothing
-  SyncedFolders* synced =
-      nullptr;  // the disk has the name of each, found or made; null: that does not matter
-};
-
 // Puts the names in a directory onto the disk. The handle can do nothing, so that it is opened again: a
 // directory that may be written to but not read cannot be synced, and its names are as durable as the file
 // system makes them by itself. Returns the errno, or 0.
@@ -48,14 +41,20 @@ class Directory {
 
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
-  // Makes the directories on the way to the name that do not exist. Returns the errno, or 0: EDQUOT if the
-  // quota has no room for one. Those that were made before an error stay.
-  int make_parents(std::string_view name, const ParentRules& rules) const;
+  // Makes the directories on the way to the name that do not exist. Each takes kEntryBytes of the quota, for
+  // good; null: they cost nothing. Returns the errno, or 0: EDQUOT if the quota has no room for one. Those
+  // that were made before an error stay.
+  int make_parents(std::string_view name, Quota* pays) const;
+  // Puts the names of the directories on the way to the name onto the disk, but for those that are known to
+  // be there. Returns the errno, or 0.
+  int sync_parents(std::string_view name, SyncedFolders& known) const;
 
   int descriptor() const { return root_.get(); }  // a handle: O_PATH
 
  private:
-  static std::expected<Fd, int> open_or_make(int in, const std::string& part, const ParentRules& rules);
+  template <typename Step>
+  int each_parent(std::string_view name, Step step) const;
+  static std::expected<Fd, int> open_or_make(int in, const std::string& part, Quota* pays);
   std::expected<Fd, int> open_beneath(std::string_view name, int flags) const;
   std::expected<Fd, int> walk(std::string_view name, int flags) const;
 

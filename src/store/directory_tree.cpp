@@ -7,14 +7,12 @@
 
 namespace joust {
 
-// A directory that is there may have been made a moment ago, for another file.
 std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) {
-  auto parent = directory_.open_parent(name);
-  if (!rules.makes_parents || !name.contains('/')) return parent;
-  if (parent ? !rules.synced || synced_.contains(parent->fd.get()) : parent.error() != ENOENT) return parent;
-  const ParentRules how{rules.pays, rules.synced ? &synced_ : nullptr};
-  if (const int error = directory_.make_parents(name, how); error != 0) return std::unexpected(error);
-  return directory_.open_parent(name);
+  auto parent = tree_.directory.open_parent(name);
+  if (parent || parent.error() != ENOENT || !rules.makes_parents) return parent;
+  if (const int error = tree_.directory.make_parents(name, rules.pays); error != 0)
+    return std::unexpected(error);
+  return tree_.directory.open_parent(name);
 }
 
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name,
@@ -26,9 +24,8 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
     using Made = std::expected<std::unique_ptr<NewFile>, int>;
     return error == 0 ? Made(std::move(file)) : Made(std::unexpect, error);
   };
-  if (rules.source)
-    return made(std::make_unique<PartialFile>(directory_, publishing_, name, rules, std::move(*parent)));
-  return made(std::make_unique<TemporaryFile>(directory_, publishing_, name, rules, std::move(*parent)));
+  if (rules.source) return made(std::make_unique<PartialFile>(tree_, name, rules, std::move(*parent)));
+  return made(std::make_unique<TemporaryFile>(tree_, name, rules, std::move(*parent)));
 }
 
 }  // namespace joust

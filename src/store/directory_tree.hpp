@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <mutex>
 #include <string>
 
 #include "store/directory.hpp"
 #include "store/file_tree.hpp"
-#include "store/synced_folders.hpp"
+#include "store/temporary_file.hpp"
 
 namespace joust {
 
@@ -16,12 +15,14 @@ class DirectoryTree : public FileTree {
  public:
   // Throws std::system_error if there is no such directory.
   explicit DirectoryTree(const std::string& root, Resolution resolution = Resolution::openat2)
-      : directory_(root, resolution) {}
+      : tree_{.directory = Directory(root, resolution)} {}
 
-  std::expected<Fd, int> open(std::string_view name) const override { return directory_.open_file(name); }
+  std::expected<Fd, int> open(std::string_view name) const override {
+    return tree_.directory.open_file(name);
+  }
 
   bool is_immutable() const override { return false; }
-  Available available() const override { return available_space(directory_.descriptor(), UINT64_MAX); }
+  Available available() const override { return available_space(tree_.directory.descriptor(), UINT64_MAX); }
 
   // Directories are made only if the rules say so. publish() fails with ENOENT if the parent directory has
   // been moved, so nothing is ever published outside.
@@ -31,9 +32,7 @@ class DirectoryTree : public FileTree {
  private:
   std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules);
 
-  const Directory directory_;
-  SyncedFolders synced_;
-  std::mutex publishing_;  // the file replaced must be the one whose size was counted
+  FolderTree tree_;
 };
 
 }  // namespace joust

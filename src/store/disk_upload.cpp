@@ -103,6 +103,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
       digest_(request.size),
       worker_(rules.worker),
+      publisher_(rules.publisher),
       commits_(rules.commits),
       found_(place_->milestones()) {}
 

@@ -23,12 +23,13 @@ namespace joust {
 // The set-up of a directory's uploads.
 struct UploadRules {
   FileWrite how = FileWrite::write;
-  Quota* quota = nullptr;  // borrowed, like the next three
+  Quota* quota = nullptr;  // borrowed, like all that follow
   PlainBytes* plain = nullptr;
-  DigestWorker* worker = nullptr;  // for spliced data; without one the storing thread does its work
-  UploadClaims* claims = nullptr;  // without them other processes are not looked at
-  KeptShares* kept = nullptr;      // of uploads that stay when they are interrupted
-  GroupCommit* commits = nullptr;  // for synced files that come whole; without it each is synced by itself
+  DigestWorker* worker = nullptr;     // for spliced data; without one the storing thread does its work
+  DigestWorker* publisher = nullptr;  // of large synced files; without one who asks for the check waits
+  UploadClaims* claims = nullptr;     // without them other processes are not looked at
+  KeptShares* kept = nullptr;         // of uploads that stay when they are interrupted
+  GroupCommit* commits = nullptr;     // of the others; without it each is synced by itself
 };
 
 // An upload into a new file.
@@ -82,7 +83,6 @@ class DiskUpload : public Upload,
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }
   bool waits_for_disk();
   bool begin_sync();
-  void sync_ended(int error);
   void note_milestone();
 
   const std::string name_;
@@ -108,17 +108,17 @@ class DiskUpload : public Upload,
   FileDigest digest_;                           // protected by digesting_, except done()
   std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
   DigestWorker* const worker_;
+  DigestWorker* const publisher_;
   GroupCommit* const commits_;
-  std::optional<std::expected<ReplacedBytes, int>> published_;  // by the group; protected by mutex_
+  std::optional<std::expected<ReplacedBytes, int>> published_;  // protected by mutex_
   std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
   // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
   // the last one that was noted.
   const std::vector<Milestone> found_;
   std::size_t right_ = 0;
   std::uint64_t noted_ = 0;
-  bool let_go_ = false;  // protected by mutex_
-  static constexpr int kNotBegun = -2, kRunning = -1;
-  std::atomic<int> sync_{kNotBegun};  // of the disk, by the worker; then its errno, or 0
+  bool let_go_ = false;                                                                 // protected by mutex_
+  enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;  // likewise
 };
 
 }  // namespace joust

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // How an upload ends: it is sealed, checked and published, or let go.
-#include <unistd.h>
-
 #include <cerrno>
 
-#include "base/check.hpp"
 #include "store/disk_upload.hpp"
 
 namespace joust {
 namespace {
 
-constexpr std::uint64_t kQuickSync = 1 << 20;  // bytes: fewer are synced by the loop, if they come in ranges
+constexpr std::uint64_t kLarge = 4 << 20;  // bytes: the disk may take a while
 
 }  // namespace
 
@@ -34,54 +31,40 @@ FileAnswer<Upload::Check> DiskUpload::check() {
   return conclude();
 }
 
-// A disk may take a minute for what has come: a thread waits for it, and not all peers of the loop. An error
-// is told once only, so that it is kept.
+// A disk may take a minute for what has come: a thread waits for it, and not all peers of the loop.
 bool DiskUpload::waits_for_disk() {
-  if (sync_ == kNotBegun && synced_ && !rehearsal_ && is_right()) {
-    sync_ = kRunning;
-    if (!begin_sync()) sync_ = 0;  // publish() waits for the disk
+  if (sync_ == Sync::not_begun && synced_ && !rehearsal_ && is_right()) {
+    sync_ = Sync::running;
+    if (!begin_sync()) sync_ = Sync::over;  // conclude() waits for the disk
   }
-  return sync_ == kRunning;
+  return sync_ == Sync::running;
 }
 
-// What comes whole is published together with what follows it. What comes in ranges has a mode of its own
-// until it has its name, and is large.
+// Small files are published together with those that follow them. A large one would keep them waiting.
 bool DiskUpload::begin_sync() {
-  if (commits_ != nullptr && !outlives_) return commits_->add(shared_from_this());
-  if (size_ < kQuickSync || worker_ == nullptr) return false;
-  return worker_->take([upload = shared_from_this()] {
-    const int fd = upload->file_.number();
-    upload->sync_ended(retry_interrupted([&] { return ::fsync(fd); }) == 0 ? 0 : errno);
+  if (size_ < kLarge) return commits_ != nullptr && commits_->add(shared_from_this());
+  if (publisher_ == nullptr) return false;
+  return publisher_->take([upload = shared_from_this()] {
+    upload->committed(upload->place_->publish(upload->file_.number(), true));
   });
 }
 
 // The upload may have been let go meanwhile.
-void DiskUpload::sync_ended(int error) {
+void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
   bool is_let_go = false;
   {
     const std::lock_guard lock(mutex_);
-    sync_ = error;
+    published_ = published;
+    if (published) share_->keep(*published);
+    sync_ = Sync::over;
     is_let_go = let_go_;
   }
   if (is_let_go) let_go();
 }
 
-void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
-  {
-    const std::lock_guard lock(mutex_);
-    published_ = published;
-    if (published) share_->keep(*published);
-  }
-  sync_ended(0);
-}
-
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = is_right();
-  if (sync_ > 0) {
-    place_->abandon();  // as publish() does then
-    return refused(error_of(sync_), "the disk did not take what has come");
-  }
   if (right && !rehearsal_ && !published_) {
     published_ = place_->publish(file_.number(), synced_);
     if (*published_) share_->keep(**published_);
@@ -103,8 +86,7 @@ DiskUpload::~DiskUpload() {
 void DiskUpload::let_go() {
   const std::scoped_lock lock(digesting_, mutex_);
   let_go_ = true;
-  if (sync_ == kRunning) return;  // its error is told to nobody else
-  if (sync_ > 0) place_->abandon();
+  if (sync_ == Sync::running) return;  // until the file has its name, or none
   // However little came: on a link that fails often, each connection is to have been of use.
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
   if (kept_ != nullptr && place_->stays())

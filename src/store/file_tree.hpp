@@ -26,7 +26,6 @@ struct NewFileRules {
   Existing existing = Existing::keep;
   bool makes_parents = false;                 // directories on the way that do not exist
   Quota* pays = nullptr;                      // for those, borrowed; null: they cost nothing
-  bool synced = false;                        // the disk has the names of those directories
   std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
   std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
   // Of a file that outlives its process: an interrupted one stays, and is gone on with. Trees without such
@@ -47,9 +46,10 @@ class NewFile {
   // file must be kept. A file that the disk did not take is abandoned.
   virtual std::expected<ReplacedBytes, int> publish(int fd, bool synced) = 0;
   // The steps of that, for those who sync many files together: all that the file has beside its bytes, then
-  // the caller syncs the file, then its name, then the caller syncs the folder.
+  // the caller syncs the file, then its name, then its folder.
   virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
   virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
+  virtual int sync_folder() { return 0; }  // with the names of the directories on the way; likewise
   virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
 
   virtual void abandon() = 0;  // removes it now

@@ -10,7 +10,6 @@
 
 #include "base/check.hpp"
 #include "base/system/start_writing.hpp"
-#include "store/directory.hpp"
 
 namespace joust {
 namespace {
@@ -102,11 +101,13 @@ void GroupCommit::commit() {
   sync_folders();
 }
 
-// The disk may have refused a name: the error is that of all names in the folder.
+// Once for all that are in one folder. The disk may have refused a name: the error is that of all names in
+// it.
 void GroupCommit::sync_folders() {
   each_that_goes_on([](File& file) {
+    const int folder = file.member->place().folder();
     struct stat facts {};
-    if (::fstat(file.member->place().folder(), &facts) != 0) return errno;
+    if (folder >= 0 && ::fstat(folder, &facts) != 0) return errno;
     file.folder = {facts.st_dev, facts.st_ino};
     return 0;
   });
@@ -114,8 +115,7 @@ void GroupCommit::sync_folders() {
   const File* before = nullptr;
   int error = 0;
   each_that_goes_on([&](const File& file) {
-    if (before == nullptr || before->folder != file.folder)
-      error = sync_directory(file.member->place().folder());
+    if (before == nullptr || before->folder != file.folder) error = file.member->place().sync_folder();
     before = &file;
     return error;
   });

@@ -207,8 +207,8 @@ void PartialFile::note(const Milestone& milestone) {
 }
 
 // A file that has no name yet has its final mode already, and is to be opened again.
-std::expected<ReplacedBytes, int> PartialFile::publish(int fd, bool synced) {
-  const auto replaced = TemporaryFile::publish(fd, synced);
+std::expected<ReplacedBytes, int> PartialFile::take_name(int fd) {
+  const auto replaced = TemporaryFile::take_name(fd);
   if (is_open()) ::fchmod(fd, kOwners);
   return replaced;
 }

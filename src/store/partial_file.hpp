@@ -19,7 +19,7 @@ class PartialFile : public TemporaryFile {
   PartialFile& operator=(const PartialFile&) = delete;
 
   int create() override;
-  std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
+  std::expected<ReplacedBytes, int> take_name(int fd) override;
   void abandon() override;
   void let_go() override;
 

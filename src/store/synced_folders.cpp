@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "base/system/birth_time.hpp"
+
 namespace joust {
 namespace {
 
@@ -11,18 +13,24 @@ constexpr std::size_t kMostKnown = 4096;
 }  // namespace
 
 bool SyncedFolders::contains(int folder) const {
-  struct stat facts {};
-  if (::fstat(folder, &facts) != 0) return false;
+  const auto identity = identity_of(folder);
   const std::lock_guard lock(mutex_);
-  return known_.contains({facts.st_dev, facts.st_ino});
+  return identity && known_.contains(*identity);
 }
 
 void SyncedFolders::add(int folder) {
-  struct stat facts {};
-  if (::fstat(folder, &facts) != 0) return;
+  const auto identity = identity_of(folder);
+  if (!identity) return;
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
-  known_.emplace(facts.st_dev, facts.st_ino);
+  known_.insert(*identity);
+}
+
+// The number of a directory that was removed is soon that of another one.
+std::optional<SyncedFolders::Identity> SyncedFolders::identity_of(int folder) {
+  struct stat facts {};
+  if (::fstat(folder, &facts) != 0) return std::nullopt;
+  return Identity{facts.st_dev, facts.st_ino, birth_time_ns(folder)};
 }
 
 }  // namespace joust

@@ -3,9 +3,11 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <utility>
+#include <tuple>
 
 namespace joust {
 
@@ -17,8 +19,12 @@ class SyncedFolders {
   void add(int folder);
 
  private:
+  using Identity = std::tuple<dev_t, ino_t, std::int64_t>;
+
+  static std::optional<Identity> identity_of(int folder);
+
   mutable std::mutex mutex_;
-  std::set<std::pair<dev_t, ino_t>> known_;
+  std::set<Identity> known_;
 };
 
 }  // namespace joust

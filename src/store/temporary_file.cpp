@@ -38,13 +38,9 @@ timespec time_of(std::int64_t since_1970_ns) {
 
 }  // namespace
 
-TemporaryFile::TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
-                             const NewFileRules& rules, Parent parent)
-    : directory_(directory),
-      publishing_(publishing),
-      name_(name),
-      rules_(rules),
-      parent_(std::move(parent)) {}
+TemporaryFile::TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules,
+                             Parent parent)
+    : tree_(tree), name_(name), rules_(rules), parent_(std::move(parent)) {}
 
 TemporaryFile::~TemporaryFile() {
   TemporaryFile::abandon();
@@ -101,19 +97,25 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
   }
   const auto replaced = take_name(fd);
   if (replaced && synced)
-    if (const int error = sync_directory(folder()); error != 0) return std::unexpected(error);
+    if (const int error = sync_folder(); error != 0) return std::unexpected(error);
   return replaced;
 }
 
+// A directory on the way may have been made a moment ago, for this file or another one.
+int TemporaryFile::sync_folder() {
+  if (const int error = tree_.directory.sync_parents(name_, tree_.synced); error != 0) return error;
+  return sync_directory(folder());
+}
+
 std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
-  const auto parent = directory_.open_parent(name_);
+  const auto parent = tree_.directory.open_parent(name_);
   if (!parent) return std::unexpected(parent.error());
   struct stat held {}, found{};
   if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
   if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
   ReplacedBytes replaced;
   {
-    const std::lock_guard lock(publishing_);
+    const std::lock_guard lock(tree_.publishing);
     // Where a file is to be kept, the rename itself looks.
     std::expected<ReplacedBytes, int> before;
     if (rules_.existing == Existing::replace) before = in_its_place();

@@ -8,15 +8,22 @@
 
 #include "store/directory.hpp"
 #include "store/file_tree.hpp"
+#include "store/synced_folders.hpp"
 
 namespace joust {
+
+// What the new files of one directory share. Any thread.
+struct FolderTree {
+  const Directory directory;
+  std::mutex publishing{};  // the file replaced must be the one whose size was counted
+  SyncedFolders synced{};
+};
 
 // A new file of a directory: without a name, or under a random name beside its final one.
 class TemporaryFile : public NewFile {
  public:
-  // `directory` and `publishing`, the tree's lock, are borrowed.
-  TemporaryFile(const Directory& directory, std::mutex& publishing, std::string_view name,
-                const NewFileRules& rules, Parent parent);
+  // `tree` is borrowed.
+  TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules, Parent parent);
   ~TemporaryFile() override;
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -27,6 +34,7 @@ class TemporaryFile : public NewFile {
   int complete(int fd) override;
   // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
   std::expected<ReplacedBytes, int> take_name(int fd) override;
+  int sync_folder() override;
   int folder() const override { return parent_.fd.get(); }
   void abandon() override;
   void let_go() override { abandon(); }
@@ -49,8 +57,7 @@ class TemporaryFile : public NewFile {
   int name_now(int fd);
   int rename_into_place() const;
 
-  const Directory& directory_;
-  std::mutex& publishing_;
+  FolderTree& tree_;
   const std::string name_;
   const NewFileRules rules_;
   const Parent parent_;

@@ -97,7 +97,6 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   NewFileRules rules{.existing = wishes.overwrites ? rules_.existing : Existing::keep,
                      .makes_parents = wishes.makes_parents,
                      .pays = &quota_,
-                     .synced = wishes.synced,
                      .modified_ns = wishes.modified_ns,
                      .mode = wishes.mode};
   if (wishes.outlives) rules.source = {request.size, wishes.modified_ns, wishes.source};
@@ -116,7 +115,14 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   // A process of one connection may wait for the disk, and is not to end before a thread that does.
   GroupCommit* const commits = claims_.is_shared() ? nullptr : &commits_;
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
-                           {rules_.write, &quota_, &*plain_, &worker_, &claims_, &kept_, commits});
+                           {.how = rules_.write,
+                            .quota = &quota_,
+                            .plain = &*plain_,
+                            .worker = &worker_,
+                            .publisher = &publisher_,
+                            .claims = &claims_,
+                            .kept = &kept_,
+                            .commits = commits});
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

@@ -66,8 +66,9 @@ class TreeStorage : public Storage {
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
-  DigestWorker worker_;  // destroyed before the rest: its task may hold the last reference to an upload
-  GroupCommit commits_;  // likewise
+  DigestWorker worker_;     // destroyed before the rest: its task may hold the last reference to an upload
+  DigestWorker publisher_;  // likewise
+  GroupCommit commits_;     // likewise
 };
 
 }  // namespace joust

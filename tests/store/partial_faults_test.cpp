@@ -51,25 +51,22 @@ class AsNobody {
   const uid_t before_ = ::geteuid();
 };
 
-// The first call is the worker's, the second one that before the final name.
 TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWith) {
-  for (const std::uint64_t passed : {0U, 1U}) {
-    auto upload = storage().upload(synced()).value();
-    recall(*upload);
-    bring(*upload, 0, text_.size());
-    EXPECT_EQ(hidden().size(), 2U);
-    const Failing failing(Call::fsync, EIO, 1, passed);
-    EXPECT_EQ(seal(*upload).error().error, FileError::input_output);
-    EXPECT_EQ(failing.failed(), 1U);
-    upload.reset();
-    EXPECT_TRUE(hidden().empty());
-    EXPECT_FALSE(fs::exists(path("new")));
-    auto again = storage().upload(synced()).value();
-    EXPECT_EQ(recall(*again).verified, 0U) << "the same command starts over";
-  }
+  auto upload = storage().upload(synced()).value();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  EXPECT_EQ(hidden().size(), 2U);
+  const Failing failing(Call::fsync, EIO, 1);
+  EXPECT_EQ(seal(*upload).error().error, FileError::input_output);
+  EXPECT_EQ(failing.failed(), 1U);
+  upload.reset();
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_FALSE(fs::exists(path("new")));
+  auto again = storage().upload(synced()).value();
+  EXPECT_EQ(recall(*again).verified, 0U) << "the same command starts over";
 }
 
-// The connection is lost while the worker waits for the disk: it alone is told.
+// The connection is lost while a thread waits for the disk: it alone is told.
 TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
   for (const bool others_hold_it : {false, true}) {
     auto upload = storage().upload(synced()).value();
@@ -247,9 +244,14 @@ class Folders : public PartialFaults {
     const auto upload = storage().upload(deep(name));
     return upload ? FileError::none : upload.error().error;
   }
+  // The call fails that follows `passed` others: the first is the file's own.
   FileError without_sync(std::string_view name, std::uint64_t passed) {
+    const auto upload = storage().upload(deep(name)).value();
+    recall(*upload);
+    EXPECT_TRUE(upload->seal(digest_of("")));
     const Failing failing(Call::fsync, EIO, 1, passed);
-    return error_of(name);
+    const auto checked = check(*upload);
+    return checked ? FileError::none : checked.error().error;
   }
 };
 
@@ -264,14 +266,20 @@ TEST_F(Folders, CountInTheQuotaForGood) {
 }
 
 // First the root's names, which have "a" now, and then those of "a".
-TEST_F(Folders, HaveTheirNamesOnTheDiskBeforeTheirFiles) {
-  EXPECT_EQ(without_sync("a/b/new", 0), FileError::input_output);
-  EXPECT_EQ(without_sync("a/b/new", 0), FileError::input_output)
-      << "it is there now, and not known to be safe";
-  EXPECT_EQ(without_sync("a/b/new", 1), FileError::input_output);
-  EXPECT_EQ(error_of("a/b/new"), FileError::none);
-  EXPECT_EQ(without_sync("a/b/other", 0), FileError::none) << "once is enough";
-  EXPECT_EQ(without_sync("sub/new", 0), FileError::input_output) << "somebody else has made it";
+TEST_F(Folders, HaveTheirNamesOnTheDiskBeforeTheirFilesCount) {
+  EXPECT_EQ(without_sync("a/b/1", 1), FileError::input_output);
+  EXPECT_EQ(without_sync("a/b/2", 1), FileError::input_output) << "it is there, and not known to be safe";
+  EXPECT_EQ(without_sync("a/b/3", 2), FileError::input_output);
+  EXPECT_EQ(without_sync("a/b/4", 2), FileError::input_output);
+  EXPECT_EQ(without_sync("a/b/5", 2), FileError::none) << "each on the way is synced once";
+  EXPECT_EQ(without_sync("sub/new", 1), FileError::input_output) << "somebody else has made it";
+}
+
+// A directory that is made in the place of another one often gets its number.
+TEST_F(Folders, AreSyncedAgainWhenTheyAreOthers) {
+  EXPECT_EQ(without_sync("a/1", 3), FileError::none);
+  fs::remove_all(path("a"));
+  EXPECT_EQ(without_sync("a/1", 2), FileError::input_output);
 }
 
 }  // namespace
