@@ -48,6 +48,10 @@ std::int64_t nanoseconds(const timespec& time) {
 FileVersion version_of(int fd) {
   struct stat facts {};
   checked(::fstat(fd, &facts), "fstat()");
+  return version_of(facts);
+}
+
+FileVersion version_of(const struct stat& facts) {
   return {.device = static_cast<std::uint64_t>(facts.st_dev),
           .inode = facts.st_ino,
           .size = static_cast<std::uint64_t>(facts.st_size),

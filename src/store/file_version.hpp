@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 
 #include "store/storage.hpp"
@@ -8,6 +10,7 @@
 namespace joust {
 
 FileVersion version_of(int fd);  // throws std::system_error
+FileVersion version_of(const struct stat& facts);
 
 // The clock of the file systems' time stamps.
 std::int64_t wall_clock_ns();

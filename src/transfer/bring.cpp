@@ -33,6 +33,7 @@ Bring::Bring(BringPlan plan)
     ++count().failed;
     complain(why);
   }
+  asks_first_ = plan_.wishes.overwrites;  // most may be the same
   if (left_ == 0) end();
 }
 

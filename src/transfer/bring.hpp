@@ -46,9 +46,9 @@ class Bring : public Transfer {
   struct Work {
     Task task = Task::none;
     std::size_t item = 0;
-    bool again = false;   // whole: an earlier attempt may have succeeded
-    bool absent = false;  // whole: the server has said that it has no such file
-    Time give_up_at{};    // whole: when a busy server is not asked any more; Time{}: it was not busy
+    bool again = false;    // whole: an earlier attempt may have succeeded
+    bool differs = false;  // whole: the server was asked, and has no such file or another one
+    Time give_up_at{};     // whole: when a busy server is not asked any more; Time{}: it was not busy
     ByteRange range{};
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer

@@ -47,10 +47,27 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
   if (const auto* offered = std::get_if<file::Offered>(&message.body); offered != nullptr && offered->skipped)
     return bring_.skipped(pending.work);
   if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && pending.asked)
-    return facts->digest == pending.digest ? is_there(pending.work, pending.digest, pending.work.again)
-                                           : exists(pending.work);
+    return compare_whole(pending, *facts);
   pending_.push_front(pending);  // still asked for: to lose an idle connection costs no retry
   lose(printable(bring_.item(pending.work.item).name) + ": a frame that is no answer", now);
+}
+
+void BringSession::compare_whole(const Pending& pending, const file::Facts& facts) {
+  const bool same = facts.digest == pending.digest;
+  Bring::Work work = pending.work;
+  if (replaces() && !work.differs && !(same && has_same_looks(work, facts))) {
+    work.differs = true;
+    return bring_.put_off(work);
+  }
+  same ? is_there(work, pending.digest, work.again) : exists(work);
+}
+
+// Its time and mode are what the server was told to give it.
+bool BringSession::has_same_looks(const Bring::Work& work, const file::Facts& facts) const {
+  constexpr std::uint32_t kPermissions = 0777;
+  const FileVersion& version = bring_.item(work.item).version;
+  return facts.modified_ns == version.modified_ns &&
+         (!facts.mode || (*facts.mode & kPermissions) == (version.mode & kPermissions));
 }
 
 // The file that is there may be this one.
@@ -64,12 +81,17 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
   }
   if (refusal.error == FileError::exists && !pending.asked)
     return ask({.request = ++request_, .work = work, .digest = pending.digest});
-  if (refusal.error == FileError::not_found && pending.asked && !work.absent) {
+  if (refusal.error == FileError::not_found && pending.asked && !work.differs) {
     bring_.asks_first(false);
-    work.absent = true;
+    work.differs = true;
     return bring_.put_off(work);
   }
-  if (refusal.error == FileError::not_permitted && pending.asked) return untold(work, work.again);
+  if (refusal.error == FileError::not_permitted && pending.asked) {
+    if (!replaces() || work.differs) return untold(work, work.again);
+    bring_.asks_first(false);  // it is sent in any case
+    work.differs = true;
+    return bring_.put_off(work);
+  }
   bring_.failed(work, words_of(bring_.item(work.item).name, refusal));
 }
 
@@ -95,10 +117,11 @@ void BringSession::take_of_large(const file::Message& message, Time now) {
   lose("a frame that is no answer", now);
 }
 
-// Only a file of the same size is worth a digest. The own one may take as long as a transfer.
+// Only a file of the same size is worth a digest. The own one may take as long as a transfer, so that one
+// that may be replaced has to look the same as well.
 void BringSession::compare_large(const file::Facts& facts) {
   const LargeSource& large = *work_.large;
-  if (facts.size == large.version().size) {
+  if (facts.size == large.version().size && (!is_to_compare() || has_same_looks(work_, facts))) {
     if (!large.is_digested()) return wait();
     if (!facts.digest && std::exchange(asked_, Asked::digest) == Asked::size) {
       outgoing().message({++request_, file::Query{bring_.item(work_.item).name, true}});
@@ -107,7 +130,17 @@ void BringSession::compare_large(const file::Facts& facts) {
     if (facts.digest && facts.digest == large.digest())
       return is_there(std::exchange(work_, {}), *facts.digest, large.may_be_stored);
   }
+  if (is_to_compare()) return offer_compared();
   exists(std::exchange(work_, {}));
+}
+
+bool BringSession::is_to_compare() const {
+  return replaces() && work_.task == Task::offer && !work_.large->compared;
+}
+
+void BringSession::offer_compared() {
+  work_.large->compared = true;
+  begin_large(now_);
 }
 
 void BringSession::wait() {
@@ -123,6 +156,9 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (held && ++attempts_ < kMostAttempts) return wait();
   const std::string& name = bring_.item(work_.item).name;
   const bool was_asked = asked_ != Asked::nothing;
+  const bool tells_nothing =
+      refusal.error == FileError::not_found || refusal.error == FileError::not_permitted;
+  if (was_asked && tells_nothing && is_to_compare()) return offer_compared();
   // The file that is there may be this one.
   if (refusal.error == FileError::exists && !was_asked) {
     asked_ = Asked::size;

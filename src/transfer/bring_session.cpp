@@ -103,7 +103,7 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
     Digester digester;
     digester.add(**content);
     Pending pending{.request = ++request_, .work = work, .digest = digester.value()};
-    if (bring_.asks_first() && !work.absent) return ask(std::move(pending));
+    if (bring_.asks_first() && !work.differs) return ask(std::move(pending));
     send_whole(pending, source->version, **content, now);
     pending_.push_back(std::move(pending));
     return;
@@ -141,7 +141,10 @@ void BringSession::begin_large(Time now) {
   asked_ = Asked::nothing;
   const FileVersion& version = work_.large->version();
   const std::string& name = bring_.item(work_.item).name;
-  if (work_.task == Task::offer) {
+  if (is_to_compare()) {
+    asked_ = Asked::size;
+    outgoing().message({++request_, file::Query{name, false}});
+  } else if (work_.task == Task::offer) {
     FileWishes wishes = wishes_of(version);
     wishes.source = version.device * 31 + version.inode;
     outgoing().message({++request_, file::Offer{version.size, work_.id, wishes, name}});

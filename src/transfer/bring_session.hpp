@@ -47,7 +47,13 @@ class BringSession : public TransferSession {
   void take_of_whole(const file::Message& message, Time now);
   void refused_whole(const Pending& pending, const FileRefusal& refusal);
   void take_of_large(const file::Message& message, Time now);
+  void compare_whole(const Pending& pending, const file::Facts& facts);
   void compare_large(const file::Facts& facts);
+  bool replaces() const { return bring_.wishes().overwrites; }
+  bool has_same_looks(const Bring::Work& work, const file::Facts& facts) const;
+  // The server may have the file already, and is asked before it replaces it.
+  bool is_to_compare() const;
+  void offer_compared();
   void refused_large(const FileRefusal& refusal);
   void wait();
   void is_there(const Bring::Work& work, const Digest& digest, bool by_this);

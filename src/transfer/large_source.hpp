@@ -27,6 +27,7 @@ class LargeSource {
   RangesLeft ranges;
   bool was_offered = false;
   ByteRange counted{};          // the bytes that count as there before, and behind them those that were moved
+  bool compared = false;        // with what it replaces
   bool may_be_stored = false;   // it was sealed, and the answer was lost
   std::uint64_t most_done = 0;  // bytes that the server had, at the best
   unsigned forgotten = 0;       // times that the server knew nothing of it, since it had more than ever

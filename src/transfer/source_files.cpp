@@ -73,7 +73,7 @@ class Collector {
     if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
-    item.version.size = static_cast<std::uint64_t>(facts.st_size);
+    item.version = version_of(facts);
     list_.bytes += item.version.size;
     list_.items.push_back(std::move(item));
     return {};
