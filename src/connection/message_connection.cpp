@@ -62,7 +62,7 @@ MessageConnection::~MessageConnection() {
 // Its complaint is counted, unless a failure was.
 void MessageConnection::end_session() {
   if (!counted_ && !session_->complaint().empty())
-    tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
+    tally_.violated(session_->complaint());
   session_.reset();
   held_.clear();
 }

@@ -34,7 +34,7 @@ StreamConnection::~StreamConnection() {
   tally_.received.fetch_add(received_, std::memory_order_relaxed);
   tally_.sent.fetch_add(sent_, std::memory_order_relaxed);
   if (!counted_ && !session_->complaint().empty())
-    tally_.failed({Stage::verify, 0, std::string(session_->complaint())});
+    tally_.violated(session_->complaint());
 }
 
 // Passes as much of `chunk` to the session as it wants.

@@ -47,6 +47,14 @@ void Tally::failed(const Failure& failure) noexcept {
   }
 }
 
+void Tally::violated(std::string_view complaint) noexcept {
+  try {
+    failed({Stage::verify, 0, std::string(complaint)});
+  } catch (const std::bad_alloc&) {
+    failed({Stage::verify, 0, {}});
+  }
+}
+
 void Tally::not_opened(const Failure& failure) noexcept {
   unopened.fetch_add(1);
   failed(failure);

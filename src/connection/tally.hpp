@@ -49,6 +49,8 @@ class Tally {
 
   // Counts a failure by its stage; keeps descriptions of the first few different ones.
   void failed(const Failure& failure) noexcept;
+  // The same, of an input that the session complained about: for destructors, which may not even copy a text.
+  void violated(std::string_view complaint) noexcept;
   // The same for a connection without a session.
   void not_opened(const Failure& failure) noexcept;
   std::uint64_t failures(Stage stage) const {

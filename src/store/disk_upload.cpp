@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include "base/check.hpp"
 #include "store/available.hpp"
@@ -131,8 +132,18 @@ bool DiskUpload::has(ByteRange range) {
   return outlives_ && !over_ && range.size > 0 && finished_.end_of(range.offset) >= range.end();
 }
 
-void DiskUpload::give_back(ByteRange range) {
+// Without memory to note that the range is free again, nobody could bring it: the upload is over, and offered
+// again. Connections that end call this, and cannot fail.
+void DiskUpload::give_back(ByteRange range) noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
+  try {
+    free_range(range);
+  } catch (const std::bad_alloc&) {
+    over_ = true;
+  }
+}
+
+void DiskUpload::free_range(ByteRange range) {
   taken_.erase(range.offset, range.end());
   const std::uint64_t arrived = std::min(range.end(), stored_.end_of(range.offset));
   stored_.erase(range.offset, arrived);

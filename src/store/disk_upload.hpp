@@ -47,7 +47,7 @@ class DiskUpload : public Upload,
 
   FileAnswer<void> take(ByteRange range) override;
   bool has(ByteRange range) override;
-  void give_back(ByteRange range) override;
+  void give_back(ByteRange range) noexcept override;
   void distrust(ByteRange range) override;
   FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
@@ -55,7 +55,7 @@ class DiskUpload : public Upload,
   Recall recall() override;
   FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
-  void let_go() override;
+  void let_go() noexcept override;
   std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
@@ -73,6 +73,8 @@ class DiskUpload : public Upload,
   bool same(const UploadRequest& request) const;
 
  private:
+  void free_range(ByteRange range);
+  void leave_for_the_next();
   void free_room(std::uint64_t begin, std::uint64_t end);
   std::uint64_t stored_from(std::uint64_t offset);
   bool left_to_worker(std::uint64_t behind);

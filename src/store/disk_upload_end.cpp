@@ -2,6 +2,7 @@
 //
 // How an upload ends: it is sealed, checked and published, or let go.
 #include <cerrno>
+#include <new>
 
 #include "store/disk_upload.hpp"
 
@@ -45,7 +46,11 @@ bool DiskUpload::begin_sync() {
   if (size_ < kLarge) return commits_ != nullptr && commits_->add(shared_from_this());
   if (publisher_ == nullptr) return false;
   return publisher_->take([upload = shared_from_this()] {
-    upload->committed(upload->place_->publish(upload->file_.number(), true));
+    try {
+      upload->committed(upload->place_->publish(upload->file_.number(), true));
+    } catch (const std::bad_alloc&) {
+      upload->committed(std::unexpected(ENOMEM));
+    }
   });
 }
 
@@ -82,16 +87,24 @@ DiskUpload::~DiskUpload() {
   DiskUpload::let_go();
 }
 
-// The bytes of a file that stays count in the quota until its name is brought again.
-void DiskUpload::let_go() {
+void DiskUpload::let_go() noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
   let_go_ = true;
   if (sync_ == Sync::running) return;  // until the file has its name, or none
-  // However little came: on a link that fails often, each connection is to have been of use.
+  try {
+    leave_for_the_next();
+  } catch (const std::bad_alloc&) {
+    // What stays is more than is known of it: the next attempt finds out, and the quota has it back.
+  }
+  place_->let_go();
+}
+
+// However little came: on a link that fails often, each connection is to have been of use. The bytes of a
+// file that stays count in the quota until its name is brought again.
+void DiskUpload::leave_for_the_next() {
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
   if (kept_ != nullptr && place_->stays())
     kept_->keep(name_, std::move(share_), end_of(place_->milestones()));
-  place_->let_go();
 }
 
 }  // namespace joust

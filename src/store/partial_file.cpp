@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <new>
 
 #include "base/check.hpp"
 #include "base/digest.hpp"
@@ -194,6 +195,14 @@ bool PartialFile::is_last_close() const {
 // A record that is written in part has a wrong checksum, and the next one takes its place. One that an
 // interruption has put soon after another gives its place to the next, so that there is room for all.
 void PartialFile::note(const Milestone& milestone) {
+  try {
+    write_down(milestone);
+  } catch (const std::bad_alloc&) {
+    // Threads that no exception may leave call this, and a journal only saves time.
+  }
+}
+
+void PartialFile::write_down(const Milestone& milestone) {
   if (!is_open() || milestone.end <= end_of(milestones_)) return;
   if (!journal_.is_open() && !begin_journal()) return;
   if (is_last_close()) {
@@ -201,9 +210,12 @@ void PartialFile::note(const Milestone& milestone) {
     journal_end_ -= kMilestoneBytes;
   }
   if (milestones_.size() >= kMostMilestones) return;
-  if (!write_all(journal_.get(), journal_end_, encode(milestone))) return;
-  journal_end_ += kMilestoneBytes;
+  const auto record = encode(milestone);
   milestones_.push_back(milestone);
+  if (write_all(journal_.get(), journal_end_, record))
+    journal_end_ += kMilestoneBytes;
+  else
+    milestones_.pop_back();
 }
 
 // A file that has no name yet has its final mode already, and is to be opened again.

@@ -35,6 +35,7 @@ class PartialFile : public TemporaryFile {
   void drop_journal();
   int truncate_journal();
   bool begin_journal();
+  void write_down(const Milestone& milestone);
   bool is_last_close() const;
   void remove_journal();
   void named() override { remove_journal(); }

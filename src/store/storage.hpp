@@ -113,7 +113,7 @@ class Upload {
   virtual FileAnswer<void> take(ByteRange range) = 0;
   // True if all of this range is there, of an upload that outlives an interruption: it need not come again.
   virtual bool has(ByteRange /*range*/) { return false; }
-  virtual void give_back(ByteRange range) = 0;
+  virtual void give_back(ByteRange range) noexcept = 0;
   // The bytes that were stored of this taken range are not the source's. Nothing that was noted for the next
   // attempt has them in it any more.
   virtual void distrust(ByteRange /*range*/) {}
@@ -147,7 +147,7 @@ class Upload {
   virtual FileAnswer<Check> check() = 0;
   // Nobody will call check() any more, as if the last reference were dropped: the name is free for another
   // one.
-  virtual void let_go() {}
+  virtual void let_go() noexcept {}
   virtual std::uint64_t left_to_check() const = 0;  // bytes that check() still has to read
   virtual bool over() const = 0;                    // all ranges have been stored: none can be added
   virtual std::uint64_t received() const = 0;       // bytes so far, repeated ones included

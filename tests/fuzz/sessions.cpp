@@ -51,7 +51,7 @@ class MemoryUpload : public Upload {
       return std::unexpected(FileRefusal{FileError::overlap});
     return {};
   }
-  void give_back(ByteRange) override {}
+  void give_back(ByteRange) noexcept override {}
   FileAnswer<void> make_room(ByteRange) override { return {}; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange range) override {

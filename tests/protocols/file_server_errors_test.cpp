@@ -39,7 +39,7 @@ class FaultyUpload : public Upload {
   FaultyUpload(FaultyFile& file, std::string& told) : file_(file), told_(told) {}
   FileAnswer<void> take(ByteRange) override { return {}; }
   FileAnswer<void> make_room(ByteRange) override { return {}; }
-  void give_back(ByteRange range) override { told_ += "back " + std::to_string(range.size) + ";"; }
+  void give_back(ByteRange range) noexcept override { told_ += "back " + std::to_string(range.size) + ";"; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange) override { return true; }
   Recall recall() override { return {.complete = true}; }

@@ -116,14 +116,15 @@ void AsioHub::admit(int family, Fd socket) {
 }
 
 void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
-  asio::post(home_, [this, peer = std::move(peer)] {
+  const AsioAllocator<std::byte> allocator(peer->leaving);
+  asio::post(home_, asio::bind_allocator(allocator, [this, peer = std::move(peer)] {
     const std::size_t place = peer->index;
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;
     peers_.pop_back();
     if (!hosting_.serves()) dialling_.ended();
     end_if_over();
-  });
+  }));
 }
 
 void AsioHub::tell_all(AsioPeer::News news) {

@@ -13,6 +13,7 @@
 
 #include "connection/stream_connection.hpp"
 #include "engines/asio/library.hpp"
+#include "engines/asio/memory.hpp"
 #include "engines/loop/lateness.hpp"
 
 namespace joust::JOUST_ASIO_BUILD {
@@ -35,6 +36,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   void tell(News news);  // any thread
 
   std::size_t index = 0;  // for the hub
+  AsioMemory leaving;     // for its handler at the end, when nothing may fail
 
  protected:
   // The engine's part: post hear(news) to the peer's executor.
