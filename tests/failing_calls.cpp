@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -155,6 +156,10 @@ int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec*
 
 int fsync(int fd) {
   return joust::test::pass_on<int(int)>(Call::fsync, "fsync", fd);
+}
+
+int flock(int fd, int operation) noexcept {
+  return joust::test::pass_on<int(int, int)>(Call::flock, "flock", fd, operation);
 }
 
 int pipe2(int* ends, int flags) noexcept {

@@ -24,9 +24,10 @@ enum class Call : std::uint8_t {
   recvmmsg,
   segments,  // sendmmsg() of datagrams that the kernel is to cut (UDP_SEGMENT)
   fsync,
+  flock,
   widen_pipe,  // fcntl(F_SETPIPE_SZ); the pipe then has two pages, as beyond fs.pipe-user-pages-soft
 };
-inline constexpr std::size_t kCalls = 16;
+inline constexpr std::size_t kCalls = 17;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

@@ -57,10 +57,13 @@ bool write_all(int fd, std::uint64_t offset, Bytes bytes) {
   return true;
 }
 
-// Returns the errno, or 0: EBUSY if another process receives the file.
+// Returns the errno, or 0: EBUSY if another process receives the file. Where the file system has no locks,
+// two processes that receive one file at the same time spoil it for each other; the digest finds that in the
+// end.
 int lock(int fd) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
-  return errno == EWOULDBLOCK ? EBUSY : errno;
+  if (retry_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return 0;
+  const bool has_none = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS;
+  return has_none ? 0 : errno == EWOULDBLOCK ? EBUSY : errno;
 }
 
 bool truncate_to(int fd, std::uint64_t size) {

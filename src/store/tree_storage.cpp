@@ -28,7 +28,7 @@ std::uint64_t usual_quota(const Available& available) {
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),
       files_(std::move(files)),
-      slots_(rules.most_uploads, rules.most_uploads_per_peer),
+      slots_(std::min(rules.most_uploads, most_uploads_by_descriptors()), rules.most_uploads_per_peer),
       quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {

@@ -12,6 +12,10 @@ namespace joust {
 
 class UploadSlot;
 
+// So many uploads may be open that they leave three quarters of this process's descriptors (RLIMIT_NOFILE)
+// for connections and downloads. Throws std::system_error.
+std::size_t most_uploads_by_descriptors();
+
 // How many uploads are open, in all and of each address. Any thread.
 class UploadSlots {
  public:

@@ -83,6 +83,18 @@ TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
   }
 }
 
+TEST_F(PartialFaults, AFileSystemWithoutLocksIsGoodEnough) {
+  for (const int error : {ENOLCK, EOPNOTSUPP}) {
+    const Failing failing(Call::flock, error);
+    auto upload = storage().upload(request()).value();
+    recall(*upload);
+    bring(*upload, 0, 4 * kMiB);
+    upload.reset();
+    EXPECT_GE(goes_on(4 * kMiB), 3 * kMiB);
+    EXPECT_GT(failing.failed(), 0U);
+  }
+}
+
 TEST_F(PartialFaults, NoRangeIsTakenBeforeTheRecallIsComplete) {
   put_back(killed_after(6 * kMiB));
   auto upload = begin();

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <vector>
 
 #include "store/partial_fixture.hpp"
 
@@ -49,6 +50,23 @@ class LargestFile {
   struct sigaction signal_ {};
   rlimit limit_{};
 };
+
+// Each has four: a file, its lock, its journal and its directory.
+TEST_F(PartialQuota, LeavesDescriptorsForConnections) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit tight{64, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  storage();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::vector<std::shared_ptr<Upload>> held;
+  for (const std::string_view name : {"1", "2", "3", "4"}) {
+    UploadRequest request = this->request();
+    request.name = name;
+    held.push_back(storage().upload(request).value());
+  }
+  EXPECT_EQ(storage().upload(request()).error().text, "open uploads: 4 of at most 4");
+}
 
 // It cannot be gone on with now, and stays on the disk.
 TEST_F(PartialQuota, CountsInTheQuotaWhileItIsRefused) {
