@@ -2,9 +2,15 @@
 #include "cli/common/progress_meter.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "base/signals_blocked.hpp"
 #include "base/text.hpp"
@@ -14,13 +20,47 @@ namespace {
 
 constexpr Duration kBarEvery = std::chrono::milliseconds(200);
 constexpr Duration kLineEvery = std::chrono::seconds(1);
-constexpr std::size_t kBarWidth = 24;
+constexpr std::size_t kWide = 24, kNarrow = 10;  // of a bar
+constexpr std::size_t kUsualColumns = 80;
+constexpr double kLongestLeft_s = 100 * 3600;  // more is no forecast
 
 double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
 
+// Asked for each time: the window may have another size by now.
+std::size_t columns_of_stderr() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+}
+
+std::string bar(double part, std::size_t width) {
+  if (width == 0) return {};
+  const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
+  return fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", width - filled);
+}
+
+// In whole seconds, rounded up; empty at the end.
+std::string time_left(std::uint64_t bytes, double bytes_per_s) {
+  if (bytes == 0 || bytes_per_s <= 0) return {};
+  const double exact = std::ceil(static_cast<double>(bytes) / bytes_per_s);
+  if (exact > kLongestLeft_s) return {};
+  const auto seconds = static_cast<std::uint64_t>(exact);
+  if (seconds < 60) return fmt::format("  {} s left", seconds);
+  return fmt::format("  {}:{:02}:{:02} left", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+double part_of(std::uint64_t done, std::uint64_t total) {
+  return total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
+}
+
 }  // namespace
+
+bool can_draw_on_stderr() {
+  const char* const kind = std::getenv("TERM");
+  const std::string_view name = kind == nullptr ? "" : kind;
+  return !name.empty() && name != "dumb" && ::isatty(STDERR_FILENO) == 1;
+}
 
 std::uint64_t bytes_so_far(const transfer::Counts& counts) {
   const std::uint64_t lost = counts.lost, sent = counts.sent;
@@ -28,16 +68,19 @@ std::uint64_t bytes_so_far(const transfer::Counts& counts) {
   return std::min(counts.total.load(), counts.there + moved);
 }
 
-std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s) {
-  const double part = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
-  const auto filled = static_cast<std::size_t>(part * kBarWidth);
-  std::string line = fmt::format(
-      "[{}{}] {:3.0f} %  {} of {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'),
-      part * 100, format_bytes(static_cast<double>(done)), format_bytes(static_cast<double>(total)));
-  if (bytes_per_s <= 0) return line;
-  const std::chrono::duration<double> left(static_cast<double>(total - done) / bytes_per_s);
-  return line + fmt::format("  {:.0f} MB/s  {} left", bytes_per_s / 1e6,
-                            format_duration(std::chrono::duration_cast<Duration>(left)));
+std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns) {
+  const double part = part_of(done, total);
+  const std::string percent = fmt::format("{:3.0f} %", part * 100);
+  const std::string bytes = fmt::format("  {} of {}", format_bytes(static_cast<double>(done)),
+                                        format_bytes(static_cast<double>(total)));
+  const std::string rate = bytes_per_s > 0 ? fmt::format("  {:.0f} MB/s", bytes_per_s / 1e6) : "";
+  const std::string left = time_left(total - done, bytes_per_s);
+  const std::string wide = bar(part, kWide), narrow = bar(part, kNarrow);
+  for (const std::string& line :
+       {wide + percent + bytes + rate + left, narrow + percent + bytes + rate + left,
+        narrow + percent + bytes + left, percent + bytes + left, percent + left})
+    if (line.size() < columns) return line;
+  return percent.substr(0, columns - 1);
 }
 
 ProgressMeter::ProgressMeter(Kind kind, const transfer::Counts& counts)
@@ -65,15 +108,22 @@ void ProgressMeter::run() {
 }
 
 void ProgressMeter::show(Time now, bool last) {
-  const std::uint64_t done = bytes_so_far(counts_), total = counts_.total;
+  const std::uint64_t total = counts_.total, done = std::min(bytes_so_far(counts_), total);
   const double seconds = seconds_of(now - begun_);
   const double rate =
       seconds > 0 ? static_cast<double>(done - std::min(done, counts_.there.load())) / seconds : 0;
-  if (kind_ == Kind::bar) {
-    print_to_stderr(last ? "\r\033[K" : "\r\033[K" + progress_line(done, total, rate));
-    return;
-  }
-  // A failure shows at the end of the program.
+  if (kind_ == Kind::json) return show_json(done, total, seconds, rate);
+  if (kind_ == Kind::bar && last) return print_to_stderr("\r\033[K");
+  if (last || total == 0) return;  // nothing is known yet
+  if (kind_ == Kind::bar)
+    return print_to_stderr("\r\033[K" + progress_line(done, total, rate, columns_of_stderr()));
+  if (const int percent = static_cast<int>(part_of(done, total) * 100);
+      std::exchange(shown_percent_, percent) != percent)
+    print_to_stderr(progress_line(done, total, rate, kUsualColumns) + "\n");
+}
+
+// A failure to write shows at the end of the program.
+void ProgressMeter::show_json(std::uint64_t done, std::uint64_t total, double seconds, double rate) const {
   std::fputs(fmt::format(R"({{"event":"progress","bytes":{},"total_bytes":{},"files":{},"seconds":{:.3f},)"
                          R"("mb_per_s":{:.3f},"seconds_left":{:.3f}}})"
                          "\n",

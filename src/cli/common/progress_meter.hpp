@@ -9,11 +9,12 @@
 
 namespace joust {
 
-// Shows how far a transfer is, on a thread of its own, until it is destroyed: a bar on a terminal's standard
-// error, or a JSON line each second on standard output.
+// Shows how far a transfer is, on a thread of its own, until it is destroyed. On standard error: a bar that a
+// terminal draws anew, or, for what does not obey control sequences, a line for each percent, at most one a
+// second. On standard output: a JSON line each second.
 class ProgressMeter {
  public:
-  enum class Kind : unsigned char { none, bar, json };
+  enum class Kind : unsigned char { none, bar, lines, json };
 
   ProgressMeter(Kind kind, const transfer::Counts& counts);
   ~ProgressMeter();
@@ -23,6 +24,7 @@ class ProgressMeter {
  private:
   void run();
   void show(Time now, bool last);
+  void show_json(std::uint64_t done, std::uint64_t total, double seconds, double rate) const;
 
   const Kind kind_;
   const transfer::Counts& counts_;
@@ -30,13 +32,18 @@ class ProgressMeter {
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;
+  int shown_percent_ = -1;  // by the last of the lines
   std::thread thread_;
 };
+
+// Whether standard error is a terminal that obeys control sequences.
+bool can_draw_on_stderr();
 
 // The bytes of files that are there by now. What was sent may be on its way still.
 std::uint64_t bytes_so_far(const transfer::Counts& counts);
 
-// "[#####.....]  52 %  1.04 GiB of 2.00 GiB  612 MB/s  1.6 s left"
-std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s);
+// "[#####.....]  52 %  1.04 GiB of 2.00 GiB  612 MB/s  2 s left", without the parts for which there is no
+// room. It is narrower than the terminal: some wrap as soon as the last column has a character.
+std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns);
 
 }  // namespace joust

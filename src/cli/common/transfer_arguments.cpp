@@ -54,6 +54,13 @@ double mb_per_s(const transfer::Counts& counts, double seconds) {
   return seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
 }
 
+ProgressMeter::Kind kind_of_meter(const std::string& chosen) {
+  using Kind = ProgressMeter::Kind;
+  if (chosen == "json") return Kind::json;
+  if (chosen == "none" || (chosen.empty() && ::isatty(STDERR_FILENO) != 1)) return Kind::none;
+  return can_draw_on_stderr() ? Kind::bar : Kind::lines;
+}
+
 Limits limits_of_transfer() {
   Limits limits;
   limits.read_bytes = kReadBytes;
@@ -105,7 +112,10 @@ void TransferArguments::add_to(Command command) {
   add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);
   guard.add_to(command);
   command.add_flag("--dry-run", dry_run, "say what would be done, and do nothing");
-  command.add_option("--progress", progress, "bar, json (a line each second), none [on a terminal: bar]")
+  command
+      .add_option(
+          "--progress", progress,
+          "bar (plain lines where TERM is dumb), json (a line each second), none [on a terminal: bar]")
       .one_of({"bar", "json", "none"});
   command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
 }
@@ -150,8 +160,6 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const std::unique_ptr<Service> guarded = guard.guard(transfer);
   const Target target(address, std::move(endpoints), socket, chosen.transport);
   const Limits limits = limits_of_transfer();
-  const bool bar = progress == "bar" || (progress.empty() && ::isatty(STDERR_FILENO) == 1);
-  using Kind = ProgressMeter::Kind;
 
   const Time begun = Clock::now();
   Stop stop;
@@ -161,10 +169,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
                    .if_silent = fmt::format(": is a '{} receive' listening there?", program.name),
                    .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
   if (!transfer.over()) {
-    const ProgressMeter meter(progress == "json" ? Kind::json
-                              : bar              ? Kind::bar
-                                                 : Kind::none,
-                              transfer.counts());
+    const ProgressMeter meter(kind_of_meter(progress), transfer.counts());
     chosen.run({.service = guarded ? *guarded : transfer,
                 .options = options,
                 .limits = limits,
