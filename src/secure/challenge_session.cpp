@@ -2,19 +2,15 @@
 #include "secure/challenge_session.hpp"
 
 #include <algorithm>
-#include <string_view>
+
+#include "secure/first_bytes.hpp"
 
 namespace joust {
-namespace {
-
-constexpr std::string_view kGreeting = "joust token 1\n";
-
-}  // namespace
 
 void ChallengeSession::on_open(Time now) {
   fill_randomly(own_);
   if (!is_server()) {
-    out_.append(kGreeting);
+    out_.append(kChallengeGreeting);
     out_.append(own_);
   }
   GuardedSession::on_open(now);
@@ -23,7 +19,7 @@ void ChallengeSession::on_open(Time now) {
 // The size of the next message of the proof.
 std::size_t ChallengeSession::awaited() const {
   if (!is_server()) return kRandom + kProof;
-  return answered_ ? kProof : kGreeting.size() + kRandom;
+  return answered_ ? kProof : kChallengeGreeting.size() + kRandom;
 }
 
 std::size_t ChallengeSession::on_bytes(Bytes chunk, Time now) {
@@ -32,9 +28,20 @@ std::size_t ChallengeSession::on_bytes(Bytes chunk, Time now) {
   const Bytes part = chunk.first(std::min(chunk.size(), awaited() - held_size_));
   std::ranges::copy(part, held_.begin() + static_cast<std::ptrdiff_t>(held_size_));
   held_size_ += part.size();
-  if (held_size_ == awaited()) take(now);
+  if (is_server() && !answered_ && !is_greeted()) {
+    out_.append(kChallengeGreeting);
+    fail("the peer does not begin with a proof that it knows the token", now);
+  } else if (held_size_ == awaited()) {
+    take(now);
+  }
   const Bytes rest = chunk.subspan(part.size());
   return part.size() + (rest.empty() || want() != Want::bytes ? 0 : on_bytes(rest, now));
+}
+
+// As far as its bytes have come.
+bool ChallengeSession::is_greeted() const {
+  const std::string_view come = as_text(Bytes(held_).first(held_size_));
+  return kChallengeGreeting.starts_with(come.substr(0, kChallengeGreeting.size()));
 }
 
 void ChallengeSession::take(Time now) {
@@ -45,9 +52,7 @@ void ChallengeSession::take(Time now) {
     return expect_proof(message.subspan(kRandom), GuardSide::server, now);
   }
   if (answered_) return expect_proof(message, GuardSide::client, now);
-  if (!std::ranges::equal(message.first(kGreeting.size()), as_bytes(kGreeting)))
-    return fail("the peer does not begin with a proof that it knows the token", now);
-  std::ranges::copy(message.subspan(kGreeting.size()), others_.begin());
+  std::ranges::copy(message.subspan(kChallengeGreeting.size()), others_.begin());
   answered_ = true;
   out_.append(own_);
   out_.append(proof_of(GuardSide::server));
@@ -61,14 +66,25 @@ Token::Key ChallengeSession::proof_of(GuardSide side) const {
 }
 
 void ChallengeSession::expect_proof(Bytes proof, GuardSide of, Time now) {
-  if (!are_equal(proof, proof_of(of))) return fail("the peer does not know the token", now);
+  if (!are_equal(proof, proof_of(of)))
+    return fail("the peer does not know the token: the tokens differ", now);
   if (!is_server()) out_.append(proof_of(GuardSide::client));
   let_in(now);
 }
 
 void ChallengeSession::on_peer_finished(Time now) {
   if (is_open()) return inner().on_peer_finished(now);
-  fail("the peer left before it had proven that it knows the token", now);
+  peer_left(now);
+}
+
+// A server that has said something has refused what it got. One that has not may be full, or about to end.
+void ChallengeSession::peer_left(Time now) {
+  const Bytes said = Bytes(held_).first(held_size_);
+  if (is_server() || said.empty())
+    return fail("the peer left before it had proven that it knows the token", now, Stage::receive);
+  fail(begins_alert(said) ? "the server speaks TLS: leave out --tls off here, or say it there too"
+                          : "the server does not prove that it knows the token: was it started with one?",
+       now);
 }
 
 std::size_t ChallengeSession::output(std::span<Segment> into) const {

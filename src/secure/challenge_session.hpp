@@ -29,6 +29,7 @@ class Challenge {
 //     server:  32 random bytes and a proof (HMAC-SHA-256 over its name and the random bytes of both)
 //     client:  a proof
 //
+// To anything else the server answers with its greeting and ends, so that a client learns what it lacks.
 // Afterwards the bytes of the inner session pass as they are, those of files by the engine's own ways.
 class ChallengeSession : public GuardedSession, private SessionFiles {
  public:
@@ -59,7 +60,9 @@ class ChallengeSession : public GuardedSession, private SessionFiles {
   void proceed(Time) override {}
   bool is_server() const { return challenge_.side == GuardSide::server; }
   std::size_t awaited() const;
+  bool is_greeted() const;
   void take(Time now);
+  void peer_left(Time now);
   Token::Key proof_of(GuardSide side) const;
   void expect_proof(Bytes proof, GuardSide of, Time now);
 

@@ -18,7 +18,7 @@ void GuardedSession::on_deadline(Time now) {
     inner_->on_deadline(now);
   } else if (due_ && now >= *due_) {
     too_late_ = true;
-    fail("the peer has not proven within 5 s that it knows the token", now);
+    fail("the peer has not proven within 5 s that it knows the token", now, Stage::timeout);
   }
   proceed(now);
 }
@@ -50,11 +50,11 @@ void GuardedSession::let_in(Time now) {
   inner_->on_open(now);
 }
 
-void GuardedSession::fail(std::string complaint, Time now) {
+void GuardedSession::fail(std::string complaint, Time now, Stage stage) {
   if (over_) return;
   end();
   complaint_ = std::move(complaint);
-  tell({Stage::verify, 0, complaint_}, now);
+  tell({stage, 0, complaint_}, now);
 }
 
 void GuardedSession::tell(const Failure& failure, Time now) {

@@ -43,7 +43,8 @@ class GuardedSession : public Session {
   // Nothing more is taken or begun; what is in the output already is still sent.
   void end() { over_ = true; }
   bool over() const { return over_; }
-  void fail(std::string complaint, Time now);
+  // Stage::verify: another attempt would fail in the same way.
+  void fail(std::string complaint, Time now, Stage stage = Stage::verify);
 
  private:
   void tell(const Failure& failure, Time now);

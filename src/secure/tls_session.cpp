@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "connection/delivery.hpp"
+#include "secure/first_bytes.hpp"
 
 namespace joust {
 
@@ -62,21 +63,27 @@ constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
 // A record with a fatal alert: unexpected_message (RFC 8446, 6).
 constexpr std::string_view kUnexpected("\x15\x03\x03\x00\x02\x02\x0a", 7);
 
+// The library has a reason for each alert that a peer may send.
+bool is_alert(int reason) {
+  return reason > SSL_AD_REASON_OFFSET;
+}
+
+// "TLS alert: illegal parameter"; the library's own text names versions of long ago ("sslv3 alert ...").
+std::string alert_name(int reason) {
+  return std::string("TLS alert: ") + ::SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET);
+}
+
 // What the library says of its last error on this thread. Its queue is empty afterwards.
 std::string last_words() {
   std::string words = "closed by the peer";
-  while (const unsigned long error = ::ERR_get_error())
-    if (const char* const reason = ::ERR_reason_error_string(error)) words = reason;
+  while (const unsigned long error = ::ERR_get_error()) {
+    const char* const text = ::ERR_reason_error_string(error);
+    if (const int reason = ERR_GET_REASON(error); is_alert(reason))
+      words = "ended by the peer (" + alert_name(reason) + ")";
+    else if (text != nullptr)
+      words = text;
+  }
   return words;
-}
-
-// What went wrong in a handshake, as the user may have made it go wrong.
-std::string handshake_words(bool is_server) {
-  const int reason = ERR_GET_REASON(::ERR_peek_last_error());
-  const std::string words = last_words();
-  if (!is_server && reason == SSL_R_WRONG_VERSION_NUMBER)  // what came is no record of TLS
-    return "TLS: the server does not speak TLS: has it a token?";
-  return "TLS: the handshake failed, as it does where the tokens differ: " + words;
 }
 
 }  // namespace
@@ -95,7 +102,7 @@ TlsSession::~TlsSession() = default;
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   const bool is_stranger = !is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1;
   const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
-  in_ = chunk.first(allowed);
+  given_ = in_ = chunk.first(allowed);
   proceed(now);
   if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
     in_ = chunk.subspan(allowed - in_.size());
@@ -105,17 +112,34 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
     fail("TLS: the handshake failed: what came is no greeting of this program", now);
   }
   const Bytes left = std::exchange(in_, {});
+  given_ = {};
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }
 
 std::string TlsSession::end_words() const {
   if (is_open()) return "TLS: the stream was cut: it ended without a close";
   const bool is_server = ::SSL_is_server(ssl_.get()) == 1;
-  return std::string("TLS: the peer left while shaking hands") + (is_server ? "" : "; has it --tls off?");
+  return is_server ? "TLS: the peer left while shaking hands"
+                   : "TLS: the server closed the connection while shaking hands";
 }
 
+// As the user may have made it go wrong.
+std::string TlsSession::handshake_words() const {
+  const bool is_server = ::SSL_is_server(ssl_.get()) == 1;
+  const int reason = ERR_GET_REASON(::ERR_peek_last_error());
+  const std::string words = last_words();
+  if (is_server || (!is_alert(reason) && reason != SSL_R_WRONG_VERSION_NUMBER))
+    return "TLS: the handshake failed, as it does where the tokens differ (" + words + ")";
+  if (is_alert(reason))
+    return "the server refuses the token: have both sides the same? (" + alert_name(reason) + ")";
+  return begins_challenge(given_)  // what came is no record of TLS
+             ? "the server has --tls off: say it here too, or leave it out there"
+             : "the server does not speak TLS: was it started with a token?";
+}
+
+// Whether it is full, or is ended: another attempt may succeed.
 void TlsSession::on_peer_finished(Time now) {
-  if (!peer_closed_) fail(end_words(), now);
+  if (!peer_closed_) fail(end_words(), now, Stage::receive);
   proceed(now);
 }
 
@@ -143,8 +167,7 @@ void TlsSession::proceed(Time now) {
 void TlsSession::shake_hands(Time now) {
   const int result = ::SSL_do_handshake(ssl_.get());
   if (result != 1) {
-    if (::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ)
-      fail(handshake_words(::SSL_is_server(ssl_.get()) == 1), now);
+    if (::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) fail(handshake_words(), now);
     return;
   }
   if (::SSL_session_reused(ssl_.get()) != 1) return fail("TLS: the peer did not use the token", now);
@@ -162,7 +185,7 @@ void TlsSession::decrypt(Time now) {
       const int error = ::SSL_get_error(ssl_.get(), result);
       if (error == SSL_ERROR_WANT_READ && in_.empty()) return;
       if (error == SSL_ERROR_WANT_READ) continue;  // that was a record without data
-      if (error != SSL_ERROR_ZERO_RETURN) return fail("TLS: " + last_words(), now);
+      if (error != SSL_ERROR_ZERO_RETURN) return fail("TLS: " + last_words(), now, Stage::receive);
       peer_closed_ = true;
     }
     plain_ = Bytes(*record_).first(size);
@@ -205,7 +228,7 @@ std::size_t TlsSession::encrypt(const Segment& segment, Time now) {
   }
   std::size_t taken = 0;
   if (::SSL_write_ex(ssl_.get(), plain.data(), plain.size(), &taken) == 1) return taken;
-  fail("TLS: " + last_words(), now);
+  fail("TLS: " + last_words(), now, Stage::send);
   return 0;
 }
 

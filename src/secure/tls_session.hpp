@@ -45,6 +45,7 @@ class TlsSession : public GuardedSession {
   void proceed(Time now) override;
   void shake_hands(Time now);
   std::string end_words() const;
+  std::string handshake_words() const;
   void decrypt(Time now);
   void offer_plain(Time now);
   void encrypt(Time now);
@@ -53,8 +54,9 @@ class TlsSession : public GuardedSession {
 
   const std::unique_ptr<SSL, FreeSsl> ssl_;
   HelloGate gate_;
-  Bytes in_;    // of the input that is being taken: not read by the library yet
-  Outbox out_;  // ciphertext
+  Bytes given_;  // the input that is being taken
+  Bytes in_;     // of the input that is being taken: not read by the library yet
+  Outbox out_;   // ciphertext
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
   Bytes plain_;                 // of record_: not wanted by the inner session yet
   Time now_{};                  // of the last input

@@ -14,6 +14,7 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(50);
 constexpr unsigned kMostDoublings = 5;
 constexpr Duration kIdlePause = std::chrono::seconds(1);
+constexpr Duration kTogether = std::chrono::seconds(2);  // shorter than anybody waits for an answer
 
 }  // namespace
 
@@ -36,13 +37,23 @@ std::string Transfer::words_on(const Failure& failure) const {
   if (was_answered()) return describe(failure);
   if (failure.stage == Stage::timeout)
     return fmt::format("{}: {}{}", asked_.address, failure.detail, asked_.if_silent);
+  if (failure.stage == Stage::verify) return asked_.address + ": " + failure.detail;
   const bool is_closed = failure.stage == Stage::receive || failure.stage == Stage::send;
   return describe(failure) + (is_closed ? asked_.if_closed : "");
 }
 
+// What has never been understood will not be the next time: another protocol, or another token.
+bool Transfer::is_final(const Failure& failure) const {
+  return failure.stage == Stage::verify && !was_answered();
+}
+
 // A server that was never reached is no lost one: the address is wrong, or nobody is there. But as long as
-// another connection may be opened, one that was refused says little: the server may have been full.
+// another connection may be opened, one that was refused says little: the server may have been full. Of a
+// guarded connection that was lost in the handshake the session has not heard yet.
 void Transfer::not_opened(const Failure& failure, Time now) {
+  const bool dialling =
+      failure.stage == Stage::resolve || failure.stage == Stage::connect || failure.stage == Stage::local;
+  if (!dialling) return lost(failure, false, now);
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
@@ -55,11 +66,11 @@ void Transfer::not_opened(const Failure& failure, Time now) {
   end();
 }
 
-// Connections that wait at the same time are silent together, and one that was opened after that is silent
+// Connections that wait at the same time are silent together, and one that was dialled after that is silent
 // again.
-bool Transfer::silent_again() {
-  if (opened_before_silence_ == 0) opened_before_silence_ = counts_.connections;
-  return counts_.connections > opened_before_silence_;
+bool Transfer::silent_again(Time now) {
+  if (!first_silent_) first_silent_ = now;
+  return now >= *first_silent_ + kTogether;
 }
 
 // Connections that are lost together count once: those of a server that ends, and those that it refuses until
@@ -69,9 +80,9 @@ void Transfer::lost(const Failure& failure, bool idle, Time now) {
   {
     const std::lock_guard lock(mutex_);
     reached();
-    const bool is_silent = failure.stage == Stage::timeout && !was_answered() && silent_again();
+    const bool is_silent = failure.stage == Stage::timeout && !was_answered() && silent_again(now);
     const bool again = !idle && now >= next_dial_;
-    if (!is_silent && (!again || in_a_row_ < most_retries_)) {
+    if (!is_final(failure) && !is_silent && (!again || in_a_row_ < most_retries_)) {
       if (idle) next_dial_ = std::max(next_dial_, now + kIdlePause);
       if (again) next_dial_ = now + kFirstPause * (1U << std::min<unsigned>(in_a_row_++, kMostDoublings));
       ++waiting_;

@@ -80,8 +80,9 @@ class Transfer : public Service {
  private:
   static constexpr std::size_t kMostComplaints = 20;
 
-  void reached();       // under the lock
-  bool silent_again();  // likewise
+  void reached();               // under the lock
+  bool silent_again(Time now);  // likewise
+  bool is_final(const Failure& failure) const;
   std::string words_on(const Failure& failure) const;
 
   const unsigned most_retries_;
@@ -96,8 +97,8 @@ class Transfer : public Service {
   std::atomic<bool> was_answered_{false};
   std::size_t dials_ = 1;
   Asked asked_;
-  std::size_t refused_ = 0;                  // of them, before one was open
-  std::uint64_t opened_before_silence_ = 0;  // connections, when the first was lost without an answer
+  std::size_t refused_ = 0;           // of them, before one was open
+  std::optional<Time> first_silent_;  // when a connection was lost without an answer
   bool was_reached_ = false;
   Time next_dial_{};
 };

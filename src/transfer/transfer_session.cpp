@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/text.hpp"
+#include "secure/first_bytes.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::transfer {
@@ -39,8 +40,22 @@ Want TransferSession::want() const {
   return data_left_ > 0 ? Want::file : Want::bytes;
 }
 
+// The first byte of all messages is the same. A stranger's may be too few for a message.
+bool TransferSession::is_server(Bytes first, Time now) {
+  if (std::exchange(heard_, true) || std::to_integer<std::uint8_t>(first.front()) == file::kVersion)
+    return true;
+  if (begins_alert(first))
+    lose("the server speaks TLS: give its token (--token-file)", now);
+  else if (begins_challenge(first))
+    lose("the server wants a token, and has --tls off: give both (--token-file, --tls off)", now);
+  else
+    lose("what answers there does not speak the file protocol: is it another program?", now);
+  return false;
+}
+
 std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
   last_sign_ = now;
+  if (!chunk.empty() && !finished_ && !is_server(chunk, now)) return chunk.size();
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
@@ -50,11 +65,19 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
     }
     taken += step->taken;
     if (!step->message) continue;
+    if (const auto* error = std::get_if<file::Error>(&step->message->body)) take_refusal(error->refusal, now);
+    if (finished_) break;
     take(*step->message, now);
-    if (!finished_ || std::holds_alternative<file::Error>(step->message->body)) transfer_.answered();
+    if (!finished_) transfer_.answered();
   }
   conclude(now);
   return finished_ ? chunk.size() : taken;
+}
+
+// Who does not understand the requests will not the next time. Any other refusal is the answer of a server.
+void TransferSession::take_refusal(const FileRefusal& refusal, Time now) {
+  if (refusal.error != FileError::malformed || transfer_.was_answered()) return transfer_.answered();
+  lose(fmt::format("the server does not understand this program ({})", printable(refusal.text)), now);
 }
 
 void TransferSession::on_published(Time now) {

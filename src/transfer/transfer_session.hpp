@@ -63,6 +63,8 @@ class TransferSession : public Session, protected SessionFiles {
   void lose(std::string why, Time now) { lose({Stage::verify, 0, std::move(why)}, now); }
 
  private:
+  bool is_server(Bytes first, Time now);
+  void take_refusal(const FileRefusal& refusal, Time now);
   void conclude(Time now);
   Duration patience() const;
 
@@ -72,6 +74,7 @@ class TransferSession : public Session, protected SessionFiles {
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool finished_ = false;
   bool gives_up_ = false;
+  bool heard_ = false;
   bool sent_ = false;  // bytes have been sent since the last look
   std::uint64_t sent_bytes_ = 0;
   Time looked_{};

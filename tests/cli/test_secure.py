@@ -78,20 +78,40 @@ class Secure(Secured):
         self.assertEqual(os.listdir(self.path("in")), [])
 
     def test_a_client_says_which_setting_may_be_the_wrong_one(self):
-        none = ("--retries", 0)
-        guard = ("--token-file", self.token, *none)
+        guard = ("--token-file", self.token)
+        other = ("--token-file", self.secret("other", TOKEN[::-1]))
+        off = ("--tls", "off")
         cases = [
-            (self.receiver(), none, "does the server want a token (--token-file)?"),
-            (self.receiver("--tls", "off"), none, "does the server want a token (--token-file)?"),
-            (self.receiver("--tls", "off"), guard, "has it --tls off?"),
-            (Receiver(self.path("in")), guard, "the server does not speak TLS: has it a token?"),
+            (self.receiver(), (), "the server speaks TLS: give its token (--token-file)"),
+            (self.receiver(*off), (), "give both (--token-file, --tls off)"),
+            (self.receiver(), other, "the server refuses the token"),
+            (self.receiver(*off), (*other, *off), "the tokens differ"),
+            (self.receiver(*off), guard, "the server has --tls off: say it here too"),
+            (self.receiver(), (*guard, *off), "the server speaks TLS: leave out --tls off here"),
+            (Receiver(self.path("in")), guard, "does not speak TLS: was it started with a token?"),
+            (Receiver(self.path("in")), (*guard, *off), "was it started with one?"),
         ]
         for receiving, given, words in cases:
             with self.subTest(words), receiving as receiver:
                 for command in (("send", self.make("file", 1000), receiver.address),
                                 ("get", f"{receiver.address}/file")):  # fmt: skip
-                    self.tell(*command, *given, code=1)
+                    told = self.tell(*command, *given, code=1)
                     self.assertIn(words, self.said)
+                    self.assertNotIn("sslv3", self.said)
+                    self.assertEqual(told["retries"], 0, "nothing would change")
+
+    def test_a_server_that_closes_connections_is_dialled_again(self):
+        def close_the_first(number, _to_server, _at, data):
+            return None if number < 3 else data
+
+        file, guard = self.make("file", 1000), ("--token-file", self.token)
+        for given in ((), guard, (*guard, "--tls", "off")):
+            with self.subTest(given), Receiver(self.path("in"), *given) as receiver:
+                for command in ("send", "get"):
+                    with Proxy(receiver.address, close_the_first) as proxy:
+                        words = [file, proxy.address] if command == "send" else [f"{proxy.address}/file"]
+                        told = self.tell(command, *words, *given, "-c", 1, "--overwrite")
+                    self.assertGreater(told["retries"], 0)
 
     def test_the_network_sees_neither_names_nor_bytes_nor_the_token(self):
         seen = []

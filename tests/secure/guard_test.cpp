@@ -73,6 +73,7 @@ TEST_P(GuardTest, AnotherTokenLetsNobodyIn) {
   EXPECT_TRUE(both.over());
   expect_both_out();
   EXPECT_NE(client.failure.find("token"), std::string::npos) << client.failure;
+  EXPECT_EQ(client.stage, Stage::verify);
   EXPECT_NE(both.right().complaint(), "");
 }
 
@@ -85,6 +86,28 @@ TEST_P(GuardTest, SilenceEndsByTheDeadline) {
   EXPECT_TRUE(both.right().gives_up() && both.left().gives_up());
   EXPECT_TRUE(both.right().finished() && both.left().finished());
   expect_both_out();
+  EXPECT_EQ(client.stage, Stage::timeout);
+}
+
+// Of a challenge: whoever begins otherwise learns what is spoken here, and a client what its server lacks.
+TEST_P(GuardTest, AClientOfAnotherKindIsToldAtOnce) {
+  const bool is_tls = GetParam() == Kind::tls;
+  const auto other =
+      guarded(is_tls ? Kind::challenge : Kind::tls, talking_client_, GuardSide::client, token_);
+  Pair both(other->open({}), server_->open({}), Pair::whole);
+  both.settle();
+  EXPECT_TRUE(both.over());
+  expect_both_out();
+  EXPECT_NE(client.failure.find("--tls off"), std::string::npos) << client.failure;
+  EXPECT_EQ(client.stage, Stage::verify);
+}
+
+TEST_P(GuardTest, ALostServerIsNoRefusal) {
+  const auto session = client_->open({});
+  session->on_open(Time{});
+  session->on_peer_finished(Time{});
+  EXPECT_EQ(client.not_opened, 1U);
+  EXPECT_EQ(client.stage, Stage::receive);
 }
 
 // A byte every four seconds: each is progress, and the deadline is absolute all the same.
@@ -92,9 +115,9 @@ TEST_P(GuardTest, ATrickleEndsByTheDeadlineToo) {
   const auto session = server_->open({});
   Time now{std::chrono::hours(1)};
   session->on_open(now);
-  for (int second = 0; second < 4; ++second) {
+  for (std::size_t second = 0; second < 4; ++second) {
     now += kSecond;
-    session->on_bytes(as_bytes(second == 0 ? "j" : "o"), now);
+    session->on_bytes(as_bytes("joust").subspan(second, 1), now);
   }
   ASSERT_TRUE(session->deadline().has_value());
   session->on_deadline(*session->deadline());

@@ -19,6 +19,7 @@ struct Talk {
   unsigned opened = 0, not_opened = 0, failures = 0;
   bool peer_finished = false;
   std::string failure{};
+  Stage stage{};  // of that failure
 };
 
 class TalkingSession : public Session {
@@ -35,6 +36,7 @@ class TalkingSession : public Session {
   void on_failure(const Failure& failure, Time) override {
     ++talk_.failures;
     talk_.failure = failure.detail;
+    talk_.stage = failure.stage;
   }
   std::size_t output(std::span<Segment> into) const override { return out_.segments(into); }
   Want want() const override { return talk_.listens ? Want::bytes : Want::nothing; }
@@ -57,6 +59,7 @@ class TalkingService : public Service {
   void not_opened(const Failure& failure, Time) override {
     ++talk_.not_opened;
     talk_.failure = failure.detail;
+    talk_.stage = failure.stage;
   }
 
  private:

@@ -137,12 +137,35 @@ TEST_F(TlsTest, AnAlertTellsTheOtherSide) {
 TEST_F(TlsTest, AClientSaysWhatAServerWithOtherSettingsLacks) {
   begin();
   give(*client_session_, "HTTP/1.1 400 Bad Request\r\n");
-  EXPECT_EQ(client_session_->complaint(), "TLS: the server does not speak TLS: has it a token?");
+  EXPECT_EQ(client_session_->complaint(), "the server does not speak TLS: was it started with a token?");
+  EXPECT_EQ(client.stage, Stage::verify);
+  begin();
+  const auto challenging = behind_challenge(talking_server_, GuardSide::server, token_)->open({});
+  challenging->on_open(kNow);
+  give(*challenging, taken_from(*client_session_));
+  give(*client_session_, taken_from(*challenging));
+  EXPECT_EQ(client_session_->complaint(), "the server has --tls off: say it here too, or leave it out there");
+  EXPECT_EQ(client.stage, Stage::verify);
+}
+
+// A server that is full closes connections, and so does one that ends: that is worth another attempt.
+TEST_F(TlsTest, AServerThatClosesIsNoRefusal) {
   begin();
   client_session_->on_peer_finished(kNow);
-  EXPECT_EQ(client_session_->complaint(), "TLS: the peer left while shaking hands; has it --tls off?");
+  EXPECT_EQ(client_session_->complaint(), "TLS: the server closed the connection while shaking hands");
+  EXPECT_EQ(client.stage, Stage::receive);
   server_session_->on_peer_finished(kNow);
   EXPECT_EQ(server_session_->complaint(), "TLS: the peer left while shaking hands");
+}
+
+TEST_F(TlsTest, ARefusedTokenIsSaidInPlainWords) {
+  client_ = inside_tls(talking_client_, GuardSide::client, Token::make());
+  begin();
+  while (shuttle()) {
+  }
+  EXPECT_EQ(client.failure,
+            "the server refuses the token: have both sides the same? (TLS alert: illegal parameter)");
+  EXPECT_EQ(client.stage, Stage::verify);
 }
 
 // The library would take memory for a message as soon as its head says how long it is.

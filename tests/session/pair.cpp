@@ -9,7 +9,8 @@
 
 namespace joust {
 
-Pair::Pair(std::unique_ptr<Session> left, std::unique_ptr<Session> right, Cut cut) : cut_(std::move(cut)) {
+Pair::Pair(std::unique_ptr<Session> left, std::unique_ptr<Session> right, Cut cut, Time begin)
+    : cut_(std::move(cut)), now_(begin) {
   ends_[0].session = std::move(left);
   ends_[1].session = std::move(right);
   for (End& end : ends_) end.session->on_open(now_);

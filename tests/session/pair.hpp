@@ -21,7 +21,8 @@ class Pair {
   // How many of `available` bytes travel together next.
   using Cut = std::function<std::size_t(std::size_t available)>;
 
-  Pair(std::unique_ptr<Session> left, std::unique_ptr<Session> right, Cut cut = whole);
+  static constexpr Time kBegin{std::chrono::hours(1)};
+  Pair(std::unique_ptr<Session> left, std::unique_ptr<Session> right, Cut cut = whole, Time begin = kBegin);
   static std::size_t whole(std::size_t available) { return available; }
   static std::size_t single(std::size_t /*available*/) { return 1; }
 
@@ -59,7 +60,7 @@ class Pair {
 
   std::array<End, 2> ends_;
   Cut cut_;
-  Time now_{std::chrono::hours(1)};
+  Time now_;
   bool held_ = false;
 };
 

@@ -60,16 +60,20 @@ class Answering : public Session {
 
 class TransferAnswers : public Transferring {
  protected:
-  // Until the transfer is over, at most so long in the sessions' time.
-  static void run(Transfer& transfer, Answering::Answer answer, Duration most) {
-    Pair pair(transfer.open({}), std::make_unique<Answering>(std::move(answer)));
+  // Until the transfer is over, at most so long in the sessions' time. That goes on from call to call.
+  void run(Transfer& transfer, Answering::Answer answer, Duration most) {
+    Pair pair(transfer.open({}), std::make_unique<Answering>(std::move(answer)), Pair::whole, now_);
     for (const Time end = pair.now() + most; pair.now() < end && !transfer.over();) {
       pair.settle();
       pair.left().on_published(pair.now());
       pair.pass(std::chrono::milliseconds(100));
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // a thread makes the digest
     }
+    now_ = pair.now();
   }
+
+ private:
+  Time now_ = Pair::kBegin;
 };
 
 }  // namespace joust::transfer::test

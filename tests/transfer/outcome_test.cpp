@@ -107,6 +107,31 @@ TEST_F(TransferOutcome, TellsHowManyComplaintsThereAreBesideThoseItTells) {
   EXPECT_EQ(bring.complaints().back(), "and 5 more");
 }
 
+// What is said there will be said again: no second dial.
+TEST_F(TransferOutcome, IsKnownAtOnceWhereAStrangerAnswers) {
+  struct Case {
+    std::string first, words;
+  };
+  const file::Error later{{FileError::malformed, "version 7 is spoken here"}};
+  const Case cases[] = {{"SSH-2.0-OpenSSH", "here:1: what answers there does not speak the file protocol"},
+                        {"SSH", "here:1: what answers there does not speak the file protocol"},
+                        {std::string("\x15\x03\x03\x00\x02\x02\x0a", 7), "here:1: the server speaks TLS"},
+                        {"joust token 1\n", "here:1: the server wants a token, and has --tls off"},
+                        {std::string(as_text(file::encode({0, later}))), "(version 7 is spoken here)"}};
+  for (const Case& stranger : cases) {
+    Fetch fetch(fetch_of("there"));
+    fetch.expect(1, {.address = "here:1"});
+    const auto session = fetch.open({});
+    const Time now{std::chrono::hours(1)};
+    session->on_open(now);
+    session->on_bytes(as_bytes(stranger.first), now);
+    EXPECT_TRUE(fetch.over());
+    EXPECT_EQ(fetch.counts().retries, 0U);
+    ASSERT_EQ(fetch.complaints().size(), 1U);
+    EXPECT_NE(fetch.complaints()[0].find(stranger.words), std::string::npos) << fetch.complaints()[0];
+  }
+}
+
 class Plain : public Transfer {
  public:
   using Transfer::Transfer;
@@ -138,6 +163,35 @@ TEST(TransferRetries, AreNotMadeWhereNobodyIs) {
   }
   EXPECT_TRUE(transfer.over());
   EXPECT_EQ(transfer.complaints().size(), 1U);
+}
+
+// The guard tells of what happens before a session is made.
+TEST(TransferRetries, AreNotMadeAfterARefusal) {
+  for (const bool is_guarded : {true, false}) {
+    Plain transfer(8);
+    transfer.expect(4, {.address = "here:1"});
+    const Failure refusal{Stage::verify, 0, "another token"};
+    const Time now{std::chrono::hours(1)};
+    is_guarded ? transfer.not_opened(refusal, now) : transfer.lost(refusal, false, now);
+    EXPECT_TRUE(transfer.over());
+    EXPECT_EQ(transfer.complaints(), std::vector<std::string>{"here:1: another token"});
+  }
+}
+
+TEST(TransferRetries, AreMadeAfterARefusalOfAServerThatHasAnswered) {
+  Plain transfer(8);
+  transfer.answered();
+  transfer.lost({Stage::verify, 0, "a flipped bit"}, false, Time{std::chrono::hours(1)});
+  EXPECT_FALSE(transfer.over());
+}
+
+TEST(TransferRetries, AreMadeWhereAHandshakeIsCut) {
+  Plain transfer(8);
+  transfer.expect(1);
+  transfer.not_opened({Stage::receive, 0, "closed"}, Time{std::chrono::hours(1)});
+  EXPECT_FALSE(transfer.over());
+  EXPECT_TRUE(transfer.redial(Time{std::chrono::hours(1)}));
+  EXPECT_EQ(transfer.counts().retries, 1U);
 }
 
 TEST(TransferRetries, AreCountedInARow) {
