@@ -132,7 +132,7 @@ std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) 
                         {"pid", ::getpid()}});
   std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n", address, chosen.name,
                                  guard.words(), into);
-  const std::string to = reachable(address), token = guard.has_token() ? " --token-file TOKEN" : "";
+  const std::string to = reachable(address), token = guard.words_for_clients();
   if (!read_only) text += fmt::format("  {} send FILE {}{}\n", program.name, to, token);
   if (!write_only) text += fmt::format("  {} get {}{}FILE{}\n", program.name, to, before_path(to), token);
   return text;

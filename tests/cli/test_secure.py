@@ -142,6 +142,16 @@ class Secure(Secured):
         self.assertGreater(told["retries"], 0)
         self.same(self.path("file"), self.path("in/file"))
 
+    def test_the_receiver_says_what_clients_have_to_say(self):
+        for tls, words in (("on", "--token-file TOKEN\n"), ("off", "--token-file TOKEN --tls off\n")):
+            receive = ("receive", "--into", self.path("in"), "--token-file", self.token, "--tls", tls)
+            receiver = self.start(*receive)
+            lines = [receiver.stdout.readline() for _ in range(3)]
+            receiver.terminate()
+            receiver.communicate(timeout=PATIENCE_S)
+            for line in lines[1:]:
+                self.assertTrue(line.endswith(words), line)
+
     def test_the_token_may_come_by_a_variable(self):
         with self.receiver() as receiver:
             file = self.make("file", 1000)

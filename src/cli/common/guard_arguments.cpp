@@ -99,6 +99,11 @@ std::string GuardArguments::words() const {
   return encrypts() ? "TLS 1.3 and a token" : "a token, without encryption";
 }
 
+std::string GuardArguments::words_for_clients() const {
+  if (!has_token()) return {};
+  return encrypts() ? " --token-file TOKEN" : " --token-file TOKEN --tls off";
+}
+
 std::string GuardArguments::warning() const {
   if (!has_token() || encrypts()) return {};
   return "--tls off: NOTHING IS ENCRYPTED; whoever is on the way can read and change the files";

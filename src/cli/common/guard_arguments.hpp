@@ -25,6 +25,8 @@ class GuardArguments {
   bool encrypts() const { return has_token() && tls_ == "on"; }
   // "TLS 1.3 and a token", "a token, without encryption" or "no token".
   std::string words() const;
+  // What clients have to say: " --token-file TOKEN", or nothing.
+  std::string words_for_clients() const;
   // What the user should know of the choice; empty if nothing.
   std::string warning() const;
 
