@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/text.hpp"
@@ -47,6 +48,7 @@ struct Receive {
   std::string into = ".", listen = "127.0.0.1:0", engine{};
   std::uint64_t threads = 0;  // not given
   std::string new_token{};
+  std::optional<Option> new_token_option{};
   bool read_only = false, write_only = false, is_public = false, events = false;
   GuardArguments guard{GuardSide::server};
 
@@ -139,7 +141,8 @@ std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) 
 }
 
 int Receive::run() {
-  if (!new_token.empty()) {
+  if (new_token_option->given()) {
+    if (new_token.empty()) throw UsageError("--new-token: the value is empty");
     write_new_token(new_token);
     print_out(fmt::format("{} has a new token: copy it to those who may send and get\n", new_token));
     return kOk;
@@ -216,8 +219,9 @@ void add_receive(Command root, const Program& program, int& exit_code) {
   command.add_flag("--public", receive->is_public,
                    "allow an address that other machines can reach; needs a token");
   receive->guard.add_to(command);
-  command.add_option("--new-token", receive->new_token, "make a token in a new file, and do nothing else")
-      .type_name("FILE");
+  receive->new_token_option =
+      command.add_option("--new-token", receive->new_token, "make a token in a new file, and do nothing else")
+          .type_name("FILE");
   command.add_flag("--events", receive->events, "print JSON lines, as 'serve' does");
   command.footer(receive_examples(program));
   command.callback([receive, &exit_code] { exit_code = receive->run(); });

@@ -242,6 +242,19 @@ class Tokens(Secured):
             port = re.sub(r".*:", "", receiver.address)
             self.send(f"127.0.0.1:{port}", "--token-file", self.token)
 
+    def test_an_empty_token_is_not_the_same_as_none(self):
+        commands = (["receive", "--into", self.path("in")], ["send", self.make("file", 10), "127.0.0.1:1"],
+                    ["get", "127.0.0.1:1/file"])  # fmt: skip
+        for command in commands:
+            with unittest.mock.patch.dict(os.environ, {"JOUST_TOKEN": ""}):
+                self.refused(run(*command), "JOUST_TOKEN is set and empty")
+            self.refused(run(*command, "--token-file", ""), "--token-file: the value is empty")
+            self.refused(run(*command, "--token-file="), "--token-file: the value is empty")
+        self.refused(run("receive", "--new-token", ""), "--new-token: the value is empty")
+        with self.receiver() as receiver:  # a file is a token, and an empty variable none beside it
+            with unittest.mock.patch.dict(os.environ, {"JOUST_TOKEN": ""}):
+                self.send(receiver.address, "--token-file", self.token)
+
     def test_tls_without_a_token_is_refused(self):
         self.refused(run("receive", "--tls", "on"), "needs a token")
         self.refused(run("send", "a", "127.0.0.1:1", "--tls", "off"), "needs a token")

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -50,9 +51,9 @@ void wipe(std::span<char> bytes) {
 
 // The system shows what a program was started with (/proc/PID/environ) as it is in its memory by now, so the
 // bytes go too.
-std::string taken_variable() {
+std::optional<std::string> taken_variable() {
   char* const variable = std::getenv(kVariable);
-  if (variable == nullptr) return {};
+  if (variable == nullptr) return std::nullopt;
   std::string text = variable;
   wipe({variable, text.size()});
   ::unsetenv(kVariable);
@@ -62,8 +63,12 @@ std::string taken_variable() {
 }  // namespace
 
 void GuardArguments::add_to(Command command) {
+  const auto take_file = [this](const std::string& path) {
+    file_ = path;
+    return std::string(path.empty() ? "the value is empty" : "");
+  };
   command
-      .add_option("--token-file", file_,
+      .add_option("--token-file", take_file,
                   "a file with the secret that both sides know, for its owner only; or the variable "
                   "JOUST_TOKEN has it")
       .type_name("FILE");
@@ -76,10 +81,15 @@ void GuardArguments::add_to(Command command) {
 }
 
 void GuardArguments::complete() {
-  std::string from_variable = taken_variable();
+  const std::optional<std::string> variable = taken_variable();
+  std::string from_variable = variable.value_or("");
   if (!file_.empty() && !from_variable.empty())
     throw UsageError(
         fmt::format("--token-file and the variable {} both give a token: leave one out", kVariable));
+  // A script whose secret is missing must not go on without one.
+  if (file_.empty() && variable && from_variable.empty())
+    throw UsageError(
+        fmt::format("the variable {} is set and empty: put a token into it, or unset it", kVariable));
   const bool wanted = !file_.empty() || !from_variable.empty();
   if (!wanted && !tls_.empty())
     throw UsageError(fmt::format("--tls needs a token: --token-file FILE, or the variable {}", kVariable));
