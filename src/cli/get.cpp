@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -29,6 +30,10 @@ Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wron
                      program.name);
 }
 
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 struct Get {
   explicit Get(const Program& owner) : program(owner), common(owner) {}
 
@@ -49,7 +54,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
     throw UsageError(
         "-o -: a file is verified before it has its name, so it cannot go to standard output; "
         "-o ./- is a file of that name");
-  const std::string last = remote.path.substr(remote.path.rfind('/') + 1);
+  const std::string last = last_part(remote.path);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
   if (!output.empty() && fs::is_directory(here, none))
@@ -68,8 +73,9 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
 }
 
 int Get::run() {
-  common.check();
   const RemotePath remote = split_remote(from);
+  const std::array made{output.empty() ? last_part(remote.path) : output};
+  common.check(made);
   if (remote.path.empty())
     throw UsageError(fmt::format("'{}': which file? Say {}{}PATH", printable(from),
                                  from.starts_with("unix:") ? "unix:SOCKET" : "HOST:PORT", before_path(from)));

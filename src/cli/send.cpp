@@ -42,7 +42,7 @@ std::string described(const transfer::SourceList& list) {
 }
 
 int Send::run() {
-  common.check();
+  common.check(words);
   if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/DIR]: at least one file, and where to");
   const RemotePath remote = split_remote(words.back());
   words.pop_back();

@@ -46,7 +46,7 @@ class Race(Case):
                 self.refused(many, "-c: 300 connections need about 364 open files", "may have 200 here")
                 file = self.path("no/such/folder.json")
                 done = run(*race, "--json", file, *more)
-                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.returncode, 2)
                 reason = "No such file or directory"
                 self.assertEqual(done.stderr, f"joust: --json {file}: cannot be written: {reason}\n")
                 self.refused(run(*files, *more), "--output is for one get")

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What `receive`, `send` and `get` say where they cannot do anything."""
 
+import os
 import socket
 import time
 
-from program import run
-from transferring import Receiver, TransferCase
+from program import PATIENCE_S, run
+from transferring import Receiver, TransferCase, wait_for
 
 
 class Refusals(TransferCase):
@@ -25,6 +26,33 @@ class Refusals(TransferCase):
             ["receive", "-e", "processes", "--into", self.path("in")],
         ):
             self.assertEqual(run(*words).returncode, 2, words)
+
+    def test_a_result_that_cannot_be_written_is_found_before_anything_moves(self):
+        file = self.make("file", 10)
+        with Receiver(self.path("in")) as receiver:
+            for command in (["send", file, receiver.address], ["get", f"{receiver.address}/in", "-o", file]):
+                for json, words in (
+                    (self.path("no/such.json"), "cannot be written: No such file or directory"),
+                    (self.directory, "cannot be written: Is a directory"),
+                    ("", "--json: the value is empty"),
+                    (file, "this run uses that file itself"),
+                ):
+                    self.refused(run(*command, "--json", json), words)
+            self.assertEqual(receiver.stop()["connections"]["accepted"], 0)
+
+    def test_a_result_that_can_no_longer_be_written_takes_no_summary_away(self):
+        file = self.make("file", 2_000_000)
+        os.mkdir(self.path("results"))
+        with Receiver(self.path("in")) as receiver:
+            sending = self.start("send", file, receiver.address, "--limit", "1MB",
+                                 "--json", self.path("results/json"))  # fmt: skip
+            wait_for(lambda: os.listdir(self.path("in")), sending)
+            os.rmdir(self.path("results"))
+            printed, said = sending.communicate(timeout=PATIENCE_S)
+        self.assertEqual(sending.returncode, 1)
+        self.assertIn("sent ", printed)
+        self.assertIn("results/json: cannot be written: No such file or directory", said)
+        self.same(file, self.path("in/file"))
 
     def test_nobody_there_is_said_at_once(self):
         file = self.make("file", 10)

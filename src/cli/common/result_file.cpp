@@ -40,7 +40,7 @@ class Draft {
   explicit Draft(const std::string& path) : target_(path), name_(path + ".XXXXXX") {
     const Fd made(::mkstemp(name_.data()));
     if (made.get() < 0) refuse(path);
-    struct stat old{};
+    struct stat old {};
     const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : usual_mode();
     if (::fchmod(made.get(), mode) < 0) refuse(path);
   }
@@ -83,9 +83,13 @@ void ensure_writable(const std::string& path, std::span<const std::string> used)
       throw UsageError(fmt::format("--json {}: this run uses that file itself; name another", path));
   std::error_code none;
   if (fs::is_fifo(path, none)) return;  // to open it would wait for a reader, or give it an end
-  errno = 0;
-  if (fs::exists(path, none) && !std::ofstream(path, std::ios::app)) refuse(path);
-  if (!is_special(path)) const Draft tried(resolved(path));
+  try {
+    errno = 0;
+    if (fs::exists(path, none) && !std::ofstream(path, std::ios::app)) refuse(path);
+    if (!is_special(path)) const Draft tried(resolved(path));
+  } catch (const std::runtime_error& error) {
+    throw UsageError(error.what());
+  }
 }
 
 void write_result(const std::string& path, std::string_view text) {

@@ -92,15 +92,16 @@ void TransferArguments::add_to(Command command) {
           "--progress", progress,
           "bar (plain lines where TERM is dumb), json (a line each second), none [on a terminal: bar]")
       .one_of({"bar", "json", "none"});
-  command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
+  json_option =
+      command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
 }
 
-void TransferArguments::check() {
+void TransferArguments::check(std::span<const std::string> used) {
   guard.complete();
   if (overwrite && skip_existing) throw UsageError("--overwrite and --skip-existing: one of them");
   if (json == "-" && progress == "json")
     throw UsageError("--json - and --progress json both write to standard output: say --json FILE");
-  if (!json.empty() && json != "-") ensure_writable(json, {});
+  if (json_option->given() && json != "-") ensure_writable(json, used);
   static_cast<void>(dials(0));
 }
 
@@ -154,7 +155,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
                stop);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
-  return tell(transfer, story(), address, seconds, stop.requested() && !transfer.over());
+  return tell({transfer, seconds, stop.requested() && !transfer.over()}, story(), address);
 }
 
 }  // namespace joust

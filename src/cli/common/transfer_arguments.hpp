@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +50,12 @@ struct TransferArguments {
   bool overwrite = false, skip_existing = false, dry_run = false;
   std::string progress;
   std::string json;
+  std::optional<Option> json_option{};
   GuardArguments guard{GuardSide::client};
 
   void add_to(Command command);
-  void check();               // throws UsageError
+  // `used`: files that the transfer reads or writes, none of which may be the result's. Throws UsageError.
+  void check(std::span<const std::string> used);
   FileWishes wishes() const;  // of the user
   // The connections for so many bytes.
   std::size_t dials(std::uint64_t bytes) const;
@@ -62,10 +65,19 @@ struct TransferArguments {
           const std::function<TransferStory()>& story) const;
 
  private:
-  int tell(const transfer::Transfer& transfer, const TransferStory& story, const std::string& address,
-           double seconds, bool interrupted) const;
-  static std::string summary(const transfer::Transfer& transfer, const TransferStory& story, double seconds,
-                             const Usage& used);
+  struct Outcome {
+    Outcome(const transfer::Transfer& transfer, double taken, bool stopped);
+
+    const transfer::Counts& counts;
+    const std::vector<std::string> complaints;
+    const Usage used;
+    const double seconds;
+    const bool interrupted, complete;
+  };
+  int tell(const Outcome& outcome, const TransferStory& story, const std::string& address) const;
+  void suggest(const Outcome& outcome) const;
+  static std::string document(const Outcome& outcome, const TransferStory& story, const std::string& address);
+  static std::string summary(const Outcome& outcome, const TransferStory& story);
 };
 
 }  // namespace joust

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <stdexcept>
 
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
@@ -38,71 +39,92 @@ double mb_per_s(const transfer::Counts& counts, double seconds) {
   return seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
 }
 
-}  // namespace
-
-int TransferArguments::tell(const transfer::Transfer& transfer, const TransferStory& story,
-                            const std::string& address, double seconds, bool interrupted) const {
-  using Json = nlohmann::ordered_json;
-  const transfer::Counts& counts = transfer.counts();
-  const Usage used = own_usage();
-  const std::vector<std::string> complaints = transfer.complaints();
-  const bool complete = transfer.over() && complaints.empty() && counts.failed == 0;
-  if (!json.empty()) {
-    Json document{{"schema", "joust-transfer/1"},
-                  {"command", story.command},
-                  {"address", address},
-                  {"complete", complete},
-                  {"interrupted", interrupted},
-                  {"files",
-                   {{"stored", counts.files.load()},
-                    {"skipped", counts.skipped.load()},
-                    {"failed", counts.failed.load()}}},
-                  {"bytes",
-                   {{"total", counts.total.load()},
-                    {"moved", counts.moved.load()},
-                    {"there_before", counts.there.load()},
-                    {"discarded", counts.discarded.load()}}},
-                  {"seconds", seconds},
-                  {"mb_per_s", mb_per_s(counts, seconds)},
-                  {"connections", counts.connections.load()},
-                  {"retries", counts.retries.load()},
-                  {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
-                  {"usage", to_json(used)},
-                  {"complaints", complaints},
-                  {"notes", story.notes}};
-    const std::string text = text_of(document, 2);
-    if (json == "-")
-      print_out(text);
-    else
-      write_result(json, text);
+// Why the result could not be kept; empty if it was.
+std::string kept(const std::string& file, const std::string& text) {
+  try {
+    write_result(file, text);
+    return {};
+  } catch (const std::runtime_error& error) {
+    return error.what();
   }
-  const bool is_silent = json == "-" || progress == "json";
-  if (!is_silent && !complete && counts.files > 0) print_out(summary(transfer, story, seconds, used));
-  for (const std::string& complaint : complaints) joust::complain(program, complaint);
-  if (!complete) {
-    const bool goes_on = interrupted || counts.moved > 0 || counts.there > 0;
-    const char* const what = interrupted ? "interrupted" : "not complete";
-    constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
-    if (goes_on)
-      joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
-    else if (counts.files == 0)
-      joust::complain(program, "nothing was moved");
-    return kRunError;
-  }
-  if (is_silent) return kOk;
-  if (dry_run)
-    print_out(fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(counts.total)));
-  else
-    print_out(summary(transfer, story, seconds, used));
-  return kOk;
 }
 
-std::string TransferArguments::summary(const transfer::Transfer& transfer, const TransferStory& story,
-                                       double seconds, const Usage& used) {
-  const transfer::Counts& counts = transfer.counts();
-  std::string line =
-      fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
-                  format_bytes(static_cast<double>(counts.moved)), seconds, mb_per_s(counts, seconds));
+}  // namespace
+
+TransferArguments::Outcome::Outcome(const transfer::Transfer& transfer, double taken, bool stopped)
+    : counts(transfer.counts()),
+      complaints(transfer.complaints()),
+      used(own_usage()),
+      seconds(taken),
+      interrupted(stopped),
+      complete(transfer.over() && complaints.empty() && counts.failed == 0) {}
+
+std::string TransferArguments::document(const Outcome& outcome, const TransferStory& story,
+                                        const std::string& address) {
+  using Json = nlohmann::ordered_json;
+  const transfer::Counts& counts = outcome.counts;
+  const Json document{{"schema", "joust-transfer/1"},
+                      {"command", story.command},
+                      {"address", address},
+                      {"complete", outcome.complete},
+                      {"interrupted", outcome.interrupted},
+                      {"files",
+                       {{"stored", counts.files.load()},
+                        {"skipped", counts.skipped.load()},
+                        {"failed", counts.failed.load()}}},
+                      {"bytes",
+                       {{"total", counts.total.load()},
+                        {"moved", counts.moved.load()},
+                        {"there_before", counts.there.load()},
+                        {"discarded", counts.discarded.load()}}},
+                      {"seconds", outcome.seconds},
+                      {"mb_per_s", mb_per_s(counts, outcome.seconds)},
+                      {"connections", counts.connections.load()},
+                      {"retries", counts.retries.load()},
+                      {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
+                      {"usage", to_json(outcome.used)},
+                      {"complaints", outcome.complaints},
+                      {"notes", story.notes}};
+  return text_of(document, 2);
+}
+
+// The result goes first: standard output may be gone. Where it cannot be written, people are told all the
+// same.
+int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
+                            const std::string& address) const {
+  std::string unwritten;
+  if (json == "-")
+    print_out(document(outcome, story, address));
+  else if (!json.empty())
+    unwritten = kept(json, document(outcome, story, address));
+  const bool is_silent = json == "-" || progress == "json";
+  if (!is_silent && (outcome.complete || outcome.counts.files > 0))
+    print_out(
+        dry_run ? fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(outcome.counts.total))
+                : summary(outcome, story));
+  for (const std::string& complaint : outcome.complaints) joust::complain(program, complaint);
+  if (!outcome.complete) suggest(outcome);
+  if (!unwritten.empty()) joust::complain(program, unwritten);
+  return outcome.complete && unwritten.empty() ? kOk : kRunError;
+}
+
+void TransferArguments::suggest(const Outcome& outcome) const {
+  const transfer::Counts& counts = outcome.counts;
+  constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
+  if (outcome.interrupted || counts.moved > 0 || counts.there > 0)
+    joust::complain(
+        program, fmt::format("{}; {}:\n  {}", outcome.interrupted ? "interrupted" : "not complete", kGoesOn,
+                             command_line_of(program)));
+  else if (counts.files == 0)
+    joust::complain(program, "nothing was moved");
+}
+
+std::string TransferArguments::summary(const Outcome& outcome, const TransferStory& story) {
+  const transfer::Counts& counts = outcome.counts;
+  const Usage& used = outcome.used;
+  std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
+                                 format_bytes(static_cast<double>(counts.moved)), outcome.seconds,
+                                 mb_per_s(counts, outcome.seconds));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
