@@ -219,7 +219,7 @@ class Refusals(Case):
 
     def test_a_result_that_cannot_be_written(self):
         done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 2)
         self.assertIn("no/such/folder.json", done.stderr)
 
 

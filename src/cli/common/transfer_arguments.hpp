@@ -70,6 +70,7 @@ struct TransferArguments {
 
     const transfer::Counts& counts;
     const std::vector<std::string> complaints;
+    const std::uint64_t kept;  // bytes of incomplete files
     const Usage used;
     const double seconds;
     const bool interrupted, complete;

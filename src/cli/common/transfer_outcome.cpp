@@ -54,6 +54,7 @@ std::string kept(const std::string& file, const std::string& text) {
 TransferArguments::Outcome::Outcome(const transfer::Transfer& transfer, double taken, bool stopped)
     : counts(transfer.counts()),
       complaints(transfer.complaints()),
+      kept(transfer.kept()),
       used(own_usage()),
       seconds(taken),
       interrupted(stopped),
@@ -110,13 +111,13 @@ int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
 
 void TransferArguments::suggest(const Outcome& outcome) const {
   const transfer::Counts& counts = outcome.counts;
+  const char* const what = outcome.interrupted ? "interrupted" : "not complete";
   constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
-  if (outcome.interrupted || counts.moved > 0 || counts.there > 0)
+  if (outcome.kept > 0 || counts.files > 0)
+    joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
+  else
     joust::complain(
-        program, fmt::format("{}; {}:\n  {}", outcome.interrupted ? "interrupted" : "not complete", kGoesOn,
-                             command_line_of(program)));
-  else if (counts.files == 0)
-    joust::complain(program, "nothing was moved");
+        program, fmt::format("{}: {}", what, counts.moved > 0 ? "nothing was kept" : "nothing was moved"));
 }
 
 std::string TransferArguments::summary(const Outcome& outcome, const TransferStory& story) {
