@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "base/text.hpp"
+#include "cli/common/descriptor_room.hpp"
 #include "cli/common/guard_arguments.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"
@@ -58,6 +64,8 @@ struct Receive {
   unsigned threads_for(const Engine& chosen) const;
   void tell(const Tally& tally) const;
   std::unique_ptr<Service> server(const Protocol& protocol) const;
+  void check_directory() const;
+  void check_descriptors(const DescriptorRoom& room) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
 
@@ -123,6 +131,23 @@ std::unique_ptr<Service> Receive::server(const Protocol& protocol) const {
   }
 }
 
+// Asked of the kernel, so that a file system that is read-only counts for root too.
+void Receive::check_directory() const {
+  if (read_only || ::faccessat(AT_FDCWD, into.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
+  throw std::runtime_error(
+      fmt::format("--into {}: nothing can be written there: {}; --read-only gives what is there", into,
+                  std::strerror(errno)));
+}
+
+// Fewer connections than one client may have are worth a word.
+void Receive::check_descriptors(const DescriptorRoom& room) const {
+  room.check(0);
+  if (const auto connections = room.connections(); connections < kMostConnections)
+    complain(program,
+             fmt::format("{} open files (ulimit -n) allow {} at a time that bring files; others wait",
+                         room.limit(), counted(connections, "connection")));
+}
+
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
   const std::string address = listeners.addresses().front();
   if (events)
@@ -157,7 +182,10 @@ int Receive::run() {
   const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
   const std::vector<Endpoint> endpoints = where(chosen, options);
   raise_descriptor_limit();
+  const DescriptorRoom room(chosen.several_loops ? options.threads : 1);
+  room.check_before();
   const auto service = server(protocol);
+  check_directory();
   const auto guarded = guard.guard(*service);
   Limits limits;
   limits.read_bytes = kReceiveBytes;
@@ -175,7 +203,11 @@ int Receive::run() {
               .limits = limits,
               .tally = tally,
               .listeners = listeners.all(),
-              .on_ready = [&] { print_out(greeting(chosen, listeners)); }},
+              .on_ready =
+                  [&] {
+                    check_descriptors(room);
+                    print_out(greeting(chosen, listeners));
+                  }},
              stop);
   if (!events) {
     tell(tally);

@@ -5,7 +5,7 @@ import os
 import socket
 import time
 
-from program import PATIENCE_S, run
+from program import JOUST, PATIENCE_S, run, with_few_processes
 from transferring import Receiver, TransferCase, wait_for
 
 
@@ -53,6 +53,31 @@ class Refusals(TransferCase):
         self.assertIn("sent ", printed)
         self.assertIn("results/json: cannot be written: No such file or directory", said)
         self.same(file, self.path("in/file"))
+
+    @staticmethod
+    def receive_with(open_files, *arguments):
+        limited = ("-c", f'ulimit -n {open_files} && exec timeout -s INT 5 "$0" "$@"', JOUST)
+        return run(*limited, "receive", *arguments, program="sh")
+
+    def test_a_receiver_with_few_descriptors_says_what_they_allow(self):
+        for engine in ("epoll", "threads", "io-uring", "asio-coroutines"):
+            with self.subTest(engine):
+                for few in (10, 16):
+                    done = self.receive_with(few, "--into", self.path("in"), "-e", engine, "-t", 2)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                    self.assertIn(f"{few} open files (ulimit -n) are too few: one ", done.stderr)
+        some = self.receive_with(100, "--into", self.path("in"), "-t", 1)
+        self.assertRegex(some.stderr, r"100 open files \(ulimit -n\) allow \d\d connections at a time")
+        self.assertIn("listening on", some.stdout)
+
+    def test_a_directory_that_cannot_be_written_to_is_said_at_the_start(self):
+        folder = self.path("closed")
+        os.mkdir(folder, 0o555)
+        os.chmod(self.directory, 0o755)
+        program = [JOUST] if os.geteuid() else with_few_processes(10)  # as somebody who is not root
+        done = run("receive", "--into", folder, program=["timeout", "5", *program])
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn(f"--into {folder}: nothing can be written there: Permission denied", done.stderr)
 
     def test_nobody_there_is_said_at_once(self):
         file = self.make("file", 10)

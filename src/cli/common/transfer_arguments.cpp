@@ -20,7 +20,6 @@ namespace {
 
 // Several share a network's bandwidth better, and while one waits for an answer the others move bytes.
 constexpr std::uint64_t kConnections = 4;
-constexpr std::uint64_t kMostConnections = 256;
 constexpr std::uint64_t kLeastShare = 64 << 10;  // of the limit, for each connection, in bytes/s
 constexpr std::uint64_t kMostLimited = 100;      // connections: each has its portion within 5 s
 constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends who is slower than 1 KiB/s

@@ -17,6 +17,8 @@
 // What `send` and `get` have in common: their options, the run, and what is told of it.
 namespace joust {
 
+inline constexpr std::uint64_t kMostConnections = 256;  // of one client
+
 // "HOST:PORT/PATH" taken apart. The last "//" ends a socket's path: "unix:/run/files.sock//PATH".
 struct RemotePath {
   std::string address;

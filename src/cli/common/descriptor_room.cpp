@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/descriptor_room.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <stdexcept>
+
+#include "base/check.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::uint64_t kSmall = 4096;  // no larger limit is worth a word, or the time to count
+constexpr std::uint64_t kEach = 4;      // the socket, the file, its journal, and a folder on the way to it
+constexpr std::uint64_t kOfLoop = 2;    // a pipe, through which the kernel moves bytes
+constexpr std::uint64_t kSpare = 1;     // to accept a connection with
+
+std::uint64_t open_now(std::uint64_t limit) {
+  std::uint64_t count = 0;
+  for (std::uint64_t number = 0; number < limit; ++number)
+    count += ::fcntl(static_cast<int>(number), F_GETFD) >= 0 ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+DescriptorRoom::DescriptorRoom(std::size_t loops) : loops_(loops) {
+  rlimit limit{};
+  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+  limit_ = limit.rlim_cur;
+}
+
+bool DescriptorRoom::is_small() const {
+  return limit_ < kSmall;
+}
+
+std::uint64_t DescriptorRoom::fixed(std::uint64_t own) const {
+  return open_now(limit_) + own + kOfLoop * loops_ + kSpare;
+}
+
+void DescriptorRoom::check(std::uint64_t own) const {
+  if (!is_small()) return;
+  const std::uint64_t needed = fixed(own) + kEach;
+  if (needed > limit_)
+    throw std::runtime_error(fmt::format(
+        "{} open files (ulimit -n) are too few: one connection needs {} here, and each further one {}; "
+        "raise the limit, or try fewer loops (-t)",
+        limit_, needed, kEach));
+}
+
+std::uint64_t DescriptorRoom::connections() const {
+  return is_small() ? (limit_ - fixed(0)) / kEach : UINT64_MAX;
+}
+
+}  // namespace joust

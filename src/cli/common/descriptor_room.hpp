@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace joust {
+
+// How many connections of a file server the limit of open files allows, where that limit is small.
+class DescriptorRoom {
+ public:
+  // Of this process, for so many loops. After raise_descriptor_limit().
+  explicit DescriptorRoom(std::size_t loops);
+
+  // Throws std::runtime_error if there is not even room for one connection. `own`: what the server will open
+  // for itself, or 0 when it has opened all of it.
+  void check(std::uint64_t own) const;
+  // Before the server has opened anything, as much as any engine needs: some cannot say that they lack one.
+  void check_before() const { check(8 + 2 * loops_); }
+  std::uint64_t limit() const { return limit_; }
+  // Connections that may each bring a file; when the server has opened what it needs for itself. UINT64_MAX
+  // where the limit is not small.
+  std::uint64_t connections() const;
+
+ private:
+  std::uint64_t fixed(std::uint64_t own) const;  // descriptors, beside those of connections
+  bool is_small() const;
+
+  const std::uint64_t loops_;
+  std::uint64_t limit_ = 0;
+};
+
+}  // namespace joust
