@@ -57,8 +57,14 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   const std::string last = last_part(remote.path);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
-  if (!output.empty() && fs::is_directory(here, none))
-    throw UsageError(fmt::format("-o {}: is a directory; name the file: -o {}/{}", output, output, last));
+  const bool is_folder = output.ends_with('/');
+  if (is_folder && !fs::exists(here, none))
+    throw UsageError(
+        fmt::format("-o {}: there is no such directory; make it first, and name the file: -o {}{}",
+                    printable(output), printable(output), printable(last)));
+  if (is_folder || (!output.empty() && fs::is_directory(here, none)))
+    throw UsageError(fmt::format("-o {}: is a directory; name the file: -o {}{}{}", output, output,
+                                 is_folder ? "" : "/", last));
   transfer::FetchPlan plan{.name = remote.path,
                            .folder = here.has_parent_path() ? here.parent_path().string() : ".",
                            .file = here.filename().string(),
@@ -86,7 +92,7 @@ int Get::run() {
   try {
     fetch = std::make_unique<transfer::Fetch>(fetched);
   } catch (const std::system_error& error) {
-    throw UsageError(std::string("-o: ") + error.what());
+    throw UsageError(fmt::format("-o {}: {}", printable(output), error.what()));
   }
   return common.run(*fetch, remote.address, common.dials(UINT64_MAX) + 1, [&] {
     return TransferStory{"get", "fetched", printable(fetched.file), fetch->fetched()};

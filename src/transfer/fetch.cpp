@@ -22,6 +22,7 @@ constexpr StorageRules kRules{.existing = Existing::replace,
                               .write = FileWrite::splice};
 
 constexpr std::string_view kAnother = ", and is another file; --overwrite replaces it";
+constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
 
 // Tells the files of one size and time apart: of other names, and of other servers.
 std::uint64_t source_number(const FetchPlan& plan) {
@@ -120,6 +121,7 @@ void Fetch::make_file(const file::Facts& facts) {
         fmt::format("{}/{}: {}", plan_.folder, printable(plan_.file), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
+    if (upload.error().error == FileError::busy) why += kWritten;
     return give_up(why);
   }
   const std::lock_guard lock(mutex_);

@@ -54,6 +54,30 @@ class Refusals(TransferCase):
         self.assertIn("results/json: cannot be written: No such file or directory", said)
         self.same(file, self.path("in/file"))
 
+    def test_an_address_that_is_none_is_told_the_right_form(self):
+        file = self.make("file", 10)
+        for command in (["get", "http://host:80/path"], ["send", file, "http://host:80/path"]):
+            self.refused(run(*command), "is a URL; without http:// it is the address", ": host:80/path")
+        for without in ("127.0.0.1:1", "127.0.0.1:1/"):
+            self.refused(run("get", without), "which file? Say HOST:PORT/PATH")
+        new = self.path("new") + "/"
+        self.refused(run("get", "127.0.0.1:1/a/file", "-o", new), "there is no such directory; make it",
+                     f"-o {new}file")  # fmt: skip
+        there = self.path("in") + "/"
+        self.refused(run("get", "127.0.0.1:1/file", "-o", there), f"-o {there}file")
+
+    def test_two_that_write_one_file_are_told_apart(self):
+        self.make("in/file", 3_000_000)
+        with Receiver(self.path("in")) as receiver:
+            get = ("get", f"{receiver.address}/file", "-o", self.path("out/file"))
+            first = self.start(*get, "--limit", "1MB")
+            wait_for(lambda: os.listdir(self.path("out")), first)
+            self.tell(*get, code=1)
+            self.assertIn("another process may be writing that file", self.said)
+            first.communicate(timeout=PATIENCE_S)
+        self.assertEqual(first.returncode, 0)
+        self.same(self.path("in/file"), self.path("out/file"))
+
     @staticmethod
     def receive_with(open_files, *arguments):
         limited = ("-c", f'ulimit -n {open_files} && exec timeout -s INT 5 "$0" "$@"', JOUST)

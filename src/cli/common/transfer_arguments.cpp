@@ -47,6 +47,10 @@ Limits limits_of_transfer() {
 
 // No name has an empty part, but a socket's path may: of "//" the last counts.
 RemotePath split_remote(const std::string& text) {
+  if (const std::size_t scheme = text.find("://"); scheme != std::string::npos && !text.starts_with(kUnix))
+    throw UsageError(fmt::format("'{}': is a URL; without {}:// it is the address of a 'receive': {}",
+                                 printable(text), printable(text.substr(0, scheme)),
+                                 printable(text.substr(scheme + 3))));
   const bool is_path = text.starts_with(kUnix);
   const std::size_t end = is_path ? text.rfind("//") : text.find('/');
   if (end == std::string::npos || end == kUnix.size()) return {text, ""};

@@ -24,6 +24,7 @@ struct RemotePath {
   std::string address;
   std::string path;
 };
+// Throws UsageError for a URL.
 RemotePath split_remote(const std::string& text);
 // What parts the path from this address: "/", or "//".
 std::string_view before_path(std::string_view address);
