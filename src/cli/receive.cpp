@@ -242,8 +242,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
                   "where: 127.0.0.1:9000, [::1]:9000, :0 (any free port), unix:PATH")
       .type_name("ADDRESS")
       .show_default();
-  command.add_option("-e,--engine", receive->engine, "how to drive the sockets [the fastest one here]")
-      .type_name("NAME");
+  add_engine(command, receive->engine);
   add_count(command, "-t,--threads", receive->threads,
             "event loops or workers, for engines that have several [a loop for each core, up to 4]", 0, 1024);
   command.add_flag("--read-only", receive->read_only, "files can be fetched, and none sent");

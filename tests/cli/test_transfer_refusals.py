@@ -103,6 +103,26 @@ class Refusals(TransferCase):
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
         self.assertIn(f"--into {folder}: nothing can be written there: Permission denied", done.stderr)
 
+    def test_a_wrong_value_is_told_as_load_tells_it(self):
+        receive = ["receive", "--into", self.path("in")]
+        get, send = ["get", "127.0.0.1:1/a"], ["send", self.make("file", 1), "127.0.0.1:1"]
+        for command, option, value, words in (
+            (get, "-c", "", "-c,--connections: '' is not a number"),
+            (send, "-c", "abc", "-c,--connections: 'abc' is not a number"),
+            (get, "-c", "-1", "-c,--connections: '-1' is negative"),
+            (send, "-c", "0", "-c,--connections: 0 is not between 1 and 256, and not auto"),
+            (get, "-c", "9" * 20, "is too large"),
+            (send, "--limit", "", "--limit: '' is not a number"),
+            (get, "--limit", "0", "--limit: 0 is not between"),
+            (get, "--limit", "-1", "--limit: '-1' is negative"),
+            (send, "--retries", "1001", "--retries: 1001 is not between 0 and 1000"),
+            (get, "-e", "", "-e,--engine: the value is empty"),
+            (send, "-e", "", "-e,--engine: the value is empty"),
+            (receive, "-e", "", "-e,--engine: the value is empty"),
+            (receive, "-t", "-1", "-t,--threads: '-1' is negative"),
+        ):
+            self.refused(run(*command, option, value), words)
+
     def test_nobody_there_is_said_at_once(self):
         file = self.make("file", 10)
         told = self.tell("send", file, "127.0.0.1:1", code=1)

@@ -35,6 +35,13 @@ ProgressMeter::Kind kind_of_meter(const std::string& chosen) {
   return can_draw_on_stderr() ? Kind::bar : Kind::lines;
 }
 
+std::string objection_to_connections(const std::string& text) {
+  const auto number = parse_count(text);
+  if (!number) return number.error() + ", and it is not auto";
+  if (*number >= 1 && *number <= kMostConnections) return {};
+  return fmt::format("{} is not between 1 and {}, and not auto", text, kMostConnections);
+}
+
 Limits limits_of_transfer() {
   Limits limits;
   limits.read_bytes = kReadBytes;
@@ -73,10 +80,22 @@ std::string fastest_engine(Role role, const Protocol& protocol) {
   return std::string(kByRate.front());
 }
 
-void TransferArguments::add_to(Command command) {
-  command.add_option("-e,--engine", engine, "how to drive the sockets [the fastest one here]")
+void add_engine(Command command, std::string& engine) {
+  const auto take = [&engine](const std::string& name) {
+    engine = name;
+    return std::string(name.empty() ? "the value is empty" : "");
+  };
+  command.add_option("-e,--engine", take, "how to drive the sockets [the fastest one here]")
       .type_name("NAME");
-  command.add_option("-c,--connections", connections, "how many carry the files at a time [auto]")
+}
+
+void TransferArguments::add_to(Command command) {
+  add_engine(command, engine);
+  const auto take_connections = [this](const std::string& text) {
+    connections = text;
+    return text == "auto" ? std::string() : objection_to_connections(text);
+  };
+  command.add_option("-c,--connections", take_connections, "how many carry the files at a time [auto]")
       .type_name("N|auto");
   add_bytes(command, "--limit", limit, "bytes a second, of all connections together [no limit]", kLeastLimit,
             std::uint64_t{1} << 40);
@@ -105,7 +124,6 @@ void TransferArguments::check(std::span<const std::string> used) {
   if (json == "-" && progress == "json")
     throw UsageError("--json - and --progress json both write to standard output: say --json FILE");
   if (json_option->given() && json != "-") ensure_writable(json, used);
-  static_cast<void>(dials(0));
 }
 
 FileWishes TransferArguments::wishes() const {
@@ -118,10 +136,7 @@ std::size_t TransferArguments::dials(std::uint64_t bytes) const {
       limit == 0 ? kMostConnections : std::clamp(limit / kLeastShare, std::uint64_t{1}, kMostLimited);
   if (connections == "auto")
     return std::clamp(bytes / transfer::kRangeBytes, std::uint64_t{1}, std::min(kConnections, most));
-  const auto number = parse_count(connections);
-  if (!number || *number == 0 || *number > kMostConnections)
-    throw UsageError(fmt::format("-c {}: auto, or 1 to {}", connections, kMostConnections));
-  return std::min(*number, most);
+  return std::min(parse_count(connections).value(), most);
 }
 
 int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, std::size_t dialled,
