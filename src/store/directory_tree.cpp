@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "store/new_folder.hpp"
 #include "store/partial_file.hpp"
 
 namespace joust {
@@ -26,6 +27,16 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
   };
   if (rules.source) return made(std::make_unique<PartialFile>(tree_, name, rules, std::move(*parent)));
   return made(std::make_unique<TemporaryFile>(tree_, name, rules, std::move(*parent)));
+}
+
+std::expected<MadeFolder, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {
+  auto parent = parent_of(name, rules);
+  if (!parent) return std::unexpected(parent.error());
+  auto folder = std::make_unique<NewFolder>(tree_, name, std::move(*parent));
+  if (const int error = folder->create(rules.mode.value_or(0777), rules.pays); error != 0)
+    return std::unexpected(error);
+  const bool was_there = folder->was_there();
+  return MadeFolder{std::move(folder), was_there};
 }
 
 }  // namespace joust

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -70,6 +71,12 @@ class NewFile {
   Fd fd_;
 };
 
+// A directory: to be synced, if that is wished, as a file is published.
+struct MadeFolder {
+  std::unique_ptr<NewFile> place;
+  bool was_there = false;
+};
+
 // Named files. Names must have passed objection_to() before; errors are errnos. All methods: any thread.
 class FileTree {
  public:
@@ -87,6 +94,13 @@ class FileTree {
   // another process receives it.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
+
+  // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
+  // there is left as it is. EEXIST if anything else has the name, EPERM of a tree without directories.
+  virtual std::expected<MadeFolder, int> make_folder(std::string_view /*name*/,
+                                                     const NewFileRules& /*rules*/) {
+    return std::unexpected(EPERM);
+  }
 };
 
 }  // namespace joust

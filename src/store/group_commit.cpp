@@ -84,12 +84,12 @@ void GroupCommit::each_that_goes_on(Step step) {
 void GroupCommit::commit() {
   each_that_goes_on([](const File& file) {
     const int error = file.member->place().complete(file.member->number());
-    if (error == 0) start_writing(file.member->number());
+    if (error == 0 && file.member->number() >= 0) start_writing(file.member->number());
     return error;
   });
   each_that_goes_on([](const File& file) {
     const int fd = file.member->number();
-    if (retry_interrupted([&] { return ::fsync(fd); }) == 0) return 0;
+    if (fd < 0 || retry_interrupted([&] { return ::fsync(fd); }) == 0) return 0;
     const int error = errno;
     file.member->place().abandon();  // as publish() does then
     return error;

@@ -22,11 +22,12 @@ namespace joust {
 // the one before was under way. On a thread of its own.
 class GroupCommit {
  public:
-  // A file whose bytes are all there, and right. Nothing of it is touched by others while it is waited for.
+  // A file whose bytes are all there, and right, or a directory. Nothing of it is touched by others while it
+  // is waited for.
   class Member {
    public:
     virtual NewFile& place() = 0;
-    virtual int number() const = 0;  // of the open file
+    virtual int number() const = 0;  // of the open file; -1: a directory that cannot be opened for a sync
     // What publish() returns. On the thread.
     virtual void committed(std::expected<ReplacedBytes, int> published) = 0;
 

@@ -154,15 +154,29 @@ class Upload {
   virtual File& file() = 0;
 };
 
+// A directory that was asked for, and is there. All methods: any thread.
+class StoredFolder {
+ public:
+  virtual ~StoredFolder() = default;
+  virtual bool was_there() const = 0;  // before it was asked for
+  // True once the disk has its name, if that was wished, and otherwise at once. Called until then.
+  virtual FileAnswer<bool> is_on_disk() = 0;
+};
+
 // A directory of files. All methods: any thread; they may block on a disk.
 class Storage {
  public:
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
+  // Makes a directory; one that is there is left as it is. The wishes are its mode, makes_parents and synced.
+  virtual FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view /*name*/,
+                                                                const FileWishes& /*wishes*/) {
+    return refused(FileError::not_permitted, "there are no directories here");
+  }
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
-  // Files of all connections that are complete and wait for the disk. Each is open.
+  // Files and directories of all connections that are complete and wait for the disk. Each is open.
   virtual std::size_t waiting_for_disk() const { return 0; }
 };
 

@@ -38,6 +38,11 @@ timespec time_of(std::int64_t since_1970_ns) {
 
 }  // namespace
 
+int sync_names(FolderTree& tree, std::string_view name, int folder) {
+  if (const int error = tree.directory.sync_parents(name, tree.synced); error != 0) return error;
+  return sync_directory(folder);
+}
+
 TemporaryFile::TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules,
                              Parent parent)
     : tree_(tree), name_(name), rules_(rules), parent_(std::move(parent)) {}
@@ -101,10 +106,8 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
   return replaced;
 }
 
-// A directory on the way may have been made a moment ago, for this file or another one.
 int TemporaryFile::sync_folder() {
-  if (const int error = tree_.directory.sync_parents(name_, tree_.synced); error != 0) return error;
-  return sync_directory(folder());
+  return sync_names(tree_, name_, folder());
 }
 
 std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {

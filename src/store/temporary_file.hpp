@@ -19,6 +19,10 @@ struct FolderTree {
   SyncedFolders synced{};
 };
 
+// Puts a name onto the disk, with those of the directories on the way to it: one of them may have been made a
+// moment ago. `folder` is a handle of the last one. Returns the errno, or 0.
+int sync_names(FolderTree& tree, std::string_view name, int folder);
+
 // A new file of a directory: without a name, or under a random name beside its final one.
 class TemporaryFile : public NewFile {
  public:

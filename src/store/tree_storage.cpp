@@ -2,9 +2,11 @@
 #include "store/tree_storage.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/different_processes.hpp"
+#include "store/disk_folder.hpp"
 #include "store/file_version.hpp"
 #include "store/name.hpp"
 
@@ -16,6 +18,12 @@ constexpr std::size_t kMostWaiting = 2048;  // files for the disk; connections s
 
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
+}
+
+std::unexpected<FileRefusal> not_made(int number) {
+  const FileError error = error_of(number);
+  if (error == FileError::not_permitted) return refuse(error, std::strerror(number));
+  return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
 
 // The rest is left to others.
@@ -107,13 +115,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   auto slot = slots_.take(request.peer);
   if (!slot) return std::unexpected(slot.error());
   auto place = files_->create(request.name, rules_for(request));
-  if (!place) {
-    const FileError error = error_of(place.error());
-    if (error == FileError::not_permitted) return refuse(error, std::strerror(place.error()));
-    return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
-  }
-  // A process of one connection may wait for the disk, and is not to end before a thread that does.
-  GroupCommit* const commits = claims_.is_shared() ? nullptr : &commits_;
+  if (!place) return not_made(place.error());
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
                            {.how = rules_.write,
                             .quota = &quota_,
@@ -122,7 +124,23 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
                             .publisher = &publisher_,
                             .claims = &claims_,
                             .kept = &kept_,
-                            .commits = commits});
+                            .commits = commits()});
+}
+
+FileAnswer<std::shared_ptr<StoredFolder>> TreeStorage::make_folder(std::string_view name,
+                                                                   const FileWishes& wishes) {
+  if (const auto objection = objection_to(name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  if (commits_.waiting() >= kMostWaiting) return refuse(FileError::busy, "too many files wait for the disk");
+  auto made = samples_.contains(name)
+                  ? std::unexpected(EEXIST)
+                  : files_->make_folder(
+                        name, {.makes_parents = wishes.makes_parents, .pays = &quota_, .mode = wishes.mode});
+  if (!made && made.error() == EEXIST) return refuse(FileError::exists, "and is no directory");
+  if (!made) return not_made(made.error());
+  auto folder = std::make_shared<DiskFolder>(std::move(*made));
+  if (wishes.synced) folder->sync(commits());
+  return folder;
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

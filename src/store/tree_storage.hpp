@@ -42,6 +42,8 @@ class TreeStorage : public Storage {
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
+  FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view name,
+                                                        const FileWishes& wishes) override;
   void remember(const OpenFile& file, const Digest& digest) override;
   std::size_t waiting_for_disk() const override { return commits_.waiting(); }
 
@@ -52,6 +54,8 @@ class TreeStorage : public Storage {
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
   FileAnswer<OpenFile> open_named(std::string_view name);
+  // A process of one connection may wait for the disk, and is not to end before a thread that does: null.
+  GroupCommit* commits() { return claims_.is_shared() ? nullptr : &commits_; }
   FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);
 

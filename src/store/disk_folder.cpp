@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "store/disk_folder.hpp"
+
+namespace joust {
+
+void DiskFolder::sync(GroupCommit* commits) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_waiting_ = true;
+  }
+  if (commits == nullptr || !commits->add(shared_from_this())) committed(place_->publish(number(), true));
+}
+
+void DiskFolder::committed(std::expected<ReplacedBytes, int> published) {
+  const std::lock_guard lock(mutex_);
+  is_waiting_ = false;
+  error_ = published ? 0 : published.error();
+}
+
+FileAnswer<bool> DiskFolder::is_on_disk() {
+  const std::lock_guard lock(mutex_);
+  if (error_ != 0) return refused(error_of(error_));
+  return !is_waiting_;
+}
+
+}  // namespace joust

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "store/group_commit.hpp"
+#include "store/storage.hpp"
+
+namespace joust {
+
+// A directory that is there. Where the disk is to have it, it is a member of the group that comes next.
+class DiskFolder : public StoredFolder,
+                   public GroupCommit::Member,
+                   public std::enable_shared_from_this<DiskFolder> {
+ public:
+  explicit DiskFolder(MadeFolder made) : was_there_(made.was_there), place_(std::move(made.place)) {}
+
+  // Without a group, or a thread for one, it waits for the disk. Call at most once.
+  void sync(GroupCommit* commits);
+
+  bool was_there() const override { return was_there_; }
+  FileAnswer<bool> is_on_disk() override;
+
+  NewFile& place() override { return *place_; }
+  int number() const override { return place_->descriptor().get(); }
+  void committed(std::expected<ReplacedBytes, int> published) override;
+
+ private:
+  const bool was_there_;
+  const std::unique_ptr<NewFile> place_;
+  std::mutex mutex_;
+  bool is_waiting_ = false;  // protected by mutex_
+  int error_ = 0;            // likewise: an errno
+};
+
+}  // namespace joust

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "store/new_folder.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "store/quota.hpp"
+
+namespace joust {
+namespace {
+
+// Never setuid, setgid or sticky: a stranger's directory gives no rights.
+constexpr mode_t kFolderPermissions = 0777;
+
+Fd open_for_sync(int in, const std::string& name) {
+  constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  return Fd(retry_interrupted([&] { return ::openat(in, name.c_str(), kFlags); }));
+}
+
+}  // namespace
+
+int NewFolder::create(std::uint32_t mode, Quota* pays) {
+  if (const int error = take_existing(); error != ENOENT) return error;
+  if (pays != nullptr && !pays->take(kEntryBytes)) return EDQUOT;
+  const int error = make(mode);
+  if (error != 0 && pays != nullptr) pays->give_back(kEntryBytes);
+  return error == EEXIST ? take_existing() : error;  // somebody else has made it meanwhile
+}
+
+// One that cannot be read has no descriptor: then the disk is asked for its name only.
+int NewFolder::take_existing() {
+  struct stat facts {};
+  if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (!S_ISDIR(facts.st_mode)) return EEXIST;
+  fd_ = open_for_sync(folder(), parent_.last);
+  was_there_ = true;
+  return 0;
+}
+
+// Nobody else may look into it before it has the mode of its source. A set-group-ID bit is that of the
+// directory it is in, and stays.
+int NewFolder::make(std::uint32_t mode) {
+  const char* const name = parent_.last.c_str();
+  if (::mkdirat(folder(), name, 0700) != 0) return errno;
+  fd_ = open_for_sync(folder(), parent_.last);
+  struct stat facts {};
+  const bool is_open = fd_.is_open() && ::fstat(fd_.get(), &facts) == 0;
+  const mode_t inherited = facts.st_mode & S_ISGID;
+  if (is_open && ::fchmod(fd_.get(), inherited | (mode & kFolderPermissions)) == 0) return 0;
+  const int error = errno;
+  ::unlinkat(folder(), name, AT_REMOVEDIR);
+  return error;
+}
+
+std::expected<ReplacedBytes, int> NewFolder::publish(int fd, bool synced) {
+  if (!synced) return std::nullopt;
+  if (fd >= 0 && retry_interrupted([&] { return ::fsync(fd); }) != 0) return std::unexpected(errno);
+  if (const int error = sync_folder(); error != 0) return std::unexpected(error);
+  return std::nullopt;
+}
+
+int NewFolder::sync_folder() {
+  return sync_names(tree_, name_, parent_.fd.get());
+}
+
+}  // namespace joust
