@@ -53,6 +53,8 @@ std::vector<std::string> file_corpus() {
       wire({3, Offer{8, 5, {.makes_parents = true}, "a/b"}}) +
           wire({4, UploadRange{8, {0, 8}, 5, std::nullopt, false, "a/b", true}}) + data(4, "abcdefgh") +
           wire({4, End{8, {}}}) + wire({5, Seal{8, 5, Digest{}, "a/b"}}),
+      wire({1, Folder{0755, true, true, "d/e"}}) + wire({2, Folder{0, false, false, "../d"}}) +
+          wire({3, Stored{.complete = true, .was_there = true}}),
       wire({1, Facts{5, 6, Digest{}}}) + wire({1, Stored{{1, 2}, true, Digest{}}}) + wire({1, Working{7}}),
   };
   for (std::size_t i = 0; i < corpus.size(); ++i) corpus[i].insert(corpus[i].begin(), static_cast<char>(i));

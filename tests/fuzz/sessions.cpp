@@ -79,6 +79,12 @@ class MemoryUpload : public Upload {
   FileDigest digest_;
 };
 
+class MemoryFolder : public StoredFolder {
+ public:
+  bool was_there() const override { return false; }
+  FileAnswer<bool> is_on_disk() override { return true; }
+};
+
 class MemoryStorage : public Storage {
  public:
   FileAnswer<OpenFile> open(std::string_view name) override {
@@ -90,6 +96,10 @@ class MemoryStorage : public Storage {
     if (!objection_to(request.name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
     if (request.size > kLargest) return std::unexpected(FileRefusal{FileError::too_large});
     return std::make_shared<MemoryUpload>(request.size);
+  }
+  FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view name, const FileWishes&) override {
+    if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
+    return std::make_shared<MemoryFolder>();
   }
   void remember(const OpenFile&, const Digest&) override {}
 };

@@ -39,6 +39,10 @@ struct Words {
   std::string operator()(const Seal& s) const {
     return fmt::format("seal '{}' {} id {} {}", s.name, s.size, s.id, digest(s.digest));
   }
+  std::string operator()(const Folder& f) const {
+    return fmt::format("folder '{}' mode {:o} parents {} synced {}", f.name, f.mode, f.makes_parents,
+                       f.synced);
+  }
   std::string operator()(const Offered& o) const {
     return o.skipped ? "offered: skipped" : fmt::format("offered {} discarded {}", o.there, o.discarded);
   }
@@ -47,7 +51,8 @@ struct Words {
                        f.mode ? fmt::format(" mode {:o}", *f.mode) : "");
   }
   std::string operator()(const Stored& s) const {
-    return fmt::format("stored {}+{} {} {}", s.range.offset, s.range.size, s.complete, digest(s.digest));
+    return fmt::format("stored {}+{} {} {}{}", s.range.offset, s.range.size, s.complete, digest(s.digest),
+                       s.was_there ? " was there" : "");
   }
   std::string operator()(const Working& w) const { return fmt::format("working {}", w.done); }
   std::string operator()(const Data& d) const { return fmt::format("data {}", d.size); }

@@ -76,7 +76,11 @@ void ServerSession::check_slice(Time now) {
     refuse(check.error());
     return answered();
   }
-  if (check->waits && is_whole_) return wait_for_disk(now);
+  if (check->waits && is_whole_) {
+    wait_for_disk({.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)},
+                  now);
+    return answered();
+  }
   if (check->waits) due_ = now + kLookForDisk;
   if (!check->digest) return still_working(request_, check->checked, now);
   answer({request_, Stored{range_, true, check->digest}});

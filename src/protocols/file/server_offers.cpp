@@ -73,11 +73,12 @@ void ServerSession::begin(const Whole& whole) {
   state_ = State::receiving;
 }
 
-// Files that come whole follow one another while the disk works on those before. Other requests wait for it,
-// because answers come in the order of their requests.
+// Files that come whole, and directories, follow one another while the disk works on those before. Other
+// requests wait for it, because answers come in the order of their requests.
 bool ServerSession::waits_for_others(const Message& message) const {
-  const bool of_whole = std::holds_alternative<Whole>(message.body) || state_ != State::idle;
-  return !waiting_.empty() && !of_whole;
+  const bool may_follow = std::holds_alternative<Whole>(message.body) ||
+                          std::holds_alternative<Folder>(message.body) || state_ != State::idle;
+  return !waiting_.empty() && !may_follow;
 }
 
 void ServerSession::answer(const Message& message) {
@@ -86,28 +87,35 @@ void ServerSession::answer(const Message& message) {
   is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
 }
 
-void ServerSession::wait_for_disk(Time now) {
+void ServerSession::wait_for_disk(Waiting waiting, Time now) {
   if (waiting_.empty()) {
     look_at_disk_ = now + kLookForGroup;
     said_working_ = now;
   }
-  waiting_.push_back(
-      {.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)});
+  waiting_.push_back(std::move(waiting));
   is_crowded_ = waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll;
-  answered();
+}
+
+bool ServerSession::is_settled(Waiting& waiting) {
+  const auto failed = [&](const FileRefusal& refusal) {
+    ++server_.refused;
+    waiting.answer.body = Error{refusal};
+    return true;
+  };
+  if (waiting.upload) {
+    const auto check = waiting.upload->check();
+    if (!check) return failed(check.error());
+    std::get<Stored>(waiting.answer.body).digest = check->digest;
+    return !check->waits;
+  }
+  if (!waiting.folder) return true;
+  const auto is_there = waiting.folder->is_on_disk();
+  return is_there ? *is_there : failed(is_there.error());
 }
 
 void ServerSession::look_at_disk(Time now) {
-  while (!waiting_.empty()) {
-    Waiting& first = waiting_.front();
-    if (first.upload) {
-      const auto check = first.upload->check();
-      if (check && check->waits) break;
-      if (check) std::get<Stored>(first.answer.body).digest = check->digest;
-      if (!check) first.answer.body = Error{check.error()};
-      if (!check) ++server_.refused;
-    }
-    outgoing_.message(first.answer);
+  while (!waiting_.empty() && is_settled(waiting_.front())) {
+    outgoing_.message(waiting_.front().answer);
     waiting_.pop_front();
   }
   look_at_disk_ = now + kLookForGroup;
@@ -115,6 +123,20 @@ void ServerSession::look_at_disk(Time now) {
                 (waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll);
   if (!waiting_.empty()) return still_working(waiting_.front().answer.request, 0, now);
   if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
+}
+
+void ServerSession::begin(const Folder& folder, Time now) {
+  ++server_.uploads;
+  ++requests_;
+  if (!may_bring()) return;
+  auto made = server_.storage.make_folder(
+      folder.name, {.mode = folder.mode, .makes_parents = folder.makes_parents, .synced = folder.synced});
+  if (!made) return refuse(made.error());
+  const Message stored{request_, Stored{.complete = true, .was_there = (*made)->was_there()}};
+  const auto is_there = (*made)->is_on_disk();
+  if (!is_there) return refuse(is_there.error());
+  if (*is_there) return answer(stored);
+  wait_for_disk({.answer = stored, .folder = std::move(*made)}, now);
 }
 
 void ServerSession::begin(const Seal& seal, Time now) {

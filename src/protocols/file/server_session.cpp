@@ -14,7 +14,8 @@ constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file o
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
          std::holds_alternative<UploadRange>(body) || std::holds_alternative<Offer>(body) ||
-         std::holds_alternative<Whole>(body) || std::holds_alternative<Seal>(body);
+         std::holds_alternative<Whole>(body) || std::holds_alternative<Seal>(body) ||
+         std::holds_alternative<Folder>(body);
 }
 
 }  // namespace
@@ -84,6 +85,7 @@ void ServerSession::take(const Message& message, Time now) {
   if (const auto* offer = std::get_if<Offer>(&message.body)) return begin(*offer, now);
   if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole);
   if (const auto* seal = std::get_if<Seal>(&message.body)) return begin(*seal, now);
+  if (const auto* folder = std::get_if<Folder>(&message.body)) return begin(*folder, now);
   if (const auto* data = std::get_if<Data>(&message.body)) {
     begin(*data);
   } else if (const auto* end = std::get_if<End>(&message.body)) {

@@ -89,6 +89,7 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Offer& offer, Time now);
   void begin(const Whole& whole);
   void begin(const Seal& seal, Time now);
+  void begin(const Folder& folder, Time now);
   bool may_fetch();  // refuses the request if not
   bool may_bring();  // likewise
   bool skips(const FileWishes& wishes, const FileRefusal& refusal);
@@ -104,7 +105,6 @@ class ServerSession : public Session, private SessionFiles {
   void check_slice(Time now);
   void still_working(std::uint32_t request, std::uint64_t done, Time now);
   void answer(const Message& message);
-  void wait_for_disk(Time now);
   void look_at_disk(Time now);
   bool waits_for_others(const Message& message) const;
   void send_more();
@@ -132,11 +132,15 @@ class ServerSession : public Session, private SessionFiles {
     bool grows(Time now);
   };
 
-  // The answer to a file that came whole: its turn comes when the disk has the file, and those before it.
+  // The answer to a file that came whole, or to a directory: its turn comes when the disk has it, and those
+  // before it.
   struct Waiting {
     Message answer{};  // of the request; without a body if there is an upload
     std::shared_ptr<Upload> upload{};
+    std::shared_ptr<StoredFolder> folder{};
   };
+  void wait_for_disk(Waiting waiting, Time now);
+  bool is_settled(Waiting& waiting);  // the answer is there
 
   ServerState& server_;
   const PeerAddress peer_;

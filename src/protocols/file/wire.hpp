@@ -27,6 +27,7 @@ enum class Kind : std::uint8_t {
   offer = 4,
   whole = 5,
   seal = 6,
+  folder = 7,
   facts = 16,
   stored = 17,
   working = 18,
@@ -83,6 +84,13 @@ struct Seal {
   std::optional<Digest> digest{};  // of the file
   std::string name{};
 };
+// A directory that is to be there.
+struct Folder {
+  std::uint32_t mode = 0;  // permission bits, of one that is made
+  bool makes_parents = false;
+  bool synced = false;
+  std::string name{};
+};
 struct Facts {
   std::uint64_t size = 0;        // bytes
   std::int64_t modified_ns = 0;  // since 1970
@@ -98,6 +106,7 @@ struct Stored {
   ByteRange range{};
   bool complete = false;           // the file has its name
   std::optional<Digest> digest{};  // of the file, once complete
+  bool was_there = false;          // the directory, and was left as it is
 };
 struct Working {
   std::uint64_t done = 0;  // bytes digested
@@ -113,7 +122,7 @@ struct Error {
   FileRefusal refusal{};
 };
 using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, Data, End, Error, Offer,
-                          Whole, Seal, Offered>;
+                          Whole, Seal, Offered, Folder>;
 
 struct Message {
   std::uint32_t request = 0;

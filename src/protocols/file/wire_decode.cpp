@@ -122,6 +122,11 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
                   .id = fields.number<std::uint64_t>(),
                   .digest = fields.digest(),
                   .name = fields.text()};
+    case Kind::folder:
+      return Folder{.mode = fields.number<std::uint32_t>(),
+                    .makes_parents = fields.has(kMakesParents),
+                    .synced = fields.has(kSynced),
+                    .name = fields.text()};
     case Kind::offered:
       return Offered{.skipped = fields.has(kSkipped),
                      .there = fields.number<std::uint64_t>(),
@@ -129,7 +134,10 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
     case Kind::facts:
       return facts_of(fields);
     case Kind::stored:
-      return Stored{.range = fields.range(), .complete = fields.has(kComplete), .digest = fields.digest()};
+      return Stored{.range = fields.range(),
+                    .complete = fields.has(kComplete),
+                    .digest = fields.digest(),
+                    .was_there = fields.has(kWasThere)};
     case Kind::working:
       return Working{fields.number<std::uint64_t>()};
     case Kind::data:

@@ -107,6 +107,14 @@ struct Encoder {
         .text(seal.name)
         .done();
   }
+  std::vector<std::byte> operator()(const Folder& folder) const {
+    return Frame(Kind::folder, request)
+        .flag(kMakesParents, folder.makes_parents)
+        .flag(kSynced, folder.synced)
+        .number(folder.mode)
+        .text(folder.name)
+        .done();
+  }
   std::vector<std::byte> operator()(const Offered& offered) const {
     return Frame(Kind::offered, request)
         .flag(kSkipped, offered.skipped)
@@ -126,6 +134,7 @@ struct Encoder {
   std::vector<std::byte> operator()(const Stored& stored) const {
     return Frame(Kind::stored, request)
         .flag(kComplete, stored.complete)
+        .flag(kWasThere, stored.was_there)
         .range(stored.range)
         .digest(stored.digest)
         .done();
