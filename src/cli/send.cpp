@@ -19,8 +19,8 @@ std::string send_examples(const Program& program) {
   {0} send disk.img 127.0.0.1:9000 -c 8 --limit 100MB
 
 Files keep their time and their permissions. Each gets its name there when all of it has arrived and its
-digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r follows no
-links, and leaves FIFOs, sockets and devices out.
+digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r makes empty
+directories too; it follows no links, and leaves FIFOs, sockets and devices out.
 Exit code 0: all files are there. 1: some are not, and what has arrived is kept. 2: wrong usage.)",
                      program.name);
 }
@@ -36,9 +36,16 @@ struct Send {
   int run();
 };
 
-std::string described(const transfer::SourceList& list) {
-  if (list.items.size() == 1) return printable(list.items.front().path);
-  return counted(list.items.size(), "file");
+// "12 files", or "12 files and 1 directory".
+std::string counted_with(std::uint64_t files, std::uint64_t folders) {
+  std::string text = counted(files, "file");
+  if (folders > 0) text += fmt::format(" and {} {}", folders, folders == 1 ? "directory" : "directories");
+  return text;
+}
+
+std::string listed(const transfer::SourceItem& item) {
+  return fmt::format("{}  {} -> {}\n", item.is_folder ? "directory" : grouped(item.version.size),
+                     printable(item.path), printable(item.name));
 }
 
 int Send::run() {
@@ -55,16 +62,14 @@ int Send::run() {
   if (common.dry_run) {
     if (!common.json.empty())
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
-    for (const transfer::SourceItem& item : list->items)
-      print_out(fmt::format("{}  {} -> {}\n", grouped(item.version.size), printable(item.path),
-                            printable(item.name)));
-    print_out(fmt::format("{}, {}: nothing was sent\n", counted(list->items.size(), "file"),
+    for (const transfer::SourceItem& item : list->items) print_out(listed(item));
+    print_out(fmt::format("{}, {}: nothing was sent\n", counted_with(list->files(), list->folders),
                           format_bytes(static_cast<double>(list->bytes))));
     for (const std::string& why : list->missing) complain(program, why);
     return list->missing.empty() ? kOk : kRunError;
   }
-  const std::string what = described(*list);
-  const bool single = list->items.size() == 1;
+  const bool single = list->files() == 1 && list->folders == 0;
+  const std::string what = single ? printable(list->items.front().path) : "";
   const std::uint64_t bytes = list->bytes;
   transfer::BringPlan plan{.items = std::move(list->items),
                            .missing = std::move(list->missing),
@@ -74,7 +79,7 @@ int Send::run() {
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, common.dials(bytes), [&] {
-    const std::string sent = single ? what : counted(bring.counts().files.load(), "file");
+    const std::string sent = single ? what : counted_with(bring.counts().files, bring.counts().folders);
     return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
   });
 }

@@ -168,6 +168,13 @@ void Bring::stored(const Work& work, const Digest& digest) {
   if (work.large) announce();
 }
 
+void Bring::folder_is_there(const Work& work, bool by_this) {
+  progressed();
+  if (by_this) ++count().folders;
+  const std::lock_guard lock(mutex_);
+  item_done();
+}
+
 void Bring::skipped(const Work& work) {
   ++count().skipped;
   count().total -= plan_.items[work.item].version.size;

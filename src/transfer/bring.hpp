@@ -27,7 +27,8 @@ struct BringPlan {
 };
 
 // The steps of sending files, and who takes which. Files of at most one range go whole, many of them without
-// waiting for answers. Larger ones are offered, one at a time, and all connections carry their ranges.
+// waiting for answers, and so do directories. Larger ones are offered, one at a time, and all connections
+// carry their ranges.
 class Bring : public Transfer {
  public:
   explicit Bring(BringPlan plan);
@@ -62,6 +63,7 @@ class Bring : public Transfer {
   void asks_first(bool expected) { asks_first_ = expected; }
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
+  void folder_is_there(const Work& work, bool by_this);
   void skipped(const Work& work);
   // The other files go on. `stays`: what has come is there for the next attempt.
   void failed(const Work& work, const std::string& why, bool stays = false);

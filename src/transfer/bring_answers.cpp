@@ -41,8 +41,10 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
   pending_.pop_front();
   if (const auto* error = std::get_if<file::Error>(&message.body))
     return refused_whole(pending, error->refusal);
-  if (const auto* stored = std::get_if<file::Stored>(&message.body);
-      stored != nullptr && stored->complete && stored->digest == pending.digest)
+  const auto* stored = std::get_if<file::Stored>(&message.body);
+  if (stored != nullptr && stored->complete && is_of_folder(pending))
+    return bring_.folder_is_there(pending.work, !stored->was_there || pending.work.again);
+  if (stored != nullptr && stored->complete && stored->digest == pending.digest)
     return bring_.stored(pending.work, pending.digest);
   if (const auto* offered = std::get_if<file::Offered>(&message.body); offered != nullptr && offered->skipped)
     return bring_.skipped(pending.work);
@@ -79,7 +81,7 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(work);
   }
-  if (refusal.error == FileError::exists && !pending.asked)
+  if (refusal.error == FileError::exists && !pending.asked && !is_of_folder(pending))
     return ask({.request = ++request_, .work = work, .digest = pending.digest});
   if (refusal.error == FileError::not_found && pending.asked && !work.differs) {
     bring_.asks_first(false);

@@ -92,6 +92,7 @@ FileWishes BringSession::wishes_of(const FileVersion& version) const {
 // Read twice at most: a file that changes while it is read is read once more.
 void BringSession::begin_whole(const Bring::Work& work, Time now) {
   const SourceItem& item = bring_.item(work.item);
+  if (item.is_folder) return ask_for_folder(work);
   for (int attempt = 0; attempt < 2; ++attempt) {
     auto source = open_source(item);
     if (!source) return bring_.failed(work, source.error());
@@ -109,6 +110,16 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
     return;
   }
   bring_.failed(work, printable(item.path) + ": changes while it is read");
+}
+
+void BringSession::ask_for_folder(const Bring::Work& work) {
+  const SourceItem& item = bring_.item(work.item);
+  const FileWishes& wishes = bring_.wishes();
+  outgoing().message({++request_, file::Folder{.mode = item.version.mode,
+                                               .makes_parents = wishes.makes_parents,
+                                               .synced = wishes.synced,
+                                               .name = item.name}});
+  pending_.push_back({.request = request_, .work = work});
 }
 
 // One piece of output: the head, the data between its frames, and the end.

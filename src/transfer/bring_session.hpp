@@ -25,7 +25,7 @@ class BringSession : public TransferSession {
   std::optional<Time> due() const override;
   void on_source_failed(int error, Time now) override;
 
-  // A whole file whose answer is awaited.
+  // A whole file, or a directory, whose answer is awaited.
   struct Pending {
     std::uint32_t request = 0;
     Bring::Work work{};
@@ -37,6 +37,7 @@ class BringSession : public TransferSession {
   void say_working(Time now);
   void begin(Bring::Work work, Time now);
   void begin_whole(const Bring::Work& work, Time now);
+  void ask_for_folder(const Bring::Work& work);
   void send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now);
   void ask(Pending pending);
   void begin_large(Time now);
@@ -45,6 +46,7 @@ class BringSession : public TransferSession {
   FileWishes wishes_of(const FileVersion& version) const;
 
   void take_of_whole(const file::Message& message, Time now);
+  bool is_of_folder(const Pending& pending) const { return bring_.item(pending.work.item).is_folder; }
   void refused_whole(const Pending& pending, const FileRefusal& refusal);
   void take_of_large(const file::Message& message, Time now);
   void compare_whole(const Pending& pending, const file::Facts& facts);

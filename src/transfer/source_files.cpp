@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -98,9 +99,22 @@ class Collector {
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       entries.push_back(*at);
     if (error) cannot_send(path, error.message());  // what was read of it is still sent
-    if (!error && entries.empty()) leave_out(path, "an empty directory");
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
+    const auto found = [this] { return list_.items.size() + list_.missing.size(); };
+    const std::size_t before = found();
     for (const fs::directory_entry& entry : entries) add_entry(entry, name, beneath);
+    if (!error && found() == before && !name.empty()) add_folder(path, name);
+  }
+
+  // Nothing below it is sent, so that no file makes it.
+  void add_folder(const std::string& path, const std::string& name) {
+    if (const auto objection = objection_to(name); !objection.empty())
+      return cannot_send(path, fmt::format("cannot be sent as '{}': {}", printable(name), objection));
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
+    SourceItem item{.path = path, .name = name, .version = version_of(facts), .is_folder = true};
+    item.version.size = 0;
+    list_.items.push_back(std::move(item));
   }
 
   void add_entry(const fs::directory_entry& entry, const std::string& folder, const std::string& above) {
@@ -126,6 +140,24 @@ class Collector {
   SourceList& list_;
   std::shared_ptr<const Directory> top_;  // of what is being collected
 };
+
+// Another path may bring files into a directory that is empty here: it is theirs, with the mode that suits
+// them. Of two empty ones the first counts.
+void leave_out_needless_folders(SourceList& list) {
+  std::set<std::string> names;
+  for (const SourceItem& item : list.items) names.insert(item.is_folder ? item.name + "/" : item.name);
+  const auto is_needless = [&](const SourceItem& item) {
+    if (!item.is_folder) return false;
+    const auto self = names.find(item.name + "/");
+    if (self == names.end()) return true;  // it was the first
+    const auto next = std::next(self);
+    const bool is_needed = next == names.end() || !next->starts_with(*self);
+    names.erase(self);
+    return !is_needed;
+  };
+  std::erase_if(list.items, is_needless);
+  list.folders = static_cast<std::size_t>(std::ranges::count_if(list.items, &SourceItem::is_folder));
+}
 
 // Of two files with one name the later would replace the earlier, or count as skipped.
 std::string repeated_name(const std::vector<SourceItem>& items) {
@@ -160,6 +192,7 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
       return std::unexpected(objection);
     }
   }
+  leave_out_needless_folders(list);
   if (std::string objection = repeated_name(list.items); !objection.empty())
     return std::unexpected(std::move(objection));
   return list;

@@ -14,14 +14,15 @@
 
 namespace joust::transfer {
 
-// A local file to be sent, and its name on the server. One that was found below a directory is opened beneath
-// that, so that no link that is put in the way meanwhile leads elsewhere.
+// A local file to be sent, or a directory to be made, and its name on the server. One that was found below a
+// directory is opened beneath that, so that no link that is put in the way meanwhile leads elsewhere.
 struct SourceItem {
   std::string path;  // for people, if there is a directory
   std::string name;
   std::shared_ptr<const Directory> top{};  // null: the path was named by the user, and links are followed
   std::string beneath{};                   // the path from there
   FileVersion version{};                   // when it was found
+  bool is_folder = false;                  // a directory, below which nothing is sent
 };
 
 struct SourceList {
@@ -29,10 +30,14 @@ struct SourceList {
   std::vector<std::string> notes{};    // what was left out by intention, and why
   std::vector<std::string> missing{};  // what belongs to them and cannot be sent, and why
   std::uint64_t bytes = 0;
+  std::size_t folders = 0;  // of the items
+
+  std::size_t files() const { return items.size() - folders; }
 };
 
-// The files that these paths name; with `recursive` those below directories too. Links below a directory are
-// not followed, and neither FIFOs nor devices are opened: a note says so. `folder` is put before each name.
+// The files that these paths name; with `recursive` those below directories too, and the directories below
+// which there are none. Links below a directory are not followed, and neither FIFOs nor devices are opened: a
+// note says so. `folder` is put before each name.
 // The error says which of the paths cannot be sent, or which two files would have one name.
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
                                                     const std::string& folder);

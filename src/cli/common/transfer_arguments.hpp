@@ -73,6 +73,7 @@ struct TransferArguments {
  private:
   struct Outcome {
     Outcome(const transfer::Transfer& transfer, double taken, bool stopped);
+    bool did_something() const { return counts.files > 0 || counts.folders > 0; }
 
     const transfer::Counts& counts;
     const std::vector<std::string> complaints;

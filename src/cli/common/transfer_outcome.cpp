@@ -71,6 +71,7 @@ std::string TransferArguments::document(const Outcome& outcome, const TransferSt
                       {"interrupted", outcome.interrupted},
                       {"files",
                        {{"stored", counts.files.load()},
+                        {"directories", counts.folders.load()},
                         {"skipped", counts.skipped.load()},
                         {"failed", counts.failed.load()}}},
                       {"bytes",
@@ -99,7 +100,7 @@ int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
   else if (!json.empty())
     unwritten = kept(json, document(outcome, story, address));
   const bool is_silent = json == "-" || progress == "json";
-  if (!is_silent && (outcome.complete || outcome.counts.files > 0))
+  if (!is_silent && (outcome.complete || outcome.did_something()))
     print_out(
         dry_run ? fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(outcome.counts.total))
                 : summary(outcome, story));
@@ -113,7 +114,7 @@ void TransferArguments::suggest(const Outcome& outcome) const {
   const transfer::Counts& counts = outcome.counts;
   const char* const what = outcome.interrupted ? "interrupted" : "not complete";
   constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
-  if (outcome.kept > 0 || counts.files > 0)
+  if (outcome.kept > 0 || outcome.did_something())
     joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
   else
     joust::complain(
