@@ -82,6 +82,7 @@ class DiskUpload : public Upload,
   std::uint64_t mark_digest();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
+  std::unexpected<FileRefusal> not_published(int error);
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }
   bool waits_for_disk();
   bool begin_sync();

@@ -79,8 +79,18 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
   // the right bytes may get its name at the next attempt.
   if (!right || has_name || !outlives_) place_->abandon();
   if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
-  if (published_ && !*published_) return refused(error_of(published_->error()));
+  if (published_ && !*published_) return not_published(published_->error());
   return Check{size_, digest};
+}
+
+// A sender that is told of a shortage seals the upload once more.
+std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
+  if (outlives_ && error_of(error) == FileError::busy) {
+    published_.reset();
+    sync_ = Sync::not_begun;
+    over_ = false;
+  }
+  return refused(error_of(error));
 }
 
 DiskUpload::~DiskUpload() {

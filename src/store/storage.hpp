@@ -176,8 +176,8 @@ class Storage {
   }
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
-  // Files and directories of all connections that are complete and wait for the disk. Each is open.
-  virtual std::size_t waiting_for_disk() const { return 0; }
+  // So many complete files, each of them open, wait for the disk that no more should come.
+  virtual bool is_crowded() const { return false; }
 };
 
 // The destination of the client's downloads.

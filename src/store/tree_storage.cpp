@@ -14,7 +14,9 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kDigestsKept = 1024;
-constexpr std::size_t kMostWaiting = 2048;  // files for the disk; connections stop before that
+// Files that wait for the disk. Connections are not read from beyond the first number, and what has come from
+// them by then is taken up to the second one.
+constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
@@ -35,6 +37,7 @@ std::uint64_t usual_quota(const Available& available) {
 
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),
+      most_waiting_(std::min(kMostWaiting, 2 * most_uploads_by_descriptors())),
       files_(std::move(files)),
       slots_(std::min(rules.most_uploads, most_uploads_by_descriptors()), rules.most_uploads_per_peer),
       quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
@@ -76,8 +79,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (samples_.contains(request.name)) return refuse(FileError::exists);
   // One that comes whole has no other connections, which would look for it.
   if (request.wishes && !request.wishes->outlives) {
-    if (commits_.waiting() >= kMostWaiting)
-      return refuse(FileError::busy, "too many files wait for the disk");
+    if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
     return begin(request);
   }
   const std::lock_guard lock(mutex_);
@@ -131,7 +133,7 @@ FileAnswer<std::shared_ptr<StoredFolder>> TreeStorage::make_folder(std::string_v
                                                                    const FileWishes& wishes) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  if (commits_.waiting() >= kMostWaiting) return refuse(FileError::busy, "too many files wait for the disk");
+  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   auto made = samples_.contains(name)
                   ? std::unexpected(EEXIST)
                   : files_->make_folder(

@@ -45,7 +45,7 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view name,
                                                         const FileWishes& wishes) override;
   void remember(const OpenFile& file, const Digest& digest) override;
-  std::size_t waiting_for_disk() const override { return commits_.waiting(); }
+  bool is_crowded() const override { return commits_.waiting() >= most_waiting_; }
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
@@ -60,6 +60,7 @@ class TreeStorage : public Storage {
   NewFileRules rules_for(const UploadRequest& request);
 
   const StorageRules rules_;
+  const std::size_t most_waiting_;  // files for the disk
   const std::unique_ptr<FileTree> files_;
   SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
   UploadSlots slots_;                 // likewise

@@ -102,7 +102,8 @@ void Fetch::learned(const file::Facts& facts) {
     count().total = facts.size;
   }
   if (plan_.only_asks) return end();
-  make_file(facts);
+  // What may be replaced, and looks the same, is compared first.
+  if (!plan_.wishes.overwrites || !may_be_here(facts)) make_file(facts);
   announce();
 }
 
@@ -137,6 +138,9 @@ void Fetch::skip() {
 bool Fetch::may_be_here(const file::Facts& facts) {
   auto here = storage_.open(plan_.file);
   if (!here || here->version.size != facts.size) return false;
+  const FileVersion& version = here->version;
+  const bool looks_same = version.modified_ns == facts.modified_ns && facts.mode.value_or(0) == version.mode;
+  if (plan_.wishes.overwrites && !looks_same) return false;
   const std::lock_guard lock(mutex_);
   here_ = std::move(*here);
   digest_here_.emplace(facts.size);
@@ -163,6 +167,10 @@ void Fetch::judge_what_is_here() {
     same = digest_here_->done() == facts_->size && digest_here_->value() == *digest_;
   }
   if (same) return skip();
+  if (plan_.wishes.overwrites) {
+    make_file(*facts());
+    return announce();
+  }
   give_up(fmt::format("{}/{}: exists{}", plan_.folder, printable(plan_.file), kAnother));
 }
 

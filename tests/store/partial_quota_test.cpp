@@ -12,6 +12,8 @@
 namespace joust {
 namespace {
 
+using test::text_of;
+
 using PartialQuota = test::PartialUploadTest;
 
 // What stays on the disk stays in the quota, and counts once when it is gone on with.
@@ -66,6 +68,21 @@ TEST_F(PartialQuota, LeavesDescriptorsForConnections) {
     held.push_back(storage().upload(request).value());
   }
   EXPECT_EQ(storage().upload(request()).error().text, "open uploads: 4 of at most 4");
+}
+
+// A sender that is told of the shortage asks once more.
+TEST_F(PartialQuota, IsSealedAgainAfterAShortageOfDescriptors) {
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, text_.size());
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_EQ(seal(*upload).error().error, FileError::busy);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(seal(*upload));
+  EXPECT_TRUE(text_of(path("new")) == text_);
 }
 
 // It cannot be gone on with now, and stays on the disk.

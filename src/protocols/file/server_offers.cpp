@@ -12,8 +12,7 @@ namespace {
 // Files whose data follows at once have no number of their own, and are never brought in parts.
 constexpr std::uint64_t kNumberedHere = std::uint64_t{1} << 63;
 
-// Files that wait for the disk, each open: of a connection, and of all before connections have one each.
-constexpr std::size_t kMostWaiting = 64, kMostWaitingOfAll = 512;
+constexpr std::size_t kMostWaiting = 64;  // files of a connection that wait for the disk, each open
 constexpr Duration kLookForGroup = std::chrono::milliseconds(1);
 
 }  // namespace
@@ -93,7 +92,7 @@ void ServerSession::wait_for_disk(Waiting waiting, Time now) {
     said_working_ = now;
   }
   waiting_.push_back(std::move(waiting));
-  is_crowded_ = waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll;
+  is_crowded_ = waiting_.size() >= kMostWaiting || server_.storage.is_crowded();
 }
 
 bool ServerSession::is_settled(Waiting& waiting) {
@@ -119,8 +118,7 @@ void ServerSession::look_at_disk(Time now) {
     waiting_.pop_front();
   }
   look_at_disk_ = now + kLookForGroup;
-  is_crowded_ = !waiting_.empty() &&
-                (waiting_.size() >= kMostWaiting || server_.storage.waiting_for_disk() >= kMostWaitingOfAll);
+  is_crowded_ = !waiting_.empty() && (waiting_.size() >= kMostWaiting || server_.storage.is_crowded());
   if (!waiting_.empty()) return still_working(waiting_.front().answer.request, 0, now);
   if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
 }
