@@ -98,6 +98,19 @@ class Work(Case):
         self.refused(run(*words, "--nodelay", "on"), "'nodelay' is given twice")
         self.refused(run("serve", "-e", "epoll:nodelay=no"), "'no' is no value of nodelay", "on, off")
 
+    # However fast the machine is: 600 replies take 600 ms, and a turn at most 500 ms.
+    def test_a_count_that_takes_long_is_measured_in_whole_trials(self):
+        file = self.path("race.json")
+        slow = ("--work", "1ms", "--work-kind", "sleep")
+        done = run("race", "--server", "epoll", "-p", "work", *slow, "-c", 1, "-m", 600, "-w", "10ms",
+                   "--rounds", 1, "--json", file)  # fmt: skip
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("which is too long: whole trials", done.stderr)
+        self.assertIn("600 messages on each", done.stdout)
+        with open(file, encoding="utf-8") as text:
+            result = json.load(text)
+        self.assertEqual((result["generations"], result["turns"], result["cases"][0]["turns"]), (0, 0, False))
+
 
 if __name__ == "__main__":
     unittest.main()
