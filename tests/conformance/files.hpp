@@ -11,7 +11,9 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/running.hpp"
@@ -40,8 +42,9 @@ inline Parameters with(Role side, const Options& options) {
 }
 
 inline std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 inline std::string wire(const Message& message) {
@@ -55,7 +58,8 @@ class FileTest : public EngineTest {
     EngineTest::SetUp();
     fs::create_directories(path("sub"));
     std::ofstream(path("small")) << "0123456789";
-    std::ofstream(path("large"), std::ios::binary) << pattern(5'000'000);
+    static const std::string large = pattern(5'000'000);
+    std::ofstream(path("large"), std::ios::binary) << large;
   }
   std::string path(const std::string& name) const { return folder_.file("root/" + name); }
   std::size_t entries() const {

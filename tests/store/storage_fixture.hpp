@@ -5,9 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "store/directory_tree.hpp"
 #include "store/tree_storage.hpp"
@@ -16,8 +17,9 @@
 namespace joust::test {
 
 inline std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return std::move(text).str();
 }
 
 inline Digest digest_of(std::string_view text) {
