@@ -58,6 +58,7 @@ struct TlsTransport {
 
 namespace {
 
+constexpr std::size_t kFirst = 8;                // bytes
 constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
 
 // A record with a fatal alert: unexpected_message (RFC 8446, 6).
@@ -102,7 +103,9 @@ TlsSession::~TlsSession() = default;
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   const bool is_stranger = !is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1;
   const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
-  given_ = in_ = chunk.first(allowed);
+  in_ = chunk.first(allowed);
+  if (const std::size_t more = kFirst - first_.size(); !is_open() && more > 0)
+    first_ += as_text(in_.first(std::min(more, in_.size())));
   proceed(now);
   if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
     in_ = chunk.subspan(allowed - in_.size());
@@ -112,7 +115,6 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
     fail("TLS: the handshake failed: what came is no greeting of this program", now);
   }
   const Bytes left = std::exchange(in_, {});
-  given_ = {};
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }
 
@@ -132,7 +134,7 @@ std::string TlsSession::handshake_words() const {
     return "TLS: the handshake failed, as it does where the tokens differ (" + words + ")";
   if (is_alert(reason))
     return "the server refuses the token: have both sides the same? (" + alert_name(reason) + ")";
-  return begins_challenge(given_)  // what came is no record of TLS
+  return begins_challenge(as_bytes(first_))  // what came is no record of TLS
              ? "the server has --tls off: say it here too, or leave it out there"
              : "the server does not speak TLS: was it started with a token?";
 }

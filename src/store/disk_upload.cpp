@@ -110,8 +110,8 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
 
 bool DiskUpload::same(const UploadRequest& request) const {
   if (request.begun) return request.size == size_ && outlives_;
-  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_ &&
-         !outlives_ && !(request.wishes && request.wishes->outlives);
+  if (outlives_ || (request.wishes && request.wishes->outlives)) return false;
+  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_;
 }
 
 FileAnswer<void> DiskUpload::take(ByteRange range) {
@@ -264,7 +264,7 @@ bool DiskUpload::finish(ByteRange range) {
   finished_.insert(range.offset, range.end());
   there_ += range.size;
   if (outlives_ || there_ < size_ || over_.exchange(true)) return false;
-  slot_.reset();
+  if (!is_published_alone()) slot_.reset();
   return true;
 }
 
@@ -284,6 +284,8 @@ Upload::Recall DiskUpload::recall() {
   if (!wrong && right_ < found_.size()) return recall;
   digest_.forget_from(recall.verified);
   place_->keep_milestones(right_);
+  // The quota does not count them, so they must not be there. A mapped file keeps its size.
+  if (right_ < found_.size()) file_.free_room(recall.verified, size_ - recall.verified);
   noted_ = recall.verified;
   there_ = recall.verified;
   taken_.insert(0, recall.verified);

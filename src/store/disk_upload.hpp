@@ -55,6 +55,7 @@ class DiskUpload : public Upload,
   Recall recall() override;
   FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
+  bool awaits_seal() const override;
   void let_go() noexcept override;
   std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
   bool over() const override { return over_; }
@@ -82,6 +83,8 @@ class DiskUpload : public Upload,
   std::uint64_t mark_digest();
   bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
+  void keep_share();
+  bool is_published_alone() const;
   std::unexpected<FileRefusal> not_published(int error);
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }
   bool waits_for_disk();
@@ -94,7 +97,7 @@ class DiskUpload : public Upload,
   const bool rehearsal_;
   const bool outlives_;
   const bool synced_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<UploadClaim> claim_;  // may be null
   std::unique_ptr<UploadSlot> slot_;          // until it is over; may be null
@@ -121,6 +124,7 @@ class DiskUpload : public Upload,
   std::size_t right_ = 0;
   std::uint64_t noted_ = 0;
   bool let_go_ = false;                                                                 // protected by mutex_
+  bool is_share_kept_ = false;                                                          // likewise
   enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;  // likewise
 };
 

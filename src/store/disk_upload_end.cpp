@@ -3,22 +3,29 @@
 // How an upload ends: it is sealed, checked and published, or let go.
 #include <cerrno>
 #include <new>
+#include <utility>
 
 #include "store/disk_upload.hpp"
 
 namespace joust {
 namespace {
 
+constexpr int kLastSlices = 4;             // digested at an interruption
 constexpr std::uint64_t kLarge = 4 << 20;  // bytes: the disk may take a while
 
 }  // namespace
+
+bool DiskUpload::awaits_seal() const {
+  const std::lock_guard lock(mutex_);
+  return outlives_ && recalled_ && there_ == size_ && !over_;
+}
 
 FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
   const std::lock_guard lock(mutex_);
   if (!outlives_) return refused(FileError::malformed, "the upload was not offered");
   if (!recalled_ || there_ != size_) return refused(FileError::malformed, "not all of the file has come");
   if (over_.exchange(true)) return refused(FileError::malformed, "the upload is sealed already");
-  slot_.reset();
+  if (!is_published_alone()) slot_.reset();
   expected_ = digest;
   return {};
 }
@@ -35,16 +42,20 @@ FileAnswer<Upload::Check> DiskUpload::check() {
 // A disk may take a minute for what has come: a thread waits for it, and not all peers of the loop.
 bool DiskUpload::waits_for_disk() {
   if (sync_ == Sync::not_begun && synced_ && !rehearsal_ && is_right()) {
-    sync_ = Sync::running;
-    if (!begin_sync()) sync_ = Sync::over;  // conclude() waits for the disk
+    // Otherwise conclude() waits for the disk. The thread needs this lock before it can tell of the end.
+    sync_ = begin_sync() ? Sync::running : Sync::over;
   }
   return sync_ == Sync::running;
 }
 
-// Small files are published together with those that follow them. A large one would keep them waiting.
+// Small files are published together with those that follow them. A large one would keep them waiting, and
+// its slot is taken for so long.
+bool DiskUpload::is_published_alone() const {
+  return publisher_ != nullptr && synced_ && !rehearsal_ && size_ >= kLarge;
+}
+
 bool DiskUpload::begin_sync() {
-  if (size_ < kLarge) return commits_ != nullptr && commits_->add(shared_from_this());
-  if (publisher_ == nullptr) return false;
+  if (!is_published_alone()) return commits_ != nullptr && commits_->add(shared_from_this());
   return publisher_->take([upload = shared_from_this()] {
     try {
       upload->committed(upload->place_->publish(upload->file_.number(), true));
@@ -60,11 +71,18 @@ void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
   {
     const std::lock_guard lock(mutex_);
     published_ = published;
-    if (published) share_->keep(*published);
+    keep_share();
+    slot_.reset();
     sync_ = Sync::over;
     is_let_go = let_go_;
   }
   if (is_let_go) let_go();
+}
+
+// A file may have its name although the disk has refused the folder.
+void DiskUpload::keep_share() {
+  const ReplacedBytes* const replaced = *published_ ? &**published_ : place_->replaced();
+  if (replaced != nullptr && !std::exchange(is_share_kept_, true)) share_->keep(*replaced);
 }
 
 FileAnswer<Upload::Check> DiskUpload::conclude() {
@@ -72,7 +90,7 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
   const bool right = is_right();
   if (right && !rehearsal_ && !published_) {
     published_ = place_->publish(file_.number(), synced_);
-    if (*published_) share_->keep(**published_);
+    keep_share();
   }
   const bool has_name = published_ && *published_;
   // Removes an unpublished file, even if others still refer to this upload. One that outlives this and has
@@ -93,7 +111,9 @@ std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
   return refused(error_of(error));
 }
 
+// Whoever publishes it keeps it alive, so that nobody does.
 DiskUpload::~DiskUpload() {
+  sync_ = Sync::over;
   DiskUpload::let_go();
 }
 
@@ -112,6 +132,9 @@ void DiskUpload::let_go() noexcept {
 // However little came: on a link that fails often, each connection is to have been of use. The bytes of a
 // file that stays count in the quota until its name is brought again.
 void DiskUpload::leave_for_the_next() {
+  // What the kernel has moved is digested in larger parts. A bounded time, because a loop may be waiting.
+  for (int slice = 0; outlives_ && slice < kLastSlices && digest_.done() < finished_.end_of(0); ++slice)
+    if (!digest_.advance(file_, finished_.end_of(0))) break;
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
   if (kept_ != nullptr && place_->stays())
     kept_->keep(name_, std::move(share_), end_of(place_->milestones()));

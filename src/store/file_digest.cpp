@@ -2,15 +2,13 @@
 #include "store/file_digest.hpp"
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <chrono>
-#include <memory>
-#include <new>
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kRead = 128 << 10;                 // fits into a core's own cache
+constexpr std::size_t kRead = 64 << 10;                  // fits into a core's own cache, and a small stack
 constexpr std::size_t kSlice = 4 << 20;                  // about a millisecond where the file is in memory
 constexpr auto kLongest = std::chrono::milliseconds(4);  // of a slice, where a disk has to be waited for
 
@@ -43,17 +41,15 @@ std::expected<bool, int> FileDigest::advance(const File& file) {
 }
 
 std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end) {
-  thread_local std::unique_ptr<std::byte[]> buffer;
-  if (!buffer) buffer.reset(new (std::nothrow) std::byte[kRead]);
-  if (!buffer) return std::unexpected(ENOMEM);
+  std::array<std::byte, kRead> buffer;  // of the stack: it cannot be refused
   const std::uint64_t until = std::min<std::uint64_t>(done_ + kSlice, std::min(end, size_));
   const auto latest = std::chrono::steady_clock::now() + kLongest;
   while (done_ < until) {
     const std::size_t most = std::min<std::uint64_t>(kRead, until - done_);
-    const auto read = file.read_at(done_, {buffer.get(), most});
+    const auto read = file.read_at(done_, std::span(buffer).first(most));
     if (!read) return std::unexpected(read.error());
     if (*read == 0) return std::unexpected(0);
-    digester_.add({buffer.get(), *read});
+    digester_.add(Bytes(buffer).first(*read));
     done_ += *read;
     if (std::chrono::steady_clock::now() >= latest) break;
   }

@@ -50,6 +50,9 @@ class NewFile {
   // the caller syncs the file, then its name, then its folder.
   virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
   virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
+  // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
+  // before.
+  virtual const ReplacedBytes* replaced() const { return nullptr; }
   virtual int sync_folder() { return 0; }  // with the names of the directories on the way; likewise
   virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
 

@@ -179,7 +179,10 @@ bool PartialFile::begin_journal() {
   journal_ =
       Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kFresh, kOwners); }));
   journal_end_ = kJournalHeadBytes;
-  return journal_.is_open() && write_all(journal_.get(), 0, encode(*rules().source));
+  if (!journal_.is_open()) return false;
+  if (write_all(journal_.get(), 0, encode(*rules().source))) return true;
+  drop_journal();  // nothing behind a torn head would count
+  return false;
 }
 
 void PartialFile::keep_milestones(std::size_t count) {
@@ -208,17 +211,17 @@ void PartialFile::note(const Milestone& milestone) {
 void PartialFile::write_down(const Milestone& milestone) {
   if (!is_open() || milestone.end <= end_of(milestones_)) return;
   if (!journal_.is_open() && !begin_journal()) return;
-  if (is_last_close()) {
-    milestones_.pop_back();
-    journal_end_ -= kMilestoneBytes;
-  }
-  if (milestones_.size() >= kMostMilestones) return;
+  const bool replaces = is_last_close();
+  if (!replaces && milestones_.size() >= kMostMilestones) return;
+  milestones_.reserve(milestones_.size() + 1);
   const auto record = encode(milestone);
-  milestones_.push_back(milestone);
-  if (write_all(journal_.get(), journal_end_, record))
+  if (!write_all(journal_.get(), journal_end_ - (replaces ? kMilestoneBytes : 0), record)) return;
+  if (replaces) {
+    milestones_.back() = milestone;
+  } else {
+    milestones_.push_back(milestone);
     journal_end_ += kMilestoneBytes;
-  else
-    milestones_.pop_back();
+  }
 }
 
 // A file that has no name yet has its final mode already, and is to be opened again.

@@ -145,6 +145,8 @@ class Upload {
   };
   // Digests one slice, so that other work gets its turn, and publishes the file at the end.
   virtual FileAnswer<Check> check() = 0;
+  // All of an upload that outlives an interruption has come, and only its seal is missing.
+  virtual bool awaits_seal() const { return false; }
   // Nobody will call check() any more, as if the last reference were dropped: the name is free for another
   // one.
   virtual void let_go() noexcept {}

@@ -111,6 +111,7 @@ int TemporaryFile::sync_folder() {
 }
 
 std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
+  if (replaced_) return *replaced_;  // an earlier attempt failed behind that
   const auto parent = tree_.directory.open_parent(name_);
   if (!parent) return std::unexpected(parent.error());
   struct stat held {}, found{};
@@ -127,6 +128,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
     replaced = *before;
   }
   temporary_.clear();
+  replaced_ = replaced;
   named();
   return replaced;
 }

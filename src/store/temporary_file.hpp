@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "store/directory.hpp"
@@ -38,6 +39,7 @@ class TemporaryFile : public NewFile {
   int complete(int fd) override;
   // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
   std::expected<ReplacedBytes, int> take_name(int fd) override;
+  const ReplacedBytes* replaced() const override { return replaced_ ? &*replaced_ : nullptr; }
   int sync_folder() override;
   int folder() const override { return parent_.fd.get(); }
   void abandon() override;
@@ -65,7 +67,8 @@ class TemporaryFile : public NewFile {
   const std::string name_;
   const NewFileRules rules_;
   const Parent parent_;
-  std::string temporary_;  // empty: the file has no name, or its final one
+  std::optional<ReplacedBytes> replaced_{};  // nothing: it has no name yet
+  std::string temporary_;                    // empty: the file has no name, or its final one
 };
 
 }  // namespace joust

@@ -24,7 +24,9 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {})
 
 std::unexpected<FileRefusal> not_made(int number) {
   const FileError error = error_of(number);
-  if (error == FileError::not_permitted) return refuse(error, std::strerror(number));
+  const bool is_short = number == EMFILE || number == ENFILE || number == ENOMEM;
+  if (error == FileError::not_permitted || is_short) return refuse(error, std::strerror(number));
+  if (number == ENOTDIR || number == ELOOP) return refuse(error, "what is in its way is no directory");
   return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
 

@@ -136,6 +136,7 @@ void Bring::give_back(const Work& work) {
   if (work.task == Task::seal) {
     large_->step = LargeSource::Step::to_offer;
     large_->may_be_stored = true;
+    large_->compared = false;
   }
 }
 

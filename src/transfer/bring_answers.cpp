@@ -46,7 +46,8 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
     return bring_.folder_is_there(pending.work, !stored->was_there || pending.work.again);
   if (stored != nullptr && stored->complete && stored->digest == pending.digest)
     return bring_.stored(pending.work, pending.digest);
-  if (const auto* offered = std::get_if<file::Offered>(&message.body); offered != nullptr && offered->skipped)
+  if (const auto* offered = std::get_if<file::Offered>(&message.body);
+      offered != nullptr && may_skip(*offered) && !is_of_folder(pending))
     return bring_.skipped(pending.work);
   if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && pending.asked)
     return compare_whole(pending, *facts);
@@ -104,7 +105,8 @@ void BringSession::take_of_large(const file::Message& message, Time now) {
       facts != nullptr && asked_ != Asked::nothing)
     return compare_large(*facts);
   if (const auto* offered = std::get_if<file::Offered>(&message.body);
-      offered != nullptr && work_.task == Task::offer && offered->there <= work_.large->version().size) {
+      offered != nullptr && work_.task == Task::offer && offered->there <= work_.large->version().size &&
+      (!offered->skipped || may_skip(*offered))) {
     const Bring::Work work = std::exchange(work_, {});
     return offered->skipped ? bring_.skipped(work) : bring_.offered(work, *offered);
   }

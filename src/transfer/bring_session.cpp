@@ -40,7 +40,7 @@ void BringSession::give_back_work() {
 }
 
 std::optional<Time> BringSession::due() const {
-  if (digesting_ && !busy()) return say_at_;
+  if (digesting_ && work_.task == Task::none && go_on_at_ <= now_) return say_at_;
   const auto again = waiting_ ? std::optional(again_at_) : std::nullopt;
   const bool limited = go_on_at_ > now_ && outgoing().waiting() == 0;
   return limited ? earlier(again, go_on_at_) : again;
@@ -75,6 +75,7 @@ void BringSession::say_working(Time now) {
 }
 
 void BringSession::begin(Bring::Work work, Time now) {
+  digesting_ = false;
   if (!busy()) alive(now);
   if (work.task == Task::whole) return begin_whole(work, now);
   work_ = std::move(work);

@@ -51,6 +51,9 @@ class BringSession : public TransferSession {
   void take_of_large(const file::Message& message, Time now);
   void compare_whole(const Pending& pending, const file::Facts& facts);
   void compare_large(const file::Facts& facts);
+  bool may_skip(const file::Offered& offered) const {
+    return offered.skipped && bring_.wishes().skips_existing;
+  }
   bool replaces() const { return bring_.wishes().overwrites; }
   bool has_same_looks(const Bring::Work& work, const file::Facts& facts) const;
   // The server may have the file already, and is asked before it replaces it.

@@ -155,6 +155,7 @@ bool Fetch::compare() {
     compared_ = true;
   }
   judge_what_is_here();
+  announce();  // the connection is free for something else
   return true;
 }
 
@@ -207,18 +208,24 @@ void Fetch::finished(ByteRange range) {
 
 void Fetch::checked(const FileAnswer<Upload::Check>& check) {
   if (!check) {
-    const std::lock_guard lock(mutex_);
-    upload_.reset();
+    const FileRefusal& refusal = check.error();
+    std::string why = fmt::format("{}: {}", printable(plan_.file), error_name(refusal.error));
+    if (!refusal.text.empty()) why += " (" + refusal.text + ")";
+    if (refusal.error == FileError::digest_differs || refusal.error == FileError::input_output) forget();
+    return give_up(why);
   }
-  if (!check)
-    return give_up(fmt::format("{}: {} ({}); nothing was kept", printable(plan_.file),
-                               error_name(check.error().error), check.error().text));
   {
     const std::lock_guard lock(mutex_);
     fetched_ = check->digest;
   }
   ++count().files;
   end();
+}
+
+// What has come is of no use to the next attempt.
+void Fetch::forget() {
+  const std::lock_guard lock(mutex_);
+  upload_.reset();
 }
 
 void Fetch::give_up(const std::string& why) {

@@ -67,6 +67,7 @@ class Fetch : public Transfer {
   bool compare();  // a slice; true at the end
   void finished(ByteRange range);
   void checked(const FileAnswer<Upload::Check>& check);
+  void forget();
   void give_up(const std::string& why);
 
  private:

@@ -12,6 +12,8 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
+constexpr Duration kAskAgain = std::chrono::milliseconds(250);
+constexpr unsigned kMostAttempts = 40;  // to give the file its name
 
 }  // namespace
 
@@ -104,6 +106,12 @@ void FetchSession::check() {
   const auto check = work_.into->check();
   if (check && check->waits) next_slice_ += kLookForDisk;
   if (check && !check->digest) return;
+  // Something that the name takes is short: descriptors, or memory.
+  if (!check && check.error().error == FileError::busy && ++attempts_ < kMostAttempts &&
+      work_.into->seal(fetch_.expected())) {
+    next_slice_ += kAskAgain;
+    return;
+  }
   done();
   fetch_.checked(check);
 }
@@ -131,9 +139,11 @@ void FetchSession::take_facts(const file::Facts& facts, Time now) {
     return fetch_.learned(facts);
   }
   const auto known = fetch_.facts();
-  if (facts.size != known->size || facts.modified_ns != known->modified_ns)
+  if (facts.size != known->size || facts.modified_ns != known->modified_ns) {
+    fetch_.forget();
     return fetch_.give_up(fmt::format("{}: the file has changed on the server meanwhile; fetch it again",
                                       printable(fetch_.plan().name)));
+  }
   found_ = true;
   if (work_.task != Task::digest) return;
   if (!facts.digest) return lose("the server gives no digest", now);

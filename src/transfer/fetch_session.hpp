@@ -48,6 +48,7 @@ class FetchSession : public TransferSession {
   bool waiting_ = false;  // for go_on_at_, to ask for the part
   Time go_on_at_{};       // by the limit of the rate
   Time next_slice_{};
+  unsigned attempts_ = 0;  // to give the file its name
 };
 
 }  // namespace joust::transfer

@@ -242,11 +242,11 @@ class Transfer(TransferCase):
             self.assertGreater(told["seconds"], 0.7)
             self.same(large, self.path("in/large"))
             for connections in (1, 4):
-                told = self.tell("get", f"{receiver.address}/large", "--limit", "8MiB", "-c", connections,
-                                 "--overwrite")  # fmt: skip
+                told = self.tell("get", f"{receiver.address}/large", "--limit", "8MiB", "-c", connections)
                 self.assertGreater(told["seconds"], 0.7)
                 self.assertLess(told["seconds"], 5)
                 self.same(large, self.path("out/large"))
+                os.remove(self.path("out/large"))
 
     def test_progress_and_result_are_told_to_programs(self):
         file = self.make("file", 2_000_000)

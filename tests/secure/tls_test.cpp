@@ -140,7 +140,8 @@ TEST_F(TlsTest, AClientSaysWhatAServerWithOtherSettingsLacks) {
   EXPECT_EQ(client_session_->complaint(), "the server does not speak TLS: was it started with a token?");
   EXPECT_EQ(client.stage, Stage::verify);
   begin();
-  const auto challenging = behind_challenge(talking_server_, GuardSide::server, token_)->open({});
+  const auto challenge = behind_challenge(talking_server_, GuardSide::server, token_);
+  const auto challenging = challenge->open({});
   challenging->on_open(kNow);
   give(*challenging, taken_from(*client_session_));
   give(*client_session_, taken_from(*challenging));

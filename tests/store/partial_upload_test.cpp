@@ -89,6 +89,18 @@ TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
   EXPECT_EQ(goes_on(there), there);
 }
 
+// What the kernel has moved is digested in larger parts, and counts all the same.
+TEST_F(PartialUpload, GoesOnWithWhatNobodyHasSeen) {
+  storage({.write = FileWrite::splice});
+  auto upload = begin();
+  recall(*upload);
+  ASSERT_TRUE(upload->take({0, kMiB / 2}));
+  test::store(*upload, text_, {0, kMiB / 2}, false);
+  upload->finish({0, kMiB / 2});
+  upload.reset();
+  EXPECT_EQ(goes_on(kMiB / 2), kMiB / 2);
+}
+
 // The rest of a lost range may come with other bytes than before.
 TEST_F(PartialUpload, DigestsOnlyALostRangeAgain) {
   auto upload = begin();

@@ -55,7 +55,9 @@ void note_warning(QtMsgType type, const QMessageLogContext& context, const QStri
   for (Tally* tally : runs) tally->note(std::string(kQtWarns) + text.toStdString());
 }
 
-// Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8.
+// Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8. Both objects stay
+// until the process ends, and are found from here: a process that is forked has no such thread, whose stack
+// might refer to them.
 void hold_application(std::promise<void>& made) {
   static std::array<char, 6> name{"joust"};
   static std::array<char*, 2> arguments{name.data(), nullptr};
@@ -63,12 +65,13 @@ void hold_application(std::promise<void>& made) {
   const std::string locale = std::setlocale(LC_ALL, nullptr);
   QtMessageHandler before = qInstallMessageHandler(ignore);
   QCoreApplication::setEventDispatcher(new NoEvents);  // the application's from here on
-  const QCoreApplication application(count, arguments.data());
+  static const auto* const application = new QCoreApplication(count, arguments.data());
+  static_cast<void>(application);
   qInstallMessageHandler(before);
   std::setlocale(LC_ALL, locale.c_str());
-  std::promise<void> over;
+  static auto* const never = new std::promise<void>;
   made.set_value();
-  over.get_future().wait();  // until the process ends
+  never->get_future().wait();
 }
 
 }  // namespace

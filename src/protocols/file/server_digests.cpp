@@ -73,9 +73,11 @@ void ServerSession::check_slice(Time now) {
   if (upload_->left_to_check() > kWithoutTurn && !takes_turn(now)) return;
   const auto check = upload_->check();
   if (!check) {
+    if (!upload_->over()) keep(upload_, true, range_.size);  // to be sealed again after a shortage
     refuse(check.error());
     return answered();
   }
+  if (check->waits) end_turn();
   if (check->waits && is_whole_) {
     wait_for_disk({.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)},
                   now);

@@ -121,6 +121,7 @@ void ServerSession::look_at_disk(Time now) {
   is_crowded_ = !waiting_.empty() && (waiting_.size() >= kMostWaiting || server_.storage.is_crowded());
   if (!waiting_.empty()) return still_working(waiting_.front().answer.request, 0, now);
   if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
+  if (peer_finished_) end_incomplete_upload();
 }
 
 void ServerSession::begin(const Folder& folder, Time now) {

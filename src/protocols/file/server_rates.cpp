@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Peers too slow for the connection, upload or open file that they hold.
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -47,12 +48,14 @@ void ServerSession::check_growth(Time now) {
   }
 }
 
-// All of it may be there, and be sealed when its sender has read it from a slow disk. As with bytes that
-// come, there is an end to those that are digested.
+// All of it is there, and will be sealed when its sender has read it from a slow disk. There is an end to the
+// bytes that are digested, as there is to those that come.
 void ServerSession::sender_works(const Working& working) {
-  for (BegunUpload& begun : begun_)
-    if (begun.offered && working.done > begun.digested)
-      begun.growth.moved(working.done - std::exchange(begun.digested, working.done));
+  for (BegunUpload& begun : begun_) {
+    const std::uint64_t done = std::min(working.done, begun.size);
+    if (done > begun.digested && begun.upload->awaits_seal())
+      begun.growth.moved(done - std::exchange(begun.digested, done));
+  }
 }
 
 // The rate of an upload is that of all its connections together: one of them may have sent its range, and

@@ -213,11 +213,15 @@ void ServerSession::conclude() {
 }
 
 void ServerSession::on_peer_finished(Time now) {
-  abandon_upload();
-  if (state_ == State::discarding) answered();
-  ending_ = true;
+  peer_finished_ = ending_ = true;
+  end_incomplete_upload();
   conclude();
   watch_rates(now);
+}
+
+void ServerSession::end_incomplete_upload() {
+  abandon_upload();
+  if (state_ == State::discarding) answered();
 }
 
 void ServerSession::on_drain(Time now) {

@@ -111,7 +111,9 @@ class ServerSession : public Session, private SessionFiles {
   void refuse(const FileRefusal& refusal);
   void violated(std::uint32_t request, const FileRefusal& refusal);
   void abandon_upload();
+  void end_incomplete_upload();
   FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRequest& request);
+  void keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size);
   void forget_complete_uploads();
   void answered();  // the current request
   void conclude();
@@ -124,6 +126,7 @@ class ServerSession : public Session, private SessionFiles {
   struct BegunUpload {
     std::shared_ptr<Upload> upload;
     bool offered;                // it may be forgotten: the client then offers it again
+    std::uint64_t size;          // bytes of the file
     LeastRate growth;            // of all connections that send ranges of it
     std::uint64_t received = 0;  // bytes, when growth was last updated
     std::uint64_t requests = 0;  // of the connection, when the window of the growth began
@@ -167,6 +170,7 @@ class ServerSession : public Session, private SessionFiles {
   std::uint64_t refused_before_ = 0;  // turns of others, when this one began
   Time due_{};                        // digesting or checking: the time of the next slice, or check
   Time said_working_{};               // the last time the peer was told
+  bool peer_finished_ = false;        // what has not come will not
   bool ending_ = false;               // the peer has finished, or a stop: no new requests
   bool over_ = false;
   bool gives_up_ = false;

@@ -66,10 +66,13 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadReque
   if (begun_.size() >= kMostBegun)
     return std::unexpected(
         FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
-  // Several connections contribute to its growth, so it gets as much time as readers do.
-  const bool offered = request.begun || (request.wishes && request.wishes->outlives);
-  begun_.push_back({*found, offered, LeastRate(server_.rates.outgoing), (*found)->received(), requests_});
+  keep(*found, request.begun || (request.wishes && request.wishes->outlives), request.size);
   return found;
+}
+
+// Several connections contribute to its growth, so it gets as much time as readers do.
+void ServerSession::keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size) {
+  begun_.push_back({upload, offered, size, LeastRate(server_.rates.outgoing), upload->received(), requests_});
 }
 
 void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
