@@ -21,7 +21,8 @@ constexpr StorageRules kRules{.existing = Existing::replace,
                               .most_stored = UINT64_MAX,
                               .write = FileWrite::splice};
 
-constexpr std::string_view kAnother = ", and is another file; --overwrite replaces it";
+constexpr std::string_view kAnother =
+    ", and is another file; --overwrite replaces it, --skip-existing leaves it";
 constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
 
 // Tells the files of one size and time apart: of other names, and of other servers.
@@ -84,6 +85,7 @@ void Fetch::give_back(const Work& work, std::uint64_t came) {
   if (work.task == Task::range) {
     work.into->give_back(work.range);
     count().moved -= came;
+    count().lost += came;
   }
   const std::lock_guard lock(mutex_);
   if (work.task == Task::ask) asked_ = false;
@@ -122,7 +124,7 @@ void Fetch::make_file(const file::Facts& facts) {
         fmt::format("{}/{}: {}", plan_.folder, printable(plan_.file), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
-    if (upload.error().error == FileError::busy) why += kWritten;
+    if (upload.error().error == FileError::busy && upload.error().text.empty()) why += kWritten;
     return give_up(why);
   }
   const std::lock_guard lock(mutex_);

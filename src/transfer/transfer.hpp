@@ -24,7 +24,7 @@ struct Counts {
   std::atomic<std::uint64_t> there{0};      // of them, left by an earlier attempt
   std::atomic<std::uint64_t> moved{0};      // of them, by this one
   std::atomic<std::uint64_t> sent{0};       // by this one, with all that is said beside
-  std::atomic<std::uint64_t> lost{0};       // of them, with connections: they come again
+  std::atomic<std::uint64_t> lost{0};       // by this one, with connections: they come again
   std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt: of another source, or damaged
   std::atomic<std::uint64_t> files{0}, skipped{0}, failed{0};  // done
   std::atomic<std::uint64_t> folders{0};                       // made

@@ -103,12 +103,13 @@ void TransferArguments::add_to(Command command) {
   command.add_flag("--skip-existing", skip_existing, "leave files that exist as they are");
   command
       .add_option("--fsync", fsync,
-                  "on: a file counts as there when the disk has it; off: when the system has it")
+                  "on: a file that is moved counts when the disk has it; off: when the system has it")
       .one_of({"on", "off"})
       .show_default();
   add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);
   guard.add_to(command);
-  command.add_flag("--dry-run", dry_run, "say what would be done, and do nothing");
+  command.add_flag("--dry-run", dry_run,
+                   "list what would be moved, without a look at what is there; move nothing");
   command
       .add_option(
           "--progress", progress,

@@ -78,6 +78,7 @@ std::string TransferArguments::document(const Outcome& outcome, const TransferSt
                        {{"total", counts.total.load()},
                         {"moved", counts.moved.load()},
                         {"there_before", counts.there.load()},
+                        {"repeated", counts.lost.load()},
                         {"discarded", counts.discarded.load()}}},
                       {"seconds", outcome.seconds},
                       {"mb_per_s", mb_per_s(counts, outcome.seconds)},
@@ -118,7 +119,8 @@ void TransferArguments::suggest(const Outcome& outcome) const {
     joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
   else
     joust::complain(
-        program, fmt::format("{}: {}", what, counts.moved > 0 ? "nothing was kept" : "nothing was moved"));
+        program,
+        fmt::format("{}: {}", what, counts.moved > 0 ? "the next attempt begins anew" : "nothing was moved"));
 }
 
 std::string TransferArguments::summary(const Outcome& outcome, const TransferStory& story) {
@@ -129,6 +131,11 @@ std::string TransferArguments::summary(const Outcome& outcome, const TransferSto
                                  mb_per_s(counts, outcome.seconds));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
+  if (counts.discarded > 0)
+    line += fmt::format("; {} of an earlier attempt did not fit",
+                        format_bytes(static_cast<double>(counts.discarded)));
+  if (counts.lost > 0)
+    line += fmt::format("; {} had to be moved again", format_bytes(static_cast<double>(counts.lost)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
   if (counts.failed > 0) line += fmt::format("; {} failed", counted(counts.failed, "file"));
   line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,

@@ -55,9 +55,9 @@ void note_warning(QtMsgType type, const QMessageLogContext& context, const QStri
   for (Tally* tally : runs) tally->note(std::string(kQtWarns) + text.toStdString());
 }
 
-// Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8. Both objects stay
-// until the process ends, and are found from here: a process that is forked has no such thread, whose stack
-// might refer to them.
+// Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8. Both objects
+// stay until the process ends, and are found from here: a process that is forked has no such thread, whose
+// stack might refer to them.
 void hold_application(std::promise<void>& made) {
   static std::array<char, 6> name{"joust"};
   static std::array<char*, 2> arguments{name.data(), nullptr};
