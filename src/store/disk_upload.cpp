@@ -218,11 +218,14 @@ std::uint64_t DiskUpload::mark_digest() {
   return unchanging;
 }
 
-// Digests one slice; false if there was nothing to do.
+// Digests a slice, or two around a mark; false if there was nothing to do.
 bool DiskUpload::digest_up_to(std::uint64_t end) {
   const std::uint64_t before = digest_.done();
-  if (const std::uint64_t unchanging = mark_digest(); before < unchanging) end = std::min(end, unchanging);
   // A read error recurs in check(), which reports it.
+  if (const std::uint64_t unchanging = mark_digest(); before < unchanging && unchanging < end) {
+    static_cast<void>(digest_.advance(file_, unchanging));
+    mark_digest();
+  }
   static_cast<void>(digest_.advance(file_, end));
   note_milestone();
   return digest_.done() > before;
