@@ -69,7 +69,9 @@ TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWith) {
 // The connection is lost while a thread waits for the disk: it alone is told.
 TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
   for (const bool others_hold_it : {false, true}) {
-    auto upload = storage().upload(synced()).value();
+    UploadRequest request = synced();
+    request.id = others_hold_it ? 2 : 1;  // another one: the thread may hold the first for a moment yet
+    auto upload = storage().upload(request).value();
     recall(*upload);
     bring(*upload, 0, text_.size());
     const Failing failing(Call::fsync, EIO, 1);
