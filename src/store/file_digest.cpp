@@ -8,7 +8,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kRead = 128 << 10;                 // fits into a core's own cache, and a small stack
+constexpr std::size_t kRead = 32 << 10;                  // of the stack, which some engines keep small
 constexpr std::size_t kSlice = 4 << 20;                  // about a millisecond where the file is in memory
 constexpr auto kLongest = std::chrono::milliseconds(4);  // of a slice, where a disk has to be waited for
 
