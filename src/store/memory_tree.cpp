@@ -2,13 +2,12 @@
 #include "store/memory_tree.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "base/check.hpp"
+#include "base/descriptor_limit.hpp"
 #include "base/system/memory_file.hpp"
 
 namespace joust {
@@ -25,9 +24,7 @@ std::expected<Fd, int> duplicate(const Fd& fd) {
 }  // namespace
 
 std::size_t most_files_in_memory() {
-  rlimit limit{};
-  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
-  return std::min(kMostFiles, limit.rlim_cur / 4);
+  return std::min(kMostFiles, descriptor_limit().rlim_cur / 4);
 }
 
 class MemoryTree::MemoryFile : public NewFile {

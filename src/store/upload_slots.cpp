@@ -2,11 +2,10 @@
 #include "store/upload_slots.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 
-#include "base/check.hpp"
+#include "base/descriptor_limit.hpp"
 
 namespace joust {
 namespace {
@@ -16,9 +15,7 @@ constexpr rlim_t kOfUpload = 4;  // descriptors: the file, its lock, its journal
 }  // namespace
 
 std::size_t most_uploads_by_descriptors() {
-  rlimit limit{};
-  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
-  return static_cast<std::size_t>(std::max<rlim_t>(1, limit.rlim_cur / 4 / kOfUpload));
+  return static_cast<std::size_t>(std::max<rlim_t>(1, descriptor_limit().rlim_cur / 4 / kOfUpload));
 }
 
 FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(PeerAddress peer) {

@@ -173,8 +173,7 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (refusal.error == FileError::not_found && (was_asked || work.task != Task::offer))
     return bring_.offer_again(work);
   if (refusal.error == FileError::not_permitted && was_asked) return untold(work, work.large->may_be_stored);
-  const bool is_gone = refusal.error == FileError::digest_differs || refusal.error == FileError::input_output;
-  bring_.failed(work, words_of(name, refusal), !is_gone);
+  bring_.failed(work, words_of(name, refusal), !is_all_gone(refusal.error));
 }
 
 // A file with these bytes has the name: it is the one that this transfer has stored, or was there before.

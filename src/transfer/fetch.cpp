@@ -213,7 +213,7 @@ void Fetch::checked(const FileAnswer<Upload::Check>& check) {
     const FileRefusal& refusal = check.error();
     std::string why = fmt::format("{}: {}", printable(plan_.file), error_name(refusal.error));
     if (!refusal.text.empty()) why += " (" + refusal.text + ")";
-    if (refusal.error == FileError::digest_differs || refusal.error == FileError::input_output) forget();
+    if (is_all_gone(refusal.error)) forget();
     return give_up(why);
   }
   {

@@ -29,6 +29,10 @@ std::string words_of(const std::string& name, const FileRefusal& refusal) {
   return words;
 }
 
+bool is_all_gone(FileError error) {
+  return error == FileError::digest_differs || error == FileError::input_output;
+}
+
 void TransferSession::on_open(Time now) {
   last_sign_ = looked_ = now;
   transfer_.connected();

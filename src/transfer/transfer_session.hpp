@@ -83,5 +83,7 @@ class TransferSession : public Session, protected SessionFiles {
 
 // The server's words on a name, for people.
 std::string words_of(const std::string& name, const FileRefusal& refusal);
+// Whether nothing is left, for the next attempt, of a file that was refused in its end.
+bool is_all_gone(FileError error);
 
 }  // namespace joust::transfer

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/descriptor_limit.hpp"
 #include "base/text.hpp"
 #include "cli/common/catalogue.hpp"
 #include "hosting/options.hpp"
@@ -38,12 +39,6 @@ std::vector<Knob> all_knobs() {
     for (const Knob& knob : engine->knobs)
       if (std::ranges::find(knobs, knob.name, &Knob::name) == knobs.end()) knobs.push_back(knob);
   return knobs;
-}
-
-rlimit descriptor_limit() {
-  rlimit limit{};
-  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
-  return limit;
 }
 
 }  // namespace

@@ -3,11 +3,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <stdexcept>
 
-#include "base/check.hpp"
+#include "base/descriptor_limit.hpp"
 
 namespace joust {
 namespace {
@@ -26,11 +25,7 @@ std::uint64_t open_now(std::uint64_t limit) {
 
 }  // namespace
 
-DescriptorRoom::DescriptorRoom(std::size_t loops) : loops_(loops) {
-  rlimit limit{};
-  checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
-  limit_ = limit.rlim_cur;
-}
+DescriptorRoom::DescriptorRoom(std::size_t loops) : loops_(loops), limit_(descriptor_limit().rlim_cur) {}
 
 bool DescriptorRoom::is_small() const {
   return limit_ < kSmall;

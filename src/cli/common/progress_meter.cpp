@@ -35,7 +35,6 @@ std::size_t columns_of_stderr() {
 }
 
 std::string bar(double part, std::size_t width) {
-  if (width == 0) return {};
   const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
   return fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", width - filled);
 }
