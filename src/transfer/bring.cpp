@@ -169,7 +169,7 @@ void Bring::stored(const Work& work, const Digest& digest) {
   if (work.large) announce();
 }
 
-void Bring::folder_is_there(const Work& work, bool by_this) {
+void Bring::folder_is_there(bool by_this) {
   progressed();
   if (by_this) ++count().folders;
   const std::lock_guard lock(mutex_);

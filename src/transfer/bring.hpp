@@ -63,7 +63,7 @@ class Bring : public Transfer {
   void asks_first(bool expected) { asks_first_ = expected; }
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
-  void folder_is_there(const Work& work, bool by_this);
+  void folder_is_there(bool by_this);
   void skipped(const Work& work);
   // The other files go on. `stays`: what has come is there for the next attempt.
   void failed(const Work& work, const std::string& why, bool stays = false);

@@ -14,7 +14,6 @@ namespace {
 
 // A server may still hold what a lost connection has begun, or have no place for more. It may need its idle
 // limit, a minute, to notice that a connection is gone.
-constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 constexpr unsigned kMostAttempts = 400;
 
 constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
@@ -43,7 +42,7 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
     return refused_whole(pending, error->refusal);
   const auto* stored = std::get_if<file::Stored>(&message.body);
   if (stored != nullptr && stored->complete && is_of_folder(pending))
-    return bring_.folder_is_there(pending.work, !stored->was_there || pending.work.again);
+    return bring_.folder_is_there(!stored->was_there || pending.work.again);
   if (stored != nullptr && stored->complete && stored->digest == pending.digest)
     return bring_.stored(pending.work, pending.digest);
   if (const auto* offered = std::get_if<file::Offered>(&message.body);

@@ -12,8 +12,7 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
-constexpr Duration kAskAgain = std::chrono::milliseconds(250);
-constexpr unsigned kMostAttempts = 40;  // to give the file its name
+constexpr unsigned kMostChecks = 40;  // to give the file its name
 
 }  // namespace
 
@@ -107,7 +106,7 @@ void FetchSession::check() {
   if (check && check->waits) next_slice_ += kLookForDisk;
   if (check && !check->digest) return;
   // Something that the name takes is short: descriptors, or memory.
-  if (!check && check.error().error == FileError::busy && ++attempts_ < kMostAttempts &&
+  if (!check && check.error().error == FileError::busy && ++attempts_ < kMostChecks &&
       work_.into->seal(fetch_.expected())) {
     next_slice_ += kAskAgain;
     return;

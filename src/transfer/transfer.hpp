@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -17,6 +18,9 @@ namespace joust::transfer {
 
 inline constexpr std::uint64_t kRangeBytes =
     8 << 20;  // of a large file: the most that one connection takes at a time
+
+// After an answer that time alone can change.
+inline constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 
 // How far a transfer is. Written by its sessions, read by whoever shows it.
 struct Counts {

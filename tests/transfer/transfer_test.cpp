@@ -209,10 +209,10 @@ class DamagedStorage : public Storage {
 
 // Zeros come in the place of what the server cannot read.
 TEST_F(Transferring, GoesOnWithWhatTheServerCouldRead) {
-  constexpr std::uint64_t kMiB = 1 << 20;
-  const std::string text = content(9 * kMiB);
+  constexpr std::uint64_t kOneMiB = 1 << 20;
+  const std::string text = content(9 * kOneMiB);
   std::ofstream(path("there"), std::ios::binary) << text;
-  for (const std::uint64_t readable : {kMiB / 2, 5 * kMiB + kMiB / 2}) {
+  for (const std::uint64_t readable : {kOneMiB / 2, 5 * kOneMiB + kOneMiB / 2}) {
     DamagedStorage damaged(storage(), readable, joust::test::digest_of(text));
     file::ServerState server_of_it(damaged, digests_);
     Fetch fetch(fetch_of("there"));
@@ -225,8 +225,8 @@ TEST_F(Transferring, GoesOnWithWhatTheServerCouldRead) {
   Joined(again, server()).run();
   EXPECT_TRUE(again.complaints().empty()) << again.complaints().front();
   EXPECT_TRUE(text_of(folder_.file("fetched")) == text);
-  EXPECT_EQ(again.counts().there, 5 * kMiB);
-  EXPECT_EQ(again.counts().moved, 4 * kMiB);
+  EXPECT_EQ(again.counts().there, 5 * kOneMiB);
+  EXPECT_EQ(again.counts().moved, 4 * kOneMiB);
 }
 
 TEST(RateLimit, SpreadsBytesEvenly) {
