@@ -34,6 +34,12 @@ std::expected<Fd, int> open_folder(int in, const std::string& part) {
   return fd;
 }
 
+std::expected<Fd, int> another_handle(const Fd& folder) {
+  Fd fd(::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
 }  // namespace
 
 int sync_directory(int handle) {
@@ -83,15 +89,10 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
 }
 
 std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
-  const std::size_t slash = name.rfind('/');
-  if (slash == std::string_view::npos) {
-    Fd root(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
-    if (!root.is_open()) return std::unexpected(errno);
-    return Parent{std::move(root), std::string(name)};
-  }
-  auto parent = open_beneath(name.substr(0, slash), kHandle);
-  if (!parent) return std::unexpected(parent.error());
-  return Parent{std::move(*parent), std::string(name.substr(slash + 1))};
+  const auto [folder, last] = split_name(name);
+  auto opened = folder.empty() ? another_handle(root_) : open_beneath(folder, kHandle);
+  if (!opened) return std::unexpected(opened.error());
+  return Parent{std::make_shared<const Fd>(std::move(*opened)), std::string(last)};
 }
 
 // Calls `step` for each directory on the way to the name, with the one that it is in: part by part, so that

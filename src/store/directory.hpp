@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,8 @@ enum class Resolution : unsigned char { openat2, walk };
 
 // The directory that contains a name. The handle refers to that directory even if another one takes its name.
 struct Parent {
-  Fd fd;             // a handle: O_PATH
-  std::string last;  // the name's last part, in that directory
+  std::shared_ptr<const Fd> fd;  // a handle: O_PATH; never null
+  std::string last;              // the name's last part, in that directory
 };
 
 class Quota;

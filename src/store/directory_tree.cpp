@@ -16,9 +16,18 @@ std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const
   return tree_.directory.open_parent(name);
 }
 
+// Only for a file that looks at the folder before it takes its name.
+std::expected<Parent, int> DirectoryTree::shared_parent_of(std::string_view name, const NewFileRules& rules) {
+  if (auto recent = tree_.recent.find(name)) return std::move(*recent);
+  auto parent = parent_of(name, rules);
+  if (parent) tree_.recent.keep(name, *parent);
+  return parent;
+}
+
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name,
                                                                    const NewFileRules& rules) {
-  auto parent = parent_of(name, rules);
+  // A file that outlives its process is seldom one of many.
+  auto parent = rules.source ? parent_of(name, rules) : shared_parent_of(name, rules);
   if (!parent) return std::unexpected(parent.error());
   const auto made = [&]<typename File>(std::unique_ptr<File> file) {
     const int error = file->create();

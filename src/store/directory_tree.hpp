@@ -32,6 +32,7 @@ class DirectoryTree : public FileTree {
 
  private:
   std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules);
+  std::expected<Parent, int> shared_parent_of(std::string_view name, const NewFileRules& rules);
 
   FolderTree tree_;
 };

@@ -47,8 +47,10 @@ class NewFile {
   // file must be kept. A file that the disk did not take is abandoned.
   virtual std::expected<ReplacedBytes, int> publish(int fd, bool synced) = 0;
   // The steps of that, for those who sync many files together: all that the file has beside its bytes, then
-  // the caller syncs the file, then its name, then its folder.
+  // the caller syncs the file, then a look at its folder, its name, and the sync of the folder.
   virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
+  // ENOENT if the folder is not any more where its name leads: nothing is to get a name outside.
+  virtual int confirm_folder() { return 0; }
   virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
   // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
   // before.

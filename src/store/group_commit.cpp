@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <optional>
 
 #include "base/check.hpp"
 #include "base/system/start_writing.hpp"
@@ -15,6 +16,23 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kMostOfGroup = 256;  // the first of them is answered with the last
+
+// The answer of the first file of a folder is that of those that follow.
+class OncePerFolder {
+ public:
+  using Folder = std::pair<dev_t, ino_t>;
+
+  template <typename Ask>
+  int ask(const Folder& folder, Ask question) {
+    if (last_ != folder) answer_ = question();
+    last_ = folder;
+    return answer_;
+  }
+
+ private:
+  std::optional<Folder> last_{};
+  int answer_ = 0;
+};
 
 }  // namespace
 
@@ -94,16 +112,12 @@ void GroupCommit::commit() {
     file.member->place().abandon();  // as publish() does then
     return error;
   });
-  each_that_goes_on([](File& file) {
-    file.result = file.member->place().take_name(file.member->number());
-    return 0;
-  });
+  find_folders();
+  take_names();
   sync_folders();
 }
 
-// Once for all that are in one folder. The disk may have refused a name: the error is that of all names in
-// it.
-void GroupCommit::sync_folders() {
+void GroupCommit::find_folders() {
   each_that_goes_on([](File& file) {
     const int folder = file.member->place().folder();
     struct stat facts {};
@@ -112,12 +126,28 @@ void GroupCommit::sync_folders() {
     return 0;
   });
   std::ranges::sort(group_, {}, &File::folder);
-  const File* before = nullptr;
-  int error = 0;
+}
+
+// A folder is looked at once, just before the names of all files in it.
+void GroupCommit::take_names() {
+  OncePerFolder confirmed;
+  each_that_goes_on([&](File& file) {
+    NewFile& place = file.member->place();
+    const bool is_named = place.replaced() != nullptr;
+    if (const int error = is_named ? 0 : confirmed.ask(file.folder, [&] { return place.confirm_folder(); });
+        error != 0)
+      return error;
+    file.result = place.take_name(file.member->number());
+    return 0;
+  });
+}
+
+// Once for all that are in one folder. The disk may have refused a name: the error is that of all names in
+// it.
+void GroupCommit::sync_folders() {
+  OncePerFolder synced;
   each_that_goes_on([&](const File& file) {
-    if (before == nullptr || before->folder != file.folder) error = file.member->place().sync_folder();
-    before = &file;
-    return error;
+    return synced.ask(file.folder, [&] { return file.member->place().sync_folder(); });
   });
 }
 

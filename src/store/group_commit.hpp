@@ -57,6 +57,8 @@ class GroupCommit {
   void run();
   bool gather();  // false: nobody waits
   void commit();
+  void find_folders();
+  void take_names();
   void sync_folders();
   template <typename Step>
   void each_that_goes_on(Step step);

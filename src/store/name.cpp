@@ -35,6 +35,12 @@ std::vector<std::string_view> components(std::string_view name) {
   }
 }
 
+SplitName split_name(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  if (slash == std::string_view::npos) return {{}, name};
+  return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
 std::string_view objection_to(std::string_view name) {
   if (name.empty()) return "the name is empty";
   if (name.size() > kLongestName) return "the name is longer than 1024 bytes";

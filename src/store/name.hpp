@@ -19,4 +19,10 @@ std::string_view objection_to(std::string_view name);
 // The parts of "a/b/c".
 std::vector<std::string_view> components(std::string_view name);
 
+// "a/b" and "c" of "a/b/c". The first is empty if the name has one part.
+struct SplitName {
+  std::string_view folder, last;
+};
+SplitName split_name(std::string_view name);
+
 }  // namespace joust

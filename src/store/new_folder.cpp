@@ -64,7 +64,7 @@ std::expected<ReplacedBytes, int> NewFolder::publish(int fd, bool synced) {
 }
 
 int NewFolder::sync_folder() {
-  return sync_names(tree_, name_, parent_.fd.get());
+  return sync_names(tree_, name_, folder());
 }
 
 }  // namespace joust

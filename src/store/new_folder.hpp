@@ -25,7 +25,7 @@ class NewFolder : public NewFile {
   std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
   int sync_folder() override;
-  int folder() const override { return parent_.fd.get(); }
+  int folder() const override { return parent_.fd->get(); }
   void abandon() override {}
   void let_go() override {}
 

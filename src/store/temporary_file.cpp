@@ -100,6 +100,8 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
     abandon();
     return std::unexpected(error);
   }
+  if (replaced() == nullptr)
+    if (const int error = confirm_folder(); error != 0) return std::unexpected(error);
   const auto replaced = take_name(fd);
   if (replaced && synced)
     if (const int error = sync_folder(); error != 0) return std::unexpected(error);
@@ -110,13 +112,18 @@ int TemporaryFile::sync_folder() {
   return sync_names(tree_, name_, folder());
 }
 
+int TemporaryFile::confirm_folder() {
+  const auto parent = tree_.directory.open_parent(name_);
+  struct stat held {}, found{};
+  const bool is_known = parent && ::fstat(folder(), &held) == 0 && ::fstat(parent->fd->get(), &found) == 0;
+  if (is_known && held.st_dev == found.st_dev && held.st_ino == found.st_ino) return 0;
+  const int error = !parent ? parent.error() : is_known ? ENOENT : errno;
+  tree_.recent.forget();
+  return error;
+}
+
 std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
   if (replaced_) return *replaced_;  // an earlier attempt failed behind that
-  const auto parent = tree_.directory.open_parent(name_);
-  if (!parent) return std::unexpected(parent.error());
-  struct stat held {}, found{};
-  if (::fstat(folder(), &held) != 0 || ::fstat(parent->fd.get(), &found) != 0) return std::unexpected(errno);
-  if (held.st_dev != found.st_dev || held.st_ino != found.st_ino) return std::unexpected(ENOENT);
   ReplacedBytes replaced;
   {
     const std::lock_guard lock(tree_.publishing);

@@ -9,6 +9,7 @@
 
 #include "store/directory.hpp"
 #include "store/file_tree.hpp"
+#include "store/recent_folder.hpp"
 #include "store/synced_folders.hpp"
 
 namespace joust {
@@ -18,6 +19,7 @@ struct FolderTree {
   const Directory directory;
   std::mutex publishing{};  // the file replaced must be the one whose size was counted
   SyncedFolders synced{};
+  RecentFolder recent{};
 };
 
 // Puts a name onto the disk, with those of the directories on the way to it: one of them may have been made a
@@ -37,11 +39,11 @@ class TemporaryFile : public NewFile {
 
   std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
   int complete(int fd) override;
-  // Fails with ENOENT if the directory has been moved, so nothing is ever published outside.
+  int confirm_folder() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;
   const ReplacedBytes* replaced() const override { return replaced_ ? &*replaced_ : nullptr; }
   int sync_folder() override;
-  int folder() const override { return parent_.fd.get(); }
+  int folder() const override { return parent_.fd->get(); }
   void abandon() override;
   void let_go() override { abandon(); }
 

@@ -133,5 +133,38 @@ TEST_F(GroupOfFiles, OfALostConnectionAreWholeOrNotThere) {
     }
 }
 
+// What is published there would be outside. The files of the other folder get their names.
+TEST_F(GroupOfFiles, PublishNothingInAFolderThatWasMovedAway) {
+  const std::vector<std::shared_ptr<Upload>> uploads{bring("gone/a", "1"), bring("gone/b", "2"),
+                                                     bring("there/c", "3")};
+  fs::rename(path("gone"), folder_.file("outside"));
+  const auto answers = checked(uploads);
+  EXPECT_EQ(answers[0].error().error, FileError::not_found);
+  EXPECT_EQ(answers[1].error().error, FileError::not_found);
+  EXPECT_TRUE(answers[2]);
+  EXPECT_TRUE(fs::is_empty(folder_.file("outside")));
+}
+
+// Files under way share the handle of their folder. That of a folder which was moved is not kept.
+TEST_F(GroupOfFiles, GoIntoANewFolderWhereTheOldOneWasMovedAway) {
+  const auto first = bring("sub/a", "1");
+  fs::rename(path("sub"), folder_.file("outside"));
+  const auto second = bring("sub/b", "2");
+  EXPECT_FALSE(checked({second})[0]);
+  EXPECT_TRUE(checked({bring("sub/c", "3")})[0]) << "the first one still holds the old folder";
+  EXPECT_EQ(text_of(path("sub/c")), "3");
+  EXPECT_TRUE(fs::is_empty(folder_.file("outside")));
+}
+
+TEST_F(GroupOfFiles, OfOneFolderShareItsHandle) {
+  const auto open_files = [] {
+    return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+  };
+  std::vector<std::shared_ptr<Upload>> uploads{bring("sub/0", "text")};
+  const auto before = open_files();
+  for (int i = 1; i <= 20; ++i) uploads.push_back(bring(fmt::format("sub/{}", i), "text"));
+  EXPECT_LE(open_files() - before, 20);
+}
+
 }  // namespace
 }  // namespace joust
