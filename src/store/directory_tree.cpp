@@ -38,14 +38,22 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
   return made(std::make_unique<TemporaryFile>(tree_, name, rules, std::move(*parent)));
 }
 
-std::expected<MadeFolder, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {
+std::expected<Entry, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {
   auto parent = parent_of(name, rules);
   if (!parent) return std::unexpected(parent.error());
   auto folder = std::make_unique<NewFolder>(tree_, name, std::move(*parent));
   if (const int error = folder->create(rules.mode.value_or(0777), rules.pays); error != 0)
     return std::unexpected(error);
   const bool was_there = folder->was_there();
-  return MadeFolder{std::move(folder), was_there};
+  return Entry{std::move(folder), was_there};
+}
+
+std::expected<Entry, int> DirectoryTree::find(std::string_view name) {
+  auto file = tree_.directory.open_file(name);
+  if (!file) return std::unexpected(file.error());
+  auto parent = tree_.directory.open_parent(name);
+  if (!parent) return std::unexpected(parent.error());
+  return Entry{std::make_unique<NamedEntry>(tree_, name, std::move(*parent), std::move(*file)), true};
 }
 
 }  // namespace joust

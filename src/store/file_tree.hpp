@@ -76,8 +76,8 @@ class NewFile {
   Fd fd_;
 };
 
-// A directory: to be synced, if that is wished, as a file is published.
-struct MadeFolder {
+// A file or directory that has its name: to be synced, if that is wished, as a new file is.
+struct Entry {
   std::unique_ptr<NewFile> place;
   bool was_there = false;
 };
@@ -102,10 +102,12 @@ class FileTree {
 
   // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
   // there is left as it is. EEXIST if anything else has the name, EPERM of a tree without directories.
-  virtual std::expected<MadeFolder, int> make_folder(std::string_view /*name*/,
-                                                     const NewFileRules& /*rules*/) {
+  virtual std::expected<Entry, int> make_folder(std::string_view /*name*/, const NewFileRules& /*rules*/) {
     return std::unexpected(EPERM);
   }
+
+  // A regular file that is there; ENODEV for any other kind, EPERM of a tree that no disk has.
+  virtual std::expected<Entry, int> find(std::string_view /*name*/) { return std::unexpected(EPERM); }
 };
 
 }  // namespace joust

@@ -34,9 +34,9 @@ int NewFolder::create(std::uint32_t mode, Quota* pays) {
 // One that cannot be read has no descriptor: then the disk is asked for its name only.
 int NewFolder::take_existing() {
   struct stat facts {};
-  if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if (::fstatat(folder(), last_part().c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
   if (!S_ISDIR(facts.st_mode)) return EEXIST;
-  fd_ = open_for_sync(folder(), parent_.last);
+  fd_ = open_for_sync(folder(), last_part());
   was_there_ = true;
   return 0;
 }
@@ -44,9 +44,9 @@ int NewFolder::take_existing() {
 // Nobody else may look into it before it has the mode of its source. A set-group-ID bit is that of the
 // directory it is in, and stays.
 int NewFolder::make(std::uint32_t mode) {
-  const char* const name = parent_.last.c_str();
+  const char* const name = last_part().c_str();
   if (::mkdirat(folder(), name, 0700) != 0) return errno;
-  fd_ = open_for_sync(folder(), parent_.last);
+  fd_ = open_for_sync(folder(), last_part());
   struct stat facts {};
   const bool is_open = fd_.is_open() && ::fstat(fd_.get(), &facts) == 0;
   const mode_t inherited = facts.st_mode & S_ISGID;
@@ -54,17 +54,6 @@ int NewFolder::make(std::uint32_t mode) {
   const int error = errno;
   ::unlinkat(folder(), name, AT_REMOVEDIR);
   return error;
-}
-
-std::expected<ReplacedBytes, int> NewFolder::publish(int fd, bool synced) {
-  if (!synced) return std::nullopt;
-  if (fd >= 0 && retry_interrupted([&] { return ::fsync(fd); }) != 0) return std::unexpected(errno);
-  if (const int error = sync_folder(); error != 0) return std::unexpected(error);
-  return std::nullopt;
-}
-
-int NewFolder::sync_folder() {
-  return sync_names(tree_, name_, folder());
 }
 
 }  // namespace joust

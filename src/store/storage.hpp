@@ -156,12 +156,12 @@ class Upload {
   virtual File& file() = 0;
 };
 
-// A directory that was asked for, and is there. All methods: any thread.
-class StoredFolder {
+// A file or directory that was asked for, and is there. All methods: any thread.
+class StoredEntry {
  public:
-  virtual ~StoredFolder() = default;
+  virtual ~StoredEntry() = default;
   virtual bool was_there() const = 0;  // before it was asked for
-  // True once the disk has its name, if that was wished, and otherwise at once. Called until then.
+  // True once the disk has it and its name, if that was wished, and otherwise at once. Called until then.
   virtual FileAnswer<bool> is_on_disk() = 0;
 };
 
@@ -172,9 +172,13 @@ class Storage {
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
   // Makes a directory; one that is there is left as it is. The wishes are its mode, makes_parents and synced.
-  virtual FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view /*name*/,
-                                                                const FileWishes& /*wishes*/) {
+  virtual FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view /*name*/,
+                                                               const FileWishes& /*wishes*/) {
     return refused(FileError::not_permitted, "there are no directories here");
+  }
+  // Puts a file that is there, its name and those of the directories on the way onto the disk.
+  virtual FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view /*name*/) {
+    return refused(FileError::not_permitted, "no disk has these files");
   }
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/different_processes.hpp"
-#include "store/disk_folder.hpp"
+#include "store/disk_entry.hpp"
 #include "store/file_version.hpp"
 #include "store/name.hpp"
 
@@ -131,8 +131,8 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
                             .commits = commits()});
 }
 
-FileAnswer<std::shared_ptr<StoredFolder>> TreeStorage::make_folder(std::string_view name,
-                                                                   const FileWishes& wishes) {
+FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_view name,
+                                                                  const FileWishes& wishes) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
   if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
@@ -142,9 +142,20 @@ FileAnswer<std::shared_ptr<StoredFolder>> TreeStorage::make_folder(std::string_v
                         name, {.makes_parents = wishes.makes_parents, .pays = &quota_, .mode = wishes.mode});
   if (!made && made.error() == EEXIST) return refuse(FileError::exists, "and is no directory");
   if (!made) return not_made(made.error());
-  auto folder = std::make_shared<DiskFolder>(std::move(*made));
+  auto folder = std::make_shared<DiskEntry>(std::move(*made));
   if (wishes.synced) folder->sync(commits());
   return folder;
+}
+
+FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name) {
+  if (const auto objection = objection_to(name); !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+  auto found = samples_.contains(name) ? std::unexpected(EPERM) : files_->find(name);
+  if (!found) return refuse(error_of(found.error()));
+  auto file = std::make_shared<DiskEntry>(std::move(*found));
+  file->sync(commits());
+  return file;
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

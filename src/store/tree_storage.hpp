@@ -42,8 +42,9 @@ class TreeStorage : public Storage {
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
-  FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view name,
-                                                        const FileWishes& wishes) override;
+  FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view name,
+                                                       const FileWishes& wishes) override;
+  FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
   bool is_crowded() const override { return commits_.waiting() >= most_waiting_; }
 

@@ -126,8 +126,10 @@ void BringSession::compare_large(const file::Facts& facts) {
   const LargeSource& large = *work_.large;
   if (facts.size == large.version().size && (!is_to_compare() || has_same_looks(work_, facts))) {
     if (!large.is_digested()) return wait();
-    if (!facts.digest && std::exchange(asked_, Asked::digest) == Asked::size) {
-      outgoing().message({++request_, file::Query{bring_.item(work_.item).name, true}});
+    const bool tells_enough = facts.digest && !bring_.wishes().synced;
+    if (!tells_enough && std::exchange(asked_, Asked::digest) == Asked::size) {
+      outgoing().message(
+          {++request_, file::Query{bring_.item(work_.item).name, true, bring_.wishes().synced}});
       return;
     }
     if (facts.digest && facts.digest == large.digest())

@@ -143,7 +143,8 @@ void BringSession::send_whole(const Pending& pending, const FileVersion& version
 
 void BringSession::ask(Pending pending) {
   pending.asked = true;
-  outgoing().message({pending.request, file::Query{bring_.item(pending.work.item).name, true}});
+  outgoing().message(
+      {pending.request, file::Query{bring_.item(pending.work.item).name, true, bring_.wishes().synced}});
   pending_.push_back(std::move(pending));
 }
 

@@ -149,16 +149,31 @@ bool Fetch::may_be_here(const file::Facts& facts) {
   return true;
 }
 
-bool Fetch::compare() {
+// With what is wished the disk is to have it, also if nothing of it is to be fetched.
+Fetch::Compared Fetch::compare() {
   const auto through = digest_here_->advance(*here_.file);
-  if (through && !*through) return false;
+  if (through && !*through) return Compared::partly;
+  if (plan_.wishes.synced && !synced_here_) {
+    const auto entry = storage_.sync(plan_.file);
+    if (!entry) return is_not_on_disk(entry.error());
+    synced_here_ = *entry;
+  }
+  const auto is_on_disk = synced_here_ ? synced_here_->is_on_disk() : true;
+  if (!is_on_disk) return is_not_on_disk(is_on_disk.error());
+  if (!*is_on_disk) return Compared::but_for_the_disk;
   {
     const std::lock_guard lock(mutex_);
     compared_ = true;
   }
   judge_what_is_here();
   announce();  // the connection is free for something else
-  return true;
+  return Compared::completely;
+}
+
+Fetch::Compared Fetch::is_not_on_disk(const FileRefusal& refusal) {
+  give_up(fmt::format("{}/{}: is here, but cannot be synced: {}", plan_.folder, printable(plan_.file),
+                      error_name(refusal.error)));
+  return Compared::completely;
 }
 
 // Both digests may be complete at the same time, on two connections. A file that cannot be read is another.

@@ -64,7 +64,8 @@ class Fetch : public Transfer {
   void learned(const file::Facts& facts);
   void recalled(const Upload::Recall& recall);
   void learned_digest(const Digest& digest);
-  bool compare();  // a slice; true at the end
+  enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
+  Compared compare();  // a slice
   void finished(ByteRange range);
   void checked(const FileAnswer<Upload::Check>& check);
   void forget();
@@ -74,6 +75,7 @@ class Fetch : public Transfer {
   void make_file(const file::Facts& facts);
   bool may_be_here(const file::Facts& facts);
   void judge_what_is_here();
+  Compared is_not_on_disk(const FileRefusal& refusal);
   void skip();
 
   const FetchPlan plan_;
@@ -86,6 +88,7 @@ class Fetch : public Transfer {
   // The file that is here already, if it may be the wanted one: it has its size.
   OpenFile here_;
   std::optional<FileDigest> digest_here_;
+  std::shared_ptr<StoredEntry> synced_here_;
   bool comparing_ = false, compared_ = false, judged_ = false;
   RangesLeft ranges_;
   bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;

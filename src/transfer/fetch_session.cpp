@@ -45,7 +45,7 @@ void FetchSession::proceed(Time now) {
   if (waiting_ && now >= go_on_at_) ask_for_part(now);
   next_slice_ = now;
   if (work_.task == Task::recall) recall();
-  if (work_.task == Task::compare && fetch_.compare()) done();
+  if (work_.task == Task::compare) compare();
   if (work_.task == Task::check) check();
 }
 
@@ -99,6 +99,12 @@ void FetchSession::recall() {
   if (!recall.complete) return;
   done();
   fetch_.recalled(recall);
+}
+
+void FetchSession::compare() {
+  const Fetch::Compared so_far = fetch_.compare();
+  if (so_far == Fetch::Compared::completely) done();
+  if (so_far == Fetch::Compared::but_for_the_disk) next_slice_ += kLookForDisk;
 }
 
 void FetchSession::check() {

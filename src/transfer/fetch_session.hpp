@@ -29,6 +29,7 @@ class FetchSession : public TransferSession {
   void take_part(Time now);
   void ask_for_part(Time now);
   void recall();
+  void compare();
   void check();
   void take_facts(const file::Facts& facts, Time now);
   void take_data(const file::Data& data, Time now);

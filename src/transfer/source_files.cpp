@@ -70,7 +70,7 @@ class Collector {
     const std::string& path = item.path;
     if (const auto objection = objection_to(item.name); !objection.empty())
       return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(item.name), objection);
-    struct stat facts{};
+    struct stat facts {};
     if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));

@@ -79,7 +79,7 @@ class MemoryUpload : public Upload {
   FileDigest digest_;
 };
 
-class MemoryFolder : public StoredFolder {
+class MemoryEntry : public StoredEntry {
  public:
   bool was_there() const override { return false; }
   FileAnswer<bool> is_on_disk() override { return true; }
@@ -97,9 +97,12 @@ class MemoryStorage : public Storage {
     if (request.size > kLargest) return std::unexpected(FileRefusal{FileError::too_large});
     return std::make_shared<MemoryUpload>(request.size);
   }
-  FileAnswer<std::shared_ptr<StoredFolder>> make_folder(std::string_view name, const FileWishes&) override {
+  FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view name, const FileWishes&) override {
     if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
-    return std::make_shared<MemoryFolder>();
+    return std::make_shared<MemoryEntry>();
+  }
+  FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override {
+    return make_folder(name, {});
   }
   void remember(const OpenFile&, const Digest&) override {}
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <cerrno>
 #include <filesystem>
 
+#include "failing_calls.hpp"
 #include "protocols/file_server_fixture.hpp"
 #include "store/hostile_names.hpp"
 
@@ -28,6 +30,24 @@ TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
   EXPECT_EQ(std::get<Facts>(heard.messages[1].body).digest, digest_of("old"));
   EXPECT_EQ(std::get<Facts>(heard.messages[2].body).digest, digest_of("old")) << "it is known now";
   EXPECT_EQ(describe(heard.messages[3]), "8: error not found ''");
+}
+
+// Whoever asks so wants to rely on it.
+TEST_F(FileServer, TellsOfAFileThatTheDiskHas) {
+  storage(joust::test::kOldFiles);
+  for (const bool wants_digest : {true, false}) {
+    const std::string query = wire({1, Query{"sub/../old", wants_digest, true}}) +
+                              wire({2, Query{"old", wants_digest, true}}) + wire({3, Query{"old", true}});
+    const Decoded heard = ask(query);
+    ASSERT_EQ(heard.messages.size(), 3U) << heard.text();
+    EXPECT_EQ(std::get<Facts>(heard.messages[1].body).size, 3U);
+    EXPECT_EQ(heard.messages[2].request, 3U);
+    const joust::test::Failing failing(joust::test::Call::fsync, EIO);
+    EXPECT_EQ(error_of(wire({2, Query{"old", wants_digest, true}})), "input/output error");
+    EXPECT_EQ(failing.failed(), 1U);
+  }
+  server().takes = false;
+  EXPECT_EQ(error_of(wire({1, Query{"old", false, true}})), "not permitted");
 }
 
 TEST_F(FileServer, SendsARangeOfAFile) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "failing_calls.hpp"
-#include "store/disk_folder.hpp"
+#include "store/disk_entry.hpp"
 #include "store/group_commit.hpp"
 #include "store/memory_tree.hpp"
 #include "store/quota.hpp"
@@ -36,7 +36,7 @@ class NewFolders : public test::StorageTest {
     const auto folder = storage().make_folder(name, wishes);
     return folder ? wait(**folder) : folder.error().error;
   }
-  static FileError wait(StoredFolder& folder) {
+  static FileError wait(StoredEntry& folder) {
     for (;;) {
       const auto is_there = folder.is_on_disk();
       if (!is_there) return is_there.error().error;
@@ -164,12 +164,12 @@ TEST_F(NewFolders, ThatComeMeanwhileAreSyncedTogether) {
   GroupCommit commits;
   const auto before = std::make_shared<SlowFile>();
   ASSERT_TRUE(commits.add(before));
-  std::vector<std::shared_ptr<DiskFolder>> folders;
+  std::vector<std::shared_ptr<DiskEntry>> folders;
   for (std::uint64_t i = 0; i < kFolders; ++i) {
     auto made = tree.make_folder("sub/" + std::to_string(i), {.mode = 0755});
     EXPECT_TRUE(made);
     if (!made) break;
-    folders.push_back(std::make_shared<DiskFolder>(std::move(*made)));
+    folders.push_back(std::make_shared<DiskEntry>(std::move(*made)));
     folders.back()->sync(&commits);
     EXPECT_EQ(folders.back()->is_on_disk(), false);
   }

@@ -64,7 +64,7 @@ void ServerSession::digest_slice(Time now) {
   if (!*through) return still_working(request_, digest_->done(), now);
   const Digest digest = digest_->value();
   server_.storage.remember(source_, digest);
-  outgoing_.message({request_, facts_of(source_, digest)});
+  tell(source_, digest, now);
   answered();
 }
 

@@ -107,8 +107,8 @@ bool ServerSession::is_settled(Waiting& waiting) {
     std::get<Stored>(waiting.answer.body).digest = check->digest;
     return !check->waits;
   }
-  if (!waiting.folder) return true;
-  const auto is_there = waiting.folder->is_on_disk();
+  if (!waiting.entry) return true;
+  const auto is_there = waiting.entry->is_on_disk();
   return is_there ? *is_there : failed(is_there.error());
 }
 
@@ -135,7 +135,7 @@ void ServerSession::begin(const Folder& folder, Time now) {
   const auto is_there = (*made)->is_on_disk();
   if (!is_there) return refuse(is_there.error());
   if (*is_there) return answer(stored);
-  wait_for_disk({.answer = stored, .folder = std::move(*made)}, now);
+  wait_for_disk({.answer = stored, .entry = std::move(*made)}, now);
 }
 
 void ServerSession::begin(const Seal& seal, Time now) {

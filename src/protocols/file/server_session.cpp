@@ -118,18 +118,27 @@ bool ServerSession::may_bring() {
 
 void ServerSession::begin(const Query& query, Time now) {
   ++server_.queries;
-  if (!may_fetch()) return;
+  if (!may_fetch() || (query.synced && !may_bring())) return;
   auto file = server_.storage.open(query.name);
   if (!file) return refuse(file.error());
   const FileVersion& version = file->version;
+  if (query.synced) to_sync_ = query.name;
   if (!query.wants_digest || file->digest) {
-    outgoing_.message({request_, facts_of(*file, file->digest)});
-    return;
+    tell(*file, file->digest, now);
+    return answered();
   }
   digest_.emplace(version.size);
   source_ = std::move(*file);
   state_ = State::digesting;
   due_ = said_working_ = now;
+}
+
+void ServerSession::tell(const OpenFile& file, const std::optional<Digest>& digest, Time now) {
+  const Message facts{request_, facts_of(file, digest)};
+  if (to_sync_.empty()) return outgoing_.message(facts);
+  auto entry = server_.storage.sync(to_sync_);
+  if (!entry) return refuse(entry.error());
+  wait_for_disk({.answer = facts, .entry = std::move(*entry)}, now);
 }
 
 void ServerSession::begin(const Fragment& fragment) {
@@ -197,6 +206,7 @@ void ServerSession::answered() {
   state_ = State::idle;
   is_there_ = is_whole_ = false;
   source_ = {};
+  to_sync_.clear();
   upload_.reset();
   forget_complete_uploads();
   digest_.reset();

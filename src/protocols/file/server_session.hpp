@@ -105,6 +105,7 @@ class ServerSession : public Session, private SessionFiles {
   void check_slice(Time now);
   void still_working(std::uint32_t request, std::uint64_t done, Time now);
   void answer(const Message& message);
+  void tell(const OpenFile& file, const std::optional<Digest>& digest, Time now);
   void look_at_disk(Time now);
   bool waits_for_others(const Message& message) const;
   void send_more();
@@ -135,12 +136,12 @@ class ServerSession : public Session, private SessionFiles {
     bool grows(Time now);
   };
 
-  // The answer to a file that came whole, or to a directory: its turn comes when the disk has it, and those
-  // before it.
+  // The answer to a file that came whole or is to be on the disk, or to a directory: its turn comes when the
+  // disk has it, and those before it.
   struct Waiting {
     Message answer{};  // of the request; without a body if there is an upload
     std::shared_ptr<Upload> upload{};
-    std::shared_ptr<StoredFolder> folder{};
+    std::shared_ptr<StoredEntry> entry{};
   };
   void wait_for_disk(Waiting waiting, Time now);
   bool is_settled(Waiting& waiting);  // the answer is there
@@ -153,6 +154,7 @@ class ServerSession : public Session, private SessionFiles {
   std::uint32_t request_ = 0;  // of the current request
   std::uint64_t requests_ = 0;
   OpenFile source_;                 // being sent or digested
+  std::string to_sync_;             // the name of the file that a query wants on the disk; empty: of none
   ByteRange left_{};                // of source_, not sent yet; or of the upload's range, not received yet
   ByteRange range_{};               // as requested
   std::shared_ptr<Upload> upload_;  // being received or checked

@@ -49,6 +49,7 @@ struct Head {
 struct Query {
   std::string name{};
   bool wants_digest = false;
+  bool synced = false;  // the disk has the file before the answer is said
 };
 struct Fragment {
   ByteRange range{};

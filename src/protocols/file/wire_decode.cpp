@@ -105,7 +105,8 @@ Error error_from(Fields& fields) {
 std::optional<Body> body_of(const Head& head, Fields& fields) {
   switch (head.kind) {
     case Kind::query:
-      return Query{.name = fields.text(), .wants_digest = fields.has(kDigestWanted)};
+      return Query{
+          .name = fields.text(), .wants_digest = fields.has(kDigestWanted), .synced = fields.has(kSynced)};
     case Kind::fragment:
       return Fragment{.range = fields.range(), .name = fields.text()};
     case Kind::upload:

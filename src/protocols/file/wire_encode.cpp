@@ -66,7 +66,11 @@ struct Encoder {
   std::uint32_t request;
 
   std::vector<std::byte> operator()(const Query& query) const {
-    return Frame(Kind::query, request).flag(kDigestWanted, query.wants_digest).text(query.name).done();
+    return Frame(Kind::query, request)
+        .flag(kDigestWanted, query.wants_digest)
+        .flag(kSynced, query.synced)
+        .text(query.name)
+        .done();
   }
   std::vector<std::byte> operator()(const Fragment& fragment) const {
     return Frame(Kind::fragment, request).range(fragment.range).text(fragment.name).done();

@@ -14,7 +14,7 @@ inline constexpr std::uint16_t kOfOffer = 1 << 4;       // upload: its file was 
 inline constexpr std::uint16_t kModeKnown = 1 << 4;     // facts: the mode follows
 inline constexpr std::uint16_t kSkipped = 1 << 4;       // offered: the file exists, and was asked to be left
 inline constexpr std::uint16_t kWasThere = 1 << 4;      // stored: so was the directory
-// offer, whole, folder: the sender's wishes
+// offer, whole, folder, and the last one of query: the sender's wishes
 inline constexpr std::uint16_t kOverwrites = 1 << 4;
 inline constexpr std::uint16_t kSkipsExisting = 1 << 5;
 inline constexpr std::uint16_t kMakesParents = 1 << 6;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "store/disk_folder.hpp"
+#include "store/disk_entry.hpp"
 
 namespace joust {
 
-void DiskFolder::sync(GroupCommit* commits) {
+void DiskEntry::sync(GroupCommit* commits) {
   {
     const std::lock_guard lock(mutex_);
     is_waiting_ = true;
@@ -11,13 +11,13 @@ void DiskFolder::sync(GroupCommit* commits) {
   if (commits == nullptr || !commits->add(shared_from_this())) committed(place_->publish(number(), true));
 }
 
-void DiskFolder::committed(std::expected<ReplacedBytes, int> published) {
+void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {
   const std::lock_guard lock(mutex_);
   is_waiting_ = false;
   error_ = published ? 0 : published.error();
 }
 
-FileAnswer<bool> DiskFolder::is_on_disk() {
+FileAnswer<bool> DiskEntry::is_on_disk() {
   const std::lock_guard lock(mutex_);
   if (error_ != 0) return refused(error_of(error_));
   return !is_waiting_;

@@ -10,12 +10,13 @@
 
 namespace joust {
 
-// A directory that is there. Where the disk is to have it, it is a member of the group that comes next.
-class DiskFolder : public StoredFolder,
-                   public GroupCommit::Member,
-                   public std::enable_shared_from_this<DiskFolder> {
+// A file or directory that is there. Where the disk is to have it, it is a member of the group that comes
+// next.
+class DiskEntry : public StoredEntry,
+                  public GroupCommit::Member,
+                  public std::enable_shared_from_this<DiskEntry> {
  public:
-  explicit DiskFolder(MadeFolder made) : was_there_(made.was_there), place_(std::move(made.place)) {}
+  explicit DiskEntry(Entry made) : was_there_(made.was_there), place_(std::move(made.place)) {}
 
   // Without a group, or a thread for one, it waits for the disk. Call at most once.
   void sync(GroupCommit* commits);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "store/temporary_file.hpp"
+
+namespace joust {
+
+// A file or directory that has its name, and stays: only the disk is left to be waited for.
+class NamedEntry : public NewFile {
+ public:
+  // `tree` is borrowed. A closed file: the disk is asked for the name only.
+  NamedEntry(FolderTree& tree, std::string_view name, Parent parent, Fd file = {})
+      : tree_(tree), name_(name), parent_(std::move(parent)) {
+    fd_ = std::move(file);
+  }
+
+  std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
+  std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
+  int sync_folder() override { return sync_names(tree_, name_, folder()); }
+  int folder() const override { return parent_.fd->get(); }
+  void abandon() override {}
+  void let_go() override {}
+
+ protected:
+  const std::string& last_part() const { return parent_.last; }
+
+ private:
+  FolderTree& tree_;
+  const std::string name_;
+  const Parent parent_;
+};
+
+}  // namespace joust

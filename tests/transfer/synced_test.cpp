@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// With --fsync on, files that are there already are on the disk as well before they count as done.
+#include <cerrno>
+
+#include "failing_calls.hpp"
+#include "transfer/transfer_fixture.hpp"
+
+namespace joust::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+using joust::test::Call;
+using joust::test::Failing;
+using test::Joined;
+
+class Synced : public test::Transferring {
+ protected:
+  struct Outcome {
+    std::uint64_t skipped, failed, disk_errors;
+    bool operator==(const Outcome&) const = default;
+  };
+  // While the disk takes nothing.
+  Outcome run(Transfer& transfer) {
+    const Failing failing(Call::fsync, EIO);
+    Joined(transfer, server()).run();
+    return {transfer.counts().skipped, transfer.counts().failed, failing.failed()};
+  }
+};
+
+TEST_F(Synced, AreFilesThatTheServerHasAlready) {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{kRangeBytes + 1}}) {
+    const std::string name = source("file", content(size));
+    Bring first(plan_of({name}));
+    Joined(first, server()).run();
+    ASSERT_EQ(first.counts().files, 1U);
+    for (const bool synced : {false, true}) {
+      BringPlan plan = plan_of({name});
+      plan.wishes.synced = synced;
+      Bring bring(std::move(plan));
+      EXPECT_EQ(run(bring), (synced ? Outcome{0, 1, 1} : Outcome{1, 0, 0})) << size;
+    }
+    fs::remove(path("file"));
+  }
+}
+
+TEST_F(Synced, IsAFileThatIsHereAlready) {
+  std::ofstream(path("there"), std::ios::binary) << content(100'000);
+  Fetch first(fetch_of("there"));
+  Joined(first, server()).run();
+  ASSERT_TRUE(first.fetched());
+  for (const bool synced : {false, true}) {
+    FetchPlan plan = fetch_of("there");
+    plan.wishes.synced = synced;
+    Fetch fetch(plan);
+    EXPECT_EQ(run(fetch), (synced ? Outcome{0, 1, 1} : Outcome{1, 0, 0}));
+  }
+}
+
+}  // namespace
+}  // namespace joust::transfer
