@@ -56,12 +56,15 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
 
 void BringSession::compare_whole(const Pending& pending, const file::Facts& facts) {
   const bool same = facts.digest == pending.digest;
-  Bring::Work work = pending.work;
-  if (replaces() && !work.differs && !(same && has_same_looks(work, facts))) {
-    work.differs = true;
-    return bring_.put_off(work);
-  }
+  const Bring::Work& work = pending.work;
+  if (replaces() && !work.differs && !(same && has_same_looks(work, facts))) return send_unasked(work);
   same ? is_there(work, pending.digest, work.again) : exists(work);
+}
+
+// Once more, and without a question before.
+void BringSession::send_unasked(Bring::Work work) {
+  work.differs = true;
+  bring_.put_off(work);
 }
 
 // Its time and mode are what the server was told to give it.
@@ -85,14 +88,12 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     return ask({.request = ++request_, .work = work, .digest = pending.digest});
   if (refusal.error == FileError::not_found && pending.asked && !work.differs) {
     bring_.asks_first(false);
-    work.differs = true;
-    return bring_.put_off(work);
+    return send_unasked(work);
   }
   if (refusal.error == FileError::not_permitted && pending.asked) {
     if (!replaces() || work.differs) return untold(work, work.again);
     bring_.asks_first(false);  // it is sent in any case
-    work.differs = true;
-    return bring_.put_off(work);
+    return send_unasked(work);
   }
   bring_.failed(work, words_of(bring_.item(work.item).name, refusal));
 }

@@ -50,6 +50,7 @@ class BringSession : public TransferSession {
   void refused_whole(const Pending& pending, const FileRefusal& refusal);
   void take_of_large(const file::Message& message, Time now);
   void compare_whole(const Pending& pending, const file::Facts& facts);
+  void send_unasked(Bring::Work work);
   void compare_large(const file::Facts& facts);
   bool may_skip(const file::Offered& offered) const {
     return offered.skipped && bring_.wishes().skips_existing;
