@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "base/shortage.hpp"
+
 namespace joust {
 
 std::string_view error_name(FileError error) {
@@ -59,14 +61,11 @@ FileError error_of(int error) {
     case EPERM:
     case EROFS:
       return FileError::not_permitted;
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
     case EAGAIN:
     case EBUSY:  // another process receives that file
       return FileError::busy;
     default:
-      return FileError::input_output;
+      return is_shortage(error) ? FileError::busy : FileError::input_output;
   }
 }
 

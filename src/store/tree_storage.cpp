@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/different_processes.hpp"
+#include "base/shortage.hpp"
 #include "store/disk_entry.hpp"
 #include "store/file_version.hpp"
 #include "store/name.hpp"
@@ -24,8 +25,7 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {})
 
 std::unexpected<FileRefusal> not_made(int number) {
   const FileError error = error_of(number);
-  const bool is_short = number == EMFILE || number == ENFILE || number == ENOMEM;
-  if (error == FileError::not_permitted || is_short) return refuse(error, std::strerror(number));
+  if (error == FileError::not_permitted || is_shortage(number)) return refuse(error, std::strerror(number));
   if (number == ENOTDIR || number == ELOOP) return refuse(error, "what is in its way is no directory");
   return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
