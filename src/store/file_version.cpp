@@ -57,7 +57,7 @@ FileVersion version_of(const struct stat& facts) {
           .size = static_cast<std::uint64_t>(facts.st_size),
           .modified_ns = nanoseconds(modified(facts)),
           .changed_ns = nanoseconds(changed(facts)),
-          .mode = static_cast<std::uint32_t>(facts.st_mode & 0777)};
+          .mode = static_cast<std::uint32_t>(facts.st_mode & kPermissionBits)};
 }
 
 std::int64_t wall_clock_ns() {

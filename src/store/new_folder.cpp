@@ -13,9 +13,6 @@
 namespace joust {
 namespace {
 
-// Never setuid, setgid or sticky: a stranger's directory gives no rights.
-constexpr mode_t kFolderPermissions = 0777;
-
 Fd open_for_sync(int in, const std::string& name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   return Fd(retry_interrupted([&] { return ::openat(in, name.c_str(), kFlags); }));
@@ -50,7 +47,7 @@ int NewFolder::make(std::uint32_t mode) {
   struct stat facts {};
   const bool is_open = fd_.is_open() && ::fstat(fd_.get(), &facts) == 0;
   const mode_t inherited = facts.st_mode & S_ISGID;
-  if (is_open && ::fchmod(fd_.get(), inherited | (mode & kFolderPermissions)) == 0) return 0;
+  if (is_open && ::fchmod(fd_.get(), inherited | (mode & kPermissionBits)) == 0) return 0;
   const int error = errno;
   ::unlinkat(folder(), name, AT_REMOVEDIR);
   return error;

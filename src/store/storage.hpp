@@ -56,6 +56,10 @@ inline std::unexpected<FileRefusal> refused(FileError error, std::string text = 
   return std::unexpected(FileRefusal{error, std::move(text)});
 }
 
+// The bits of a file's mode that are sent and taken. Never setuid, setgid or sticky: a stranger's file gives
+// no rights.
+inline constexpr std::uint32_t kPermissionBits = 0777;
+
 // The identity of a file's bytes: they may have changed if any field has.
 struct FileVersion {
   std::uint64_t device = 0, inode = 0;

@@ -19,8 +19,6 @@
 namespace joust {
 namespace {
 
-constexpr mode_t kPermissions = 0777;  // never setuid, setgid or sticky: a stranger's file gives no rights
-
 std::string unguessable_name() {
   std::array<std::uint64_t, 2> random{};
   checked(::getentropy(random.data(), sizeof random), "getentropy()");
@@ -141,7 +139,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
 }
 
 int TemporaryFile::complete(int fd) {
-  if (rules_.mode && ::fchmod(fd, *rules_.mode & kPermissions) != 0) return errno;
+  if (rules_.mode && ::fchmod(fd, *rules_.mode & kPermissionBits) != 0) return errno;
   if (rules_.modified_ns) {
     timespec now{};
     now.tv_nsec = UTIME_NOW;

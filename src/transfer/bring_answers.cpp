@@ -69,10 +69,9 @@ void BringSession::send_unasked(Bring::Work work) {
 
 // Its time and mode are what the server was told to give it.
 bool BringSession::has_same_looks(const Bring::Work& work, const file::Facts& facts) const {
-  constexpr std::uint32_t kPermissions = 0777;
   const FileVersion& version = bring_.item(work.item).version;
   return facts.modified_ns == version.modified_ns &&
-         (!facts.mode || (*facts.mode & kPermissions) == (version.mode & kPermissions));
+         (!facts.mode || (*facts.mode & kPermissionBits) == version.mode);
 }
 
 // The file that is there may be this one.
