@@ -37,7 +37,7 @@ void turn_round(std::uint64_t times) {
 }
 
 // How often to turn round for so long. A clock that is read for each message would take time of its own, so
-// it is read beforehand; of several trials the shortest, because neighbours only lengthen them.
+// it is read beforehand; of several trials the shortest, because what else runs only lengthens them.
 std::uint64_t times_for(unsigned nanoseconds) {
   using Clock = std::chrono::steady_clock;
   constexpr std::uint64_t kTimes = 1'000'000;

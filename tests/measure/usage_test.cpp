@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// Burns this much CPU time of this process, however much of it neighbours take.
+// Burns this much CPU time of this process, however much of it others take.
 void burn(double cpu_s) {
   const std::clock_t until = std::clock() + static_cast<std::clock_t>(cpu_s * CLOCKS_PER_SEC);
   while (std::clock() < until) {

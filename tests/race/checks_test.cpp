@@ -125,7 +125,7 @@ TEST_F(Checks, OfSidesThatPollTheLimitIsNotKnown) {
   EXPECT_FALSE(entry(judged, "epoll").at_least);
 }
 
-TEST_F(Checks, TimeThatNeighboursTookIsNotIdleTime) {
+TEST_F(Checks, StealTimeIsNotIdleTime) {
   plant("epoll", [](Trial& trial) {
     trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.39;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;

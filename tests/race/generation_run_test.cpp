@@ -215,7 +215,7 @@ TEST_F(Generations, TheOthersGoOnWithoutWhoFails) {
   EXPECT_FALSE(plan.turn) << "the slowest may be missing";
 }
 
-// A neighbour takes the machine for a quarter of all turns: whole rounds of turns, and single turns.
+// Something else takes the machine for a quarter of all turns: whole rounds of turns, and single turns.
 TEST_F(Generations, FiguresAreFreedOfDisturbance) {
   generation.pace = [](std::size_t contestant, std::size_t turn) {
     const double own = contestant == 1 ? 1.03 : 1.0;

@@ -82,7 +82,7 @@ TEST_F(Checks, StolenTimeIsThatOfThePinnedCpus) {
   };
   found = check(7);
   EXPECT_EQ(found.verdict, Verdict::pass);
-  EXPECT_TRUE(has(found.detail, "neighbours took 0.0 % of the pinned CPUs at most")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "steal time was 0.0 % of the pinned CPUs at most")) << found.detail;
 }
 
 TEST_F(Checks, AQuotaThatRanOutIsTold) {

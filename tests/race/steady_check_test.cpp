@@ -61,7 +61,7 @@ class SteadyState : public Checks {
     trial.turns.clear();
     trial.load->slices.clear();
   }
-  // The cost of a message hardly depends on the neighbours.
+  // The cost of a message hardly depends on what else runs.
   void add(Trial& trial, std::size_t part, double factor, double luck) const {
     const double messages = 10'000 * factor * luck;
     if (!in_turns()) return trial.load->slices.push_back(messages);

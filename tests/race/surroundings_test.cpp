@@ -55,7 +55,7 @@ TEST(Disturbances, OfThePinnedCpusCountsNotThatOfOthers) {
   trial.machine = MachineCpu{.user_s = 2, .idle_s = 62};
   trial.pinned = MachineCpu{.user_s = 1.8, .steal_s = 0.2};
   EXPECT_DOUBLE_EQ(disturbance_of(trial, true).severity, 0.1 / kDisturbedSteal);
-  EXPECT_EQ(disturbance_of(trial, true).what, "lost 10 % of its CPUs to its neighbours");
+  EXPECT_EQ(disturbance_of(trial, true).what, "lost 10 % of its CPUs to other virtual machines on this host");
   trial.pinned = MachineCpu{.user_s = 2};
   trial.machine->steal_s = 60;
   EXPECT_EQ(disturbance_of(trial, true).severity, 0);

@@ -29,7 +29,7 @@ TEST(Criterion, IsReadAsPeopleWriteIt) {
 // A server whose latency is 1 ms up to its capacity, and 50 ms above it.
 struct Model {
   double capacity = 40'000;
-  double disturbed = 0;      // share of the tries that a neighbour spoils
+  double disturbed = 0;      // share of the tries that something else spoils
   Duration load_late{1000};  // of the load itself, above the capacity
   std::mt19937 random{5};
   std::vector<LoadPlan> asked{};
@@ -65,7 +65,7 @@ TEST(RateSearch, FindsTheCapacityWithinTwoPercent) {
   }
 }
 
-TEST(RateSearch, ANeighbourThatSpoilsATryInTenDoesNotMoveItFar) {
+TEST(RateSearch, ATryInTenThatIsSpoiledDoesNotMoveItFar) {
   int near = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
     Model model{.disturbed = 0.1, .random = std::mt19937(seed)};

@@ -26,7 +26,7 @@ bool CpuShares::client_is_limit() const {
   return client >= kSaturated && server > 0 && server < kClearlyIdle;
 }
 
-// Stolen time is not usable, so it does not count as idle.
+// Steal time is not usable, so it does not count as idle.
 CpuShares cpu_shares(const RaceResult& race, const Entry& entry) {
   CpuShares sum;
   double trials = 0;

@@ -37,12 +37,14 @@ std::size_t check_steal(const CaseResult& one, Findings& findings) {
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
   if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
   if (too_short > 0)
-    findings.say("stolen time is not known in {} with short windows", counted(too_short, "trial"));
+    findings.say("steal time is not known in {} with short windows", counted(too_short, "trial"));
   if (worst > kStealWorthAWord)
-    findings.warn("neighbours took {} of {} on average and {} in the worst trial ({} of {} above 5 %)",
-                  percent(mean, 1), of, percent(worst, 1), disturbed, counted(trials, "trial"));
+    findings.warn(
+        "other virtual machines on this host took {} of {} on average and {} in the worst trial (steal time, "
+        "{} of {} above 5 %)",
+        percent(mean, 1), of, percent(worst, 1), disturbed, counted(trials, "trial"));
   else if (trials > 0)
-    findings.say("neighbours took {} of {} at most", percent(worst, 1), of);
+    findings.say("steal time was {} of {} at most", percent(worst, 1), of);
   return disturbed;
 }
 

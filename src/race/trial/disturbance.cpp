@@ -21,7 +21,7 @@ bool is_counted(const std::optional<MachineCpu>& cpus) {
 Disturbance steal_of(const Trial& trial) {
   const double steal = steal_share(trial).value_or(0);
   return {.severity = steal / kDisturbedSteal,
-          .what = fmt::format("lost {} of {} to its neighbours", percent(steal),
+          .what = fmt::format("lost {} of {} to other virtual machines on this host", percent(steal),
                               trial.pinned ? "its CPUs" : "the machine")};
 }
 

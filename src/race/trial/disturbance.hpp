@@ -9,7 +9,7 @@
 // The part of the machine that was not available to a trial.
 namespace joust::race {
 
-// A trial with more stolen time than this share of the time of its CPUs makes its round disturbed. So does
+// A trial with more steal time than this share of the time of its CPUs makes its round disturbed. So does
 // one whose CPU quota ran out.
 inline constexpr double kDisturbedSteal = 0.05;
 // So does CPU time of foreign processes above this share.
@@ -30,7 +30,7 @@ std::optional<double> strangers_share(const Trial& trial, bool in_process);
 // disturbed, but less than any whose disturbance is known.
 struct Disturbance {
   double severity = 0;
-  std::string what{};  // "lost 8 % of its CPUs to neighbours"
+  std::string what{};  // "had 12 % of the machine used by other processes"
 };
 
 Disturbance disturbance_of(const Trial& trial, bool in_process);

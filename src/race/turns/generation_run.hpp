@@ -9,7 +9,7 @@
 
 namespace joust::race {
 
-// The limits of a chosen length of a turn. Neighbours of a shared machine come and go within a second, so the
+// The limits of a chosen length of a turn. What else runs on a shared machine changes within a second, so the
 // shortest that is many times the latency tells most.
 inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
 inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
