@@ -190,6 +190,7 @@ TEST_F(HttpFiles, AreSentInPartOnlyOfTheVersionThatIsMeant) {
   EXPECT_EQ(answer("Tue, 13 Oct 2026 08:53:38 GMT"), "200");
   EXPECT_EQ(answer("nonsense"), "200");
   EXPECT_EQ(answer("\"other\"\r\nIf-Range: \"other\""), "200") << "twice";
+  EXPECT_EQ(answer(""), "200") << "of no version";
   FileVersion& version = storage_.files["ten"].version;
   version.changed_ns += 2'000'000'000;
   EXPECT_EQ(answer(std::string(kModified)), "200") << "somebody has set its time";
@@ -229,6 +230,17 @@ TEST_F(HttpFiles, AreSentUnderConditions) {
   EXPECT_EQ(code("If-Unmodified-Since: " + before + "\r\n"), "412");
   EXPECT_EQ(code("If-Match: *\r\nIf-Unmodified-Since: " + before + "\r\n"), "200");
   EXPECT_EQ(code("Range: bytes=99-\r\nIf-None-Match: *\r\n"), "304");
+}
+
+// Where there is a tag the date says nothing, whether the tag can be read or not.
+TEST_F(HttpFiles, AreNotJudgedByADateBesideATag) {
+  const std::string today = fmt::format("If-Modified-Since: {}\r\n", kTodayText);
+  const std::string before = "If-Unmodified-Since: Tue, 13 Oct 2026 08:53:36 GMT\r\n";
+  EXPECT_EQ(code("If-None-Match: \"x\"\r\nIf-None-Match: \"y\"\r\n" + today), "200");
+  EXPECT_EQ(code("If-None-Match:\r\n" + today), "200");
+  EXPECT_EQ(code(today + "If-None-Match: x\r\n"), "200");
+  EXPECT_EQ(code("If-Match: *\r\nIf-Match: *\r\n" + before), "200");
+  EXPECT_EQ(code("If-Match:\r\n" + before), "200");
 }
 
 TEST_F(HttpFiles, ThatAreKnownAreNotSentAgain) {

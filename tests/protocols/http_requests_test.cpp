@@ -42,6 +42,8 @@ TEST_F(HttpRequests, AreAnswered) {
   accepted("GET / HTTP/1.1\r\nhost:a\r\n\r\n");
   accepted("GET / HTTP/1.1\r\nHost: \t a:80 \t \r\n\r\n");
   accepted("GET / HTTP/1.1\r\nHost:\r\n\r\n");
+  for (const char* host : {"a.b-c_d", "127.0.0.1", "127.0.0.1:80", "a:", "[::1]", "[::1]:80", "a%20b", "*.a"})
+    accepted(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", host));
   accepted("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
   accepted("GET /?a=b HTTP/1.1\r\nHost: a\r\n\r\n");
   accepted("GET http://example.org HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -73,8 +75,9 @@ TEST_F(HttpRequests, WithMistakesAreRefused) {
   refused("GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n"s, bad);
   refused("GET / HTTP/1.1\r\n\r\n", bad);                        // no host
   refused("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", bad);  // two
-  refused("GET / HTTP/1.1\r\nHost: a b\r\n\r\n", bad);
-  refused("GET / HTTP/1.1\r\nHost: a@b\r\n\r\n", bad);
+  for (const char* host : {"a b", "u@a", "a,b", "a/", "a?", "a\\b", "a<b>", "\"a\"", "a:b", "a:1:2", "a:80x",
+                           ":80", "[::1", "[]", "[::1]a", "[a/b]", "::1", "\xc3\xa4"})
+    refused(fmt::format("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", host), bad);
   refused("GET  / HTTP/1.1\r\nHost: a\r\n\r\n", bad);
   refused("GET / HTTP/1.1 \r\nHost: a\r\n\r\n", bad);
   refused("GET /\r\nHost: a\r\n\r\n", bad);
@@ -84,6 +87,8 @@ TEST_F(HttpRequests, WithMistakesAreRefused) {
   refused("GET * HTTP/1.1\r\nHost: a\r\n\r\n", bad);
   refused("GET index.html HTTP/1.1\r\nHost: a\r\n\r\n", bad);
   refused("GET http:///a HTTP/1.1\r\nHost: a\r\n\r\n", bad);
+  for (const char* authority : {":80", "u@a", "u:p@a", "a:b", "[::1"})
+    refused(fmt::format("GET http://{}/ HTTP/1.1\r\nHost: a\r\n\r\n", authority), bad);
   refused("GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n", bad);
   refused("\x16\x03\x01\x02", bad);  // TLS, at its first byte
   refused("{\"a\": 1}", bad);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "protocols/http/head_cutter.hpp"
+#include "protocols/http/target.hpp"
 
 namespace joust::http {
 namespace {
@@ -52,11 +53,6 @@ class HeadParser : public beast::basic_parser<isRequest> {
   std::size_t fields_ = 0;
 };
 
-// A name or an address and a port, as far as it matters: nothing that two servers read differently.
-bool is_host(std::string_view value) {
-  return value.find_first_of(" \t/?#@,\\") == std::string_view::npos;
-}
-
 class RequestParser : public HeadParser<true> {
  public:
   // Of a head that has been parsed without an error.
@@ -69,12 +65,20 @@ class RequestParser : public HeadParser<true> {
     if (request_.target.size() > kLongestTarget) return std::unexpected(Status::target_too_long);
     request_.has_body = is_coded_ || content_length().value_or(0) > 0;
     request_.keeps_alive = keep_alive();
-    // A part is asked for on a condition then, of which nothing is known.
-    if ((repeated_ & kIfRange) != 0) request_.range = {};
+    ignore_without_tags();
     return request_;
   }
 
  private:
+  // A tag that is empty, or there twice, is a condition of which nothing is known. What it rules over is
+  // ignored with it: a part of the file, and the date, which says less than the tag.
+  void ignore_without_tags() {
+    if (is_unknown(kIfRange, request_.if_range)) request_.range = {};
+    if (is_unknown(kIfMatch, request_.if_match)) request_.if_unmodified_since = {};
+    if (is_unknown(kIfNoneMatch, request_.if_none_match)) request_.if_modified_since = {};
+  }
+  bool is_unknown(unsigned bit, std::string_view field) const { return (seen_ & bit) != 0 && field.empty(); }
+
   void on_request_impl(beast::verb method, Text, Text target, int version, error_code&) override {
     request_.method = method == beast::verb::get       ? Method::get
                       : method == beast::verb::head    ? Method::head
@@ -89,7 +93,7 @@ class RequestParser : public HeadParser<true> {
     switch (name) {
       case beast::field::host:
         ++hosts_;
-        is_bad_ = is_bad_ || !is_host(view(value));
+        is_bad_ = is_bad_ || !(value.empty() || is_authority(view(value)));
         break;
       case beast::field::transfer_encoding:
         is_coded_ = true;
@@ -102,9 +106,9 @@ class RequestParser : public HeadParser<true> {
       case beast::field::if_range:
         return once(kIfRange, request_.if_range, value);
       case beast::field::if_match:
-        return once(1 << 2, request_.if_match, value);
+        return once(kIfMatch, request_.if_match, value);
       case beast::field::if_none_match:
-        return once(1 << 3, request_.if_none_match, value);
+        return once(kIfNoneMatch, request_.if_none_match, value);
       case beast::field::if_modified_since:
         return once(1 << 4, request_.if_modified_since, value);
       case beast::field::if_unmodified_since:
@@ -114,7 +118,7 @@ class RequestParser : public HeadParser<true> {
     }
   }
 
-  static constexpr unsigned kIfRange = 1 << 1;
+  static constexpr unsigned kIfRange = 1 << 1, kIfMatch = 1 << 2, kIfNoneMatch = 1 << 3;
 
   void once(unsigned bit, std::string_view& field, Text value) {
     repeated_ |= seen_ & bit;

@@ -40,7 +40,7 @@ enum class Status : std::uint16_t {
 
 // The texts are views of the head. Those of fields that are not there are empty, and so are those of
 // conditions that are there more than once: a server may ignore them. Without its If-Range a Range is left
-// out.
+// out, and so is a date beside tags that are ignored.
 struct Request {
   Method method = Method::other;
   std::string_view target{};

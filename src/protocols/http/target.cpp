@@ -15,6 +15,15 @@ bool has_scheme(std::string_view target) {
          std::ranges::equal(target.substr(0, kScheme.size()), kScheme, same);
 }
 
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_name_character(char c) {
+  const char lower = static_cast<char>(c | 0x20);
+  return is_digit(c) || (lower >= 'a' && lower <= 'z') || std::string_view("-._~%!$&'()*+;=").contains(c);
+}
+
 std::optional<unsigned> hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -32,13 +41,24 @@ std::optional<char> escaped(std::string_view text) {
 
 }  // namespace
 
+bool is_authority(std::string_view text) {
+  const bool in_brackets = text.starts_with('[');
+  const std::size_t end = std::min(in_brackets ? text.find(']') : text.find(':'), text.size());
+  const std::string_view host = in_brackets ? text.substr(1, end - 1) : text.substr(0, end);
+  if (host.empty() || (in_brackets && end == text.size())) return false;
+  text.remove_prefix(in_brackets ? end + 1 : end);
+  const auto fits = [&](char c) { return is_name_character(c) || (in_brackets && c == ':'); };
+  return std::ranges::all_of(host, fits) &&
+         (text.empty() || (text.front() == ':' && std::ranges::all_of(text.substr(1), is_digit)));
+}
+
 std::expected<RequestTarget, Status> parse_target(std::string_view target) {
   if (target == "*") return RequestTarget{target};
   if (target.find('#') != std::string_view::npos) return std::unexpected(Status::bad_request);
   if (has_scheme(target)) {
     target.remove_prefix(kScheme.size());
     const std::size_t host = std::min(target.find_first_of("/?"), target.size());
-    if (host == 0) return std::unexpected(Status::bad_request);
+    if (!is_authority(target.substr(0, host))) return std::unexpected(Status::bad_request);
     target.remove_prefix(host);
     if (target.empty() || target.front() == '?') return RequestTarget{"/", target};
   }

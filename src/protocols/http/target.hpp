@@ -15,6 +15,10 @@ struct RequestTarget {
   std::string_view query{};  // with its '?'; may be empty
 };
 
+// True for "name:80", "127.0.0.1" and "[::1]:80" (RFC 3986, 3.2). False for one with a user or a comma, which
+// servers read differently.
+bool is_authority(std::string_view text);
+
 // Takes "/path?query", "http://host/path?query" and "*"; the host is that of another server for all we know,
 // and does not matter (RFC 9112, 3.2).
 std::expected<RequestTarget, Status> parse_target(std::string_view target);
