@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "race/judgement/wording.hpp"
 #include "race/scenario/placement.hpp"
 #include "race/scenario/places.hpp"
 #include "race/trial/commands.hpp"
@@ -71,8 +72,8 @@ std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, co
     for (const race::Slot& slot : race::order_of_round(plan, round)) {
       const race::CaseResult& one = plan.cases[slot.case_index];
       names += names.empty() ? "" : ", ";
-      names += plan.cases.size() > 1 ? one.plan.name + ": " : "";
-      names += one.entries[slot.entry_index].contestant.name;
+      const std::string of_case = plan.cases.size() > 1 ? one.plan.name + ": " : "";
+      names += race::in_list(of_case + one.entries[slot.entry_index].contestant.name);
     }
     text += fmt::format("{:>4}  {}\n", round, wrapped(names, 6, Terminal{}.columns));
   }

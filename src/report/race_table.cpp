@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "race/judgement/wording.hpp"
 #include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
 #include "report/race_folded.hpp"
@@ -35,7 +36,8 @@ std::string notes_text(const CaseResult& one, const Terminal& terminal) {
   for (const Entry& entry : one.entries)
     for (const race::Trial& trial : entry.trials) {
       if (entry.kind == EntryKind::ceiling) continue;
-      const std::string& name = entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
+      const std::string name =
+          race::in_list(entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name);
       for (const std::string& note : trial.server.notes) add(note, name);
       if (!trial.load) continue;
       for (const std::string& note : trial.load->notes) add(note, "the client of " + name);

@@ -189,6 +189,14 @@ TEST_F(Checks, EqualsShareAGroupAndTheFasterHasItsOwn) {
   EXPECT_TRUE(has(found.detail, "tied: threads, epoll")) << found.detail;
 }
 
+TEST_F(Checks, ATiedNameWithACommaIsInQuotes) {
+  for (Contestant& each : scenario.contestants)
+    if (each.name == "epoll") each.name = "epoll, again";
+  runner.throughput["epoll, again"] = 30.05e3;
+  const CheckResult found = check(9);
+  EXPECT_TRUE(has(found.detail, "tied: threads, 'epoll, again'")) << found.detail;
+}
+
 TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
   runner.wobble = {0.0, 0.25, -0.2, 0.15, -0.1, 0.2, -0.25, 0.1, 0.05, -0.15};
   runner.throughput["epoll"] = 31e3;

@@ -36,6 +36,15 @@ TEST_F(VerdictWords, SayRatiosAndTies) {
       << text;
 }
 
+TEST_F(VerdictWords, QuoteNamesWithCommasAmongOthers) {
+  scenario.contestants[1].name = "threads, two";
+  runner.throughput = {{"epoll", 70e3}, {"threads, two", 70e3}, {"io-uring", 105e3}};
+  const std::string text = verdict();
+  EXPECT_TRUE(text.find("; epoll and 'threads, two' cannot be told apart here;") != std::string::npos ||
+              text.find("; 'threads, two' and epoll cannot be told apart here;") != std::string::npos)
+      << text;
+}
+
 // The steps from one to the next are too small to tell, the one over two is not: ties are not transitive.
 TEST_F(VerdictWords, SayNothingOfAPairThatCannotBeToldApart) {
   runner.throughput = {{"epoll", 70.3e3}, {"threads", 69.2e3}, {"io-uring", 71.3e3}};

@@ -12,7 +12,7 @@ namespace {
 
 TEST(RacePlan, ShowsCommandsAndOrder) {
   race::Scenario scenario = race::fake_scenario({"threads", "epoll", "broken"}, 3);
-  scenario.contestants.push_back(race::racer("other"));
+  scenario.contestants.push_back(race::racer("other, large"));
   scenario.contestants.back().command = "other --listen 'all of it' --port {port}";
   const race::Plan plan = make_plan(scenario, race::fake_catalogue(), 1);
   expect_golden(race_plan(scenario, plan, {.server = "0", .client = "1"}, "joust"), "race_plan.txt");

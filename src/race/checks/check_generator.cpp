@@ -7,6 +7,7 @@
 #include "race/checks/checks.hpp"
 #include "race/checks/cpu_shares.hpp"
 #include "race/checks/findings.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -68,7 +69,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr) {
-    several[entry.contestant.client.threads].push_back(name);
+    several[entry.contestant.client.threads].push_back(in_list(name));
   }
 }
 

@@ -198,7 +198,7 @@ CheckResult check_ties(const RaceResult&, const CaseResult& one) {
     findings.say("differences of {} and more can be told", percent(one.least_difference, 1));
   std::map<int, std::vector<std::string>> groups;
   for (const Entry* entry : contestants_of(one))
-    if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
+    if (entry->tie_group) groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
   for (const auto& [group, names] : groups)
     if (names.size() > 1) findings.say("tied: {}", join(names));
   return findings.take();

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -79,10 +80,10 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
     else if (fidelity->behind_at_times())
       findings.warn("{}: behind its schedule at times: {}", name, fidelity->text_at_times());
     if (!fidelity->lateness_p99_ns)
-      not_known.push_back(name);
+      not_known.push_back(in_list(name));
     else if (fidelity->late_at_times())
-      late.push_back(fmt::format("{} by {} (median latency {})", name, time_text(*fidelity->lateness_p99_ns),
-                                 time_text(fidelity->latency_p50_ns)));
+      late.push_back(fmt::format("{} by {} (median latency {})", in_list(name),
+                                 time_text(*fidelity->lateness_p99_ns), time_text(fidelity->latency_p50_ns)));
     latest_ns = std::max(latest_ns, fidelity->lateness_p99_ns.value_or(0));
   }
   if (!late.empty())

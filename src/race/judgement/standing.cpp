@@ -10,6 +10,7 @@
 #include "race/checks/findings.hpp"
 #include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 
@@ -24,7 +25,7 @@ std::string standing_of(const CaseResult& one) {
     const stats::Ratio ratio =
         stats::compare(by_round(one, entry, by.figure), base, stats::Family(one.entries.size()));
     if (ratio.rounds == 0) continue;
-    std::string part = fmt::format("{} {:.2f}", entry.contestant.name, ratio.estimate);
+    std::string part = fmt::format("{} {:.2f}", in_list(entry.contestant.name), ratio.estimate);
     if (ratio.interval.is_known())
       part += fmt::format(
           " ± {}", spread_text(std::expm1(std::log(ratio.interval.high / ratio.interval.low) / 2)));

@@ -45,7 +45,7 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
   std::vector<std::string> costs;
   for (const Entry* entry : ranked)
     if (entry->cost_told_apart)
-      costs.push_back(fmt::format("{} {:.3f}x ({})", entry->contestant.name,
+      costs.push_back(fmt::format("{} {:.3f}x ({})", in_list(entry->contestant.name),
                                   entry->summary.cost_ratio->median,
                                   interval_text(*entry->summary.cost_ratio, 3)));
   if (costs.empty()) return {};
@@ -74,7 +74,7 @@ std::vector<const Entry*> bounds_of(const CaseResult& one) {
 
 std::string names_of(const std::vector<const Entry*>& entries) {
   std::vector<std::string> names;
-  for (const Entry* entry : entries) names.push_back(entry->contestant.name);
+  for (const Entry* entry : entries) names.push_back(in_list(entry->contestant.name));
   return enumerate(names);
 }
 
@@ -149,7 +149,7 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
   const bool comparable = reference->ranked || reference->at_least;
   std::map<int, std::vector<std::string>> groups;
   for (const Entry* entry : all) {
-    if (entry->tie_group) groups[*entry->tie_group].push_back(entry->contestant.name);
+    if (entry->tie_group) groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
     const bool with_reference =
         entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
     if (with_reference || !comparable || !ranked_ratio(one, *entry)) continue;

@@ -22,4 +22,8 @@ std::string interval_words(const stats::Interval& interval, int digits) {
                                             : fmt::format(">{}", kShown));
 }
 
+std::string in_list(const std::string& name) {
+  return name.find(',') == std::string::npos ? name : fmt::format("'{}'", name);
+}
+
 }  // namespace joust::race
