@@ -77,7 +77,22 @@ TEST_F(VerdictWords, TooFewRoundsForTheirNoiseTellNothing) {
   scenario.rounds = 2;
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
   runner.wobble = {0.0, 8.0, 1.0, 15.0, 0.5, 4.0, 20.0};
-  EXPECT_TRUE(verdict().starts_with("2 rounds tell nothing of the contestants")) << verdict();
+  EXPECT_TRUE(verdict().starts_with("2 rounds do not tell who is faster")) << verdict();
+}
+
+TEST_F(VerdictWords, TellCostsWhereTheNoiseHidesTheRest) {
+  scenario.rounds = 5;
+  runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
+  runner.wobble = {0.0, 8.0, 1.0, 15.0, 0.5, 4.0, 20.0};
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!trial.server.usage) return;
+    const double cost_us = order.entry.contestant.name == "io-uring" ? 0.1 : 0.2;
+    trial.server.usage->user_s = cost_us * 1e-6 * static_cast<double>(trial.load->verified);
+    trial.server.usage->system_s = 0;
+  };
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("5 rounds do not tell who is faster")) << text;
+  EXPECT_TRUE(text.find("; a message costs io-uring 0.500x (") != std::string::npos) << text;
 }
 
 // The client of these has all of its CPU in use, their server half.

@@ -132,13 +132,20 @@ std::string too_few(std::uint64_t rounds) {
     return "one round tells nothing of the contestants, because its noise is not known: race for at least "
            "two rounds, better for five (--rounds 5, or a longer --time)";
   return fmt::format(
-      "{} rounds tell nothing of the contestants, because the noise is too large: race for more rounds "
-      "(--rounds, --time)",
+      "{} rounds do not tell who is faster, because the noise is too large: race for more rounds (--rounds, "
+      "--time)",
       rounds);
 }
 
+// Costs are steadier than what contestants are ranked by, and may be told all the same.
+std::vector<std::string> without_places(const CaseResult& one) {
+  std::vector<std::string> sentences{too_few(rounds_of(one))};
+  for (std::string& cost : cost_sentence(contestants_of(one), one)) sentences.push_back(std::move(cost));
+  return sentences;
+}
+
 std::vector<std::string> rank_sentences(const CaseResult& one) {
-  if (nothing_is_told(one)) return {too_few(rounds_of(one))};
+  if (nothing_is_told(one)) return without_places(one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());
