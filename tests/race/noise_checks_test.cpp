@@ -146,10 +146,12 @@ TEST_F(Checks, TooFewRoundsAreTold) {
   scenario.rounds = 3;
   const CheckResult found = check(8);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "3 rounds for 3 comparisons, 95 % takes 7: the intervals are widened"))
+  EXPECT_TRUE(has(found.detail,
+                  "3 rounds for 3 comparisons (95 % together takes 7 rounds): the intervals are widened"))
       << found.detail;
   scenario.rounds = 1;
-  EXPECT_TRUE(has(check(8).detail, "1 round for 3 comparisons, 95 % takes 7: nothing is told"));
+  EXPECT_TRUE(
+      has(check(8).detail, "1 round for 3 comparisons (95 % together takes 7 rounds): nothing is told"));
   scenario.rounds = 7;
   EXPECT_EQ(check(8).verdict, Verdict::pass);
 }
@@ -157,7 +159,7 @@ TEST_F(Checks, TooFewRoundsAreTold) {
 TEST_F(Checks, MoreContestantsTakeMoreRounds) {
   scenario = fake_scenario({"threads", "epoll", "io-uring", "other", "fifth"}, 8);
   runner.throughput["fifth"] = 40e3;
-  EXPECT_TRUE(has(check(8).detail, "95 % takes 9: the intervals hold together with 92.2 %"))
+  EXPECT_TRUE(has(check(8).detail, "(95 % together takes 9 rounds): the intervals hold together with 92.2 %"))
       << check(8).detail;
 }
 

@@ -113,6 +113,8 @@ TEST_F(Checks, AnExternalServerCannotBeReadBack) {
       .name = "other", .server = {}, .command = "x {port}", .client = {.engine = "epoll"}};
   const CheckResult found = check(10);
   EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "other: options, sockets and build of an external server are not read back"))
+      << found.detail;
   EXPECT_TRUE(entry(judged, "other").ranked);
 }
 

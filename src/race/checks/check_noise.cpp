@@ -77,15 +77,17 @@ void check_rounds(std::uint64_t rounds, const stats::Family& family, Findings& f
   if (rounds >= enough) return findings.say("{}", counted(rounds, "round"));
   const double together = family.together(stats::place_of_centre(rounds, family.of_each()).coverage);
   const std::string few =
-      fmt::format("{} for {}, {} takes {}", counted(rounds, "round"), counted(family.pairs(), "comparison"),
-                  percent(stats::kTogether), enough);
+      fmt::format("{} for {} ({} together takes {})", counted(rounds, "round"),
+                  counted(family.pairs(), "comparison"), percent(stats::kTogether), counted(enough, "round"));
   if (rounds < 2)
     findings.warn("{}: nothing is told", few);
   else if (together >= stats::kBarelyTogether)
     findings.warn("{}: the intervals hold together with {}", few, percent(together, 1));
   else
-    findings.warn("{}: the intervals are widened, which supposes that small deviations are more frequent",
-                  few);
+    findings.warn(
+        "{}: the intervals are widened, which supposes that small deviations are more frequent than large "
+        "ones",
+        few);
 }
 
 }  // namespace
@@ -127,11 +129,11 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
   }
   const auto judge = [&](const char* what, const stats::Effect& effect) {
     if (effect.chance < kChance && effect.spread > stats::kLeastDifference)
-      findings.warn("the {} mattered: {} between the best and the worst, chance {:.3f}", what,
+      findings.warn("the {} mattered: {} between the best and the worst, p={:.3f}", what,
                     spread_text(effect.spread, 1), effect.chance);
     else
-      findings.say("no effect of the {} beyond chance ({}, chance {:.2f})", what,
-                   spread_text(effect.spread, 1), effect.chance);
+      findings.say("no effect of the {} beyond chance ({}, p={:.2f})", what, spread_text(effect.spread, 1),
+                   effect.chance);
   };
   judge("position in the round", stats::position_effect(all, race.seed));
   if (one.plan.load.turns)  // compared turn by turn, so what differs between generations cancels out

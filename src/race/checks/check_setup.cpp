@@ -6,6 +6,7 @@
 #include "net/socket_options.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
+#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -139,7 +140,7 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
   }
   Options server, client;
   std::set<std::string> told;
-  std::size_t unread = 0;
+  std::vector<std::string> unread;
   for (const Entry* entry : contestants_of(one)) {
     const Contestant& who = entry->contestant;
     for (const Trial* trial : usable_trials(*entry)) {
@@ -150,7 +151,7 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
     }
     if (usable_trials(*entry).empty()) continue;
     const Trial& first = *usable_trials(*entry).front();
-    if (who.external()) ++unread;
+    if (who.external()) unread.push_back(in_list(who.name));
     check_own(who.name, "server's", who.server, first.server.socket, findings);
     check_own(who.name, "client's", who.client, first.load->socket, findings);
     if (!who.external())
@@ -166,7 +167,8 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
   for (const Entry* entry : entries_of_contestants(one))
     if (const auto trials = usable_trials(*entry); !trials.empty())
       check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);
-  if (unread > 0) findings.warn("the options of {} cannot be read back", counted(unread, "external server"));
+  if (!unread.empty())
+    findings.warn("{}: options, sockets and build of an external server are not read back", join(unread));
   tell_left_out(one, findings);
   if (findings.verdict() == Verdict::pass)
     findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),
