@@ -59,6 +59,15 @@ TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
             std::string::npos);
 }
 
+TEST_F(VerdictWords, SayWhoIsTheReferenceInPlaceOfTheOneThatIsMissing) {
+  scenario.contestants[1].server.engine = "broken";
+  runner.throughput = {{"epoll", 70e3}, {"io-uring", 105e3}};
+  EXPECT_EQ(verdict().find("the ratios are to"), std::string::npos) << verdict();
+  scenario.reference = "threads";
+  EXPECT_NE(verdict().find("Operation not permitted), so the ratios are to epoll."), std::string::npos)
+      << verdict();
+}
+
 TEST_F(VerdictWords, OneRoundTellsNothing) {
   scenario.rounds = 1;
   runner.throughput = {{"epoll", 70e3}, {"threads", 35e3}, {"io-uring", 105e3}};

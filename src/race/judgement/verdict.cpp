@@ -144,6 +144,12 @@ std::vector<std::string> without_places(const CaseResult& one) {
   return sentences;
 }
 
+// Of an entry that was to be the reference, and is not.
+std::string instead_of(const std::string& wanted, const Entry& entry, const CaseResult& one) {
+  const bool is_other = entry.contestant.name == wanted && !one.reference.empty() && one.reference != wanted;
+  return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();
+}
+
 std::vector<std::string> rank_sentences(const CaseResult& one) {
   if (nothing_is_told(one)) return without_places(one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
@@ -179,7 +185,8 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
   if (sentences.empty()) sentences = rank_sentences(one);
   for (const Entry& entry : one.entries)
     if (entry.is_contestant() && !entry.ranked)
-      sentences.push_back(fmt::format("{} is not ranked ({})", entry.contestant.name, entry.reason));
+      sentences.push_back(fmt::format("{} is not ranked ({}){}", entry.contestant.name, entry.reason,
+                                      instead_of(race.scenario.reference, entry, one)));
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
   const std::string rate = one.ranked_by_latency()
                                ? fmt::format("At {} messages/s: ", format_rate(*one.plan.load.rate_per_s))
