@@ -42,9 +42,10 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
 // That of an earlier attempt is taken over, because its bytes count in it.
 FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, std::uint64_t needed,
                                                  const UploadRules& rules) {
-  if (rules.kept != nullptr && request.wishes && request.wishes->outlives)
+  const bool outlives = rules.kept != nullptr && request.wishes && request.wishes->outlives;
+  if (outlives)
     if (auto share = rules.kept->take(request.name)) return share;
-  return QuotaShare::begin(*rules.quota, needed);
+  return QuotaShare::begin(*rules.quota, needed, outlives ? request.name : std::string_view{});
 }
 
 // The wanted way to fill the file, or the next best one.

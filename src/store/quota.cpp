@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace joust {
 namespace {
@@ -23,6 +24,10 @@ std::unexpected<FileRefusal> refuse(std::uint64_t wanted, const Quota& quota) {
 Quota::Quota(std::uint64_t limit) : limit_(std::min<std::uint64_t>(limit, INT64_MAX / 2)) {}
 
 bool Quota::take(std::uint64_t bytes) {
+  return take_now(bytes) || (reclaim() && take_now(bytes));
+}
+
+bool Quota::take_now(std::uint64_t bytes) {
   if (bytes > INT64_MAX) return false;
   const auto more = static_cast<std::int64_t>(bytes), limit = static_cast<std::int64_t>(limit_);
   std::int64_t used = used_->load();
@@ -36,15 +41,65 @@ std::uint64_t Quota::left() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
 }
 
-FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uint64_t size) {
-  const std::uint64_t left = quota.left();
-  if (left < kEntryBytes || size > left - kEntryBytes || !quota.take(kEntryBytes))
-    return refuse(std::min(size, UINT64_MAX - kEntryBytes) + kEntryBytes, quota);
-  return std::unique_ptr<QuotaShare>(new QuotaShare(quota));
+bool Quota::has_room(std::uint64_t bytes) {
+  return left() >= bytes || (reclaim() && left() >= bytes);
+}
+
+bool Quota::reclaim() {
+  const std::uint64_t bytes = places_.reclaim();
+  give_back(bytes);
+  return bytes > 0;
+}
+
+QuotaPlaces::Place* Quota::place_for(std::string_view name) {
+  if (!places_.is_shared()) return nullptr;
+  give_back(places_.settle_own());
+  if (auto* const place = places_.take(name)) return place;
+  reclaim();
+  return places_.take(name);
+}
+
+FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uint64_t size,
+                                                          std::string_view name) {
+  auto share = std::unique_ptr<QuotaShare>(new QuotaShare(quota, quota.place_for(name)));
+  if (!name.empty() && share->take_left()) return share;
+  const std::uint64_t whole = std::min(size, UINT64_MAX - kEntryBytes) + kEntryBytes;
+  if (!quota.has_room(whole) || !share->grow(kEntryBytes)) return refuse(whole, quota);
+  return share;
+}
+
+// Of an upload that was interrupted the first bytes stay, and of one that was killed as many at most.
+bool QuotaShare::take_left() {
+  if (place_ == nullptr) return false;
+  put(quota_.places().take_left(*place_));
+  if (taken_ < kEntryBytes) {
+    shrink(taken_);
+    return false;
+  }
+  ranges_.cover(0, taken_ - kEntryBytes);
+  return true;
 }
 
 QuotaShare::~QuotaShare() {
-  quota_.give_back(taken_);
+  shrink(taken_);
+  if (place_ != nullptr) QuotaPlaces::free(*place_);
+}
+
+// What is in the place has been counted in the quota, whenever this process is killed.
+bool QuotaShare::grow(std::uint64_t more) {
+  if (!quota_.take(more)) return false;
+  put(taken_ + more);
+  return true;
+}
+
+void QuotaShare::shrink(std::uint64_t less) {
+  put(taken_ - less);
+  quota_.give_back(less);
+}
+
+void QuotaShare::put(std::uint64_t taken) {
+  taken_ = taken;
+  if (place_ != nullptr) place_->bytes = taken;
 }
 
 FileAnswer<void> QuotaShare::take(ByteRange part) {
@@ -52,17 +107,13 @@ FileAnswer<void> QuotaShare::take(ByteRange part) {
   if (missing == 0) return {};
   if (ranges_.pieces() >= kMostPiecesOfQuota)
     return std::unexpected(FileRefusal{FileError::busy, "too many loose ranges"});
-  if (!quota_.take(missing)) return refuse(missing, quota_);
-  taken_ += missing;
+  if (!grow(missing)) return refuse(missing, quota_);
   ranges_.cover(part.offset, part.end());
   return {};
 }
 
 void QuotaShare::resume(ByteRange part) {
-  const std::uint64_t more =
-      taken_ - std::min(taken_, kEntryBytes + ranges_.covered(part.offset, part.end()));
-  taken_ -= more;
-  quota_.give_back(more);
+  shrink(taken_ - std::min(taken_, kEntryBytes + ranges_.covered(part.offset, part.end())));
   ranges_ = {};
   ranges_.cover(part.offset, part.end());
 }
@@ -70,17 +121,26 @@ void QuotaShare::resume(ByteRange part) {
 void QuotaShare::give_back(ByteRange part) {
   const std::uint64_t bytes = ranges_.covered(part.offset, part.end());
   ranges_.uncover(part.offset, part.end());
-  taken_ -= bytes;
-  quota_.give_back(bytes);
+  shrink(bytes);
 }
 
+// A process that was killed a moment before this one began may have been found only now.
 void QuotaShare::keep(ReplacedBytes replaced) {
-  taken_ = 0;
+  put(0);
+  if (place_ != nullptr && place_->name != 0) quota_.give_back(quota_.places().take_left(*place_));
   if (replaced) quota_.give_back(*replaced + kEntryBytes);
+}
+
+bool QuotaShare::leave() {
+  if (place_ == nullptr) return false;
+  QuotaPlaces::leave(*std::exchange(place_, nullptr));
+  taken_ = 0;
+  return true;
 }
 
 void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there) {
   share->resume({0, there});
+  if (share->leave()) return;
   const std::lock_guard lock(mutex_);
   shares_.insert_or_assign(std::string(name), std::move(share));
 }

@@ -11,6 +11,7 @@
 
 #include "base/shared_memory.hpp"
 #include "store/file_tree.hpp"
+#include "store/quota_places.hpp"
 #include "store/range_set.hpp"
 #include "store/storage.hpp"
 
@@ -25,23 +26,35 @@ class Quota {
  public:
   explicit Quota(std::uint64_t limit);
 
-  // False, without effect, if fewer bytes are left.
+  // False, without effect, if fewer bytes are left, those included that reclaim() finds.
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) { *used_ -= static_cast<std::int64_t>(bytes); }
 
   std::uint64_t limit() const { return limit_; }
   std::uint64_t left() const;
+  bool has_room(std::uint64_t bytes);  // likewise
+
+  // Gives back what processes had that have ended without a word. False if there was nothing.
+  bool reclaim();
+  // A place for an upload; null where this process made the quota, or where no place is free.
+  QuotaPlaces::Place* place_for(std::string_view name);
+  QuotaPlaces& places() { return places_; }
 
  private:
+  bool take_now(std::uint64_t bytes);
+
   const std::uint64_t limit_;
   SharedMemory<std::atomic<std::int64_t>> used_{};  // negative after large files were replaced by small ones
+  QuotaPlaces places_;
 };
 
 // The part of a quota that one upload has taken, growing as its bytes are announced. One thread at a time.
 class QuotaShare {
  public:
-  // Takes kEntryBytes. Refuses, with the numbers, if a file of that size would not fit now.
-  static FileAnswer<std::unique_ptr<QuotaShare>> begin(Quota& quota, std::uint64_t size);
+  // Takes kEntryBytes. Refuses, with the numbers, if a file of that size would not fit now. The name is that
+  // of an upload that outlives an interruption: what another process has left of it is taken over.
+  static FileAnswer<std::unique_ptr<QuotaShare>> begin(Quota& quota, std::uint64_t size,
+                                                       std::string_view name = {});
   ~QuotaShare();  // gives everything back unless kept
   QuotaShare(const QuotaShare&) = delete;
   QuotaShare& operator=(const QuotaShare&) = delete;
@@ -56,16 +69,25 @@ class QuotaShare {
   void give_back(ByteRange part);
   // The file stays. The size of the replaced file is given back.
   void keep(ReplacedBytes replaced);
+  // Leaves the share to the next process that brings the name. False if it has no place for that.
+  bool leave();
 
  private:
-  explicit QuotaShare(Quota& quota) : quota_(quota), taken_(kEntryBytes) {}
+  QuotaShare(Quota& quota, QuotaPlaces::Place* place) : quota_(quota), place_(place) {}
+
+  bool take_left();  // false if nothing was left
+  bool grow(std::uint64_t more);
+  void shrink(std::uint64_t less);
+  void put(std::uint64_t taken);
 
   Quota& quota_;
+  QuotaPlaces::Place* place_;  // where this process was forked; may be null
   RangeSet ranges_;
-  std::uint64_t taken_;  // bytes
+  std::uint64_t taken_ = 0;  // bytes
 };
 
-// The shares of uploads that were interrupted, and whose files stay, by the names they will have. Any thread.
+// The shares of uploads that were interrupted, and whose files stay, by the names they will have. Those of
+// forked processes are in the places of the quota. Any thread.
 class KeptShares {
  public:
   // Of the file its first `there` bytes stay.

@@ -2,7 +2,6 @@
 //
 // Uploads of servers whose sessions live in different processes.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -10,34 +9,14 @@
 #include <optional>
 
 #include "base/fd.hpp"
+#include "store/forked.hpp"
 #include "store/storage_fixture.hpp"
 #include "store/upload_claims.hpp"
 
 namespace joust {
 namespace {
 
-constexpr int kThrown = 99;
-
-// A process of its own, forked at once. Its exit code is what `work` returns.
-class Forked {
- public:
-  explicit Forked(const std::function<int()>& work) : child_(::fork()) {
-    if (child_ != 0) return;
-    try {
-      ::_exit(work());
-    } catch (...) {
-      ::_exit(kThrown);
-    }
-  }
-  int exit_code() const {
-    int status = 0;
-    EXPECT_EQ(::waitpid(child_, &status, 0), child_);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-
- private:
-  const pid_t child_;
-};
+using test::Forked;
 
 class ClaimedUpload : public test::StorageTest {
  protected:

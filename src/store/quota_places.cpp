@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "store/quota_places.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace joust {
+namespace {
+
+std::uint64_t self() {
+  return static_cast<std::uint64_t>(::getpid());
+}
+
+// One that has ended, and that its parent has not looked at yet, has not ended here: it soon has.
+bool has_ended(std::uint64_t process) {
+  return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
+QuotaPlaces::QuotaPlaces() : made_by_(::getpid()), settled_by_(made_by_), key_(random_key()) {}
+
+bool QuotaPlaces::is_shared() const {
+  return ::getpid() != made_by_;
+}
+
+// Never that of no name.
+std::uint64_t QuotaPlaces::hash_of(std::string_view name) const {
+  return name.empty() ? 0 : keyed_hash(key_, as_bytes(name)) | 1;
+}
+
+QuotaPlaces::Place* QuotaPlaces::take(std::string_view name) {
+  for (Place& place : *places_) {
+    if (place.owner != kNobody || !take_over(place, kNobody)) continue;
+    place.name = hash_of(name);
+    return &place;
+  }
+  return nullptr;
+}
+
+bool QuotaPlaces::take_over(Place& place, std::uint64_t owner) {
+  return place.owner.compare_exchange_strong(owner, self());
+}
+
+void QuotaPlaces::leave(Place& place) {
+  place.owner = kLeft;
+}
+
+void QuotaPlaces::free(Place& place) {
+  place.name = 0;
+  place.owner = kNobody;
+}
+
+std::uint64_t QuotaPlaces::take_left(const Place& mine) {
+  std::uint64_t bytes = 0;
+  for (Place& place : *places_) {
+    if (&place == &mine || place.name != mine.name) continue;
+    const std::uint64_t owner = place.owner;
+    if (owner == kNobody || (owner != kLeft && !has_ended(owner)) || !take_over(place, owner)) continue;
+    bytes += place.bytes.exchange(0);
+    free(place);
+  }
+  return bytes;
+}
+
+std::uint64_t QuotaPlaces::reclaim() {
+  std::uint64_t bytes = 0;
+  for (Place& place : *places_) {
+    const std::uint64_t owner = place.owner;
+    if (owner == kNobody || owner == kLeft || owner == self()) continue;
+    if (has_ended(owner) && take_over(place, owner)) bytes += settle(place);
+  }
+  return bytes;
+}
+
+// What is gone with its process is free. What stays on the disk counts until its name is brought again.
+std::uint64_t QuotaPlaces::settle(Place& place) {
+  if (place.name != 0) {
+    leave(place);
+    return 0;
+  }
+  const std::uint64_t bytes = place.bytes.exchange(0);
+  free(place);
+  return bytes;
+}
+
+// A process may have the number of an earlier one.
+std::uint64_t QuotaPlaces::settle_own() {
+  if (settled_by_.exchange(::getpid()) == ::getpid()) return 0;
+  std::uint64_t bytes = 0;
+  for (Place& place : *places_)
+    if (place.owner == self()) bytes += settle(place);
+  return bytes;
+}
+
+}  // namespace joust
