@@ -6,6 +6,12 @@
 #include "secure/first_bytes.hpp"
 
 namespace joust {
+namespace {
+
+constexpr std::string_view kNoProof =
+    "the server does not prove that it knows the token: was it started with one?";
+
+}  // namespace
 
 void ChallengeSession::on_open(Time now) {
   fill_randomly(own_);
@@ -65,9 +71,12 @@ Token::Key ChallengeSession::proof_of(GuardSide side) const {
   return authenticated(challenge_.key, {as_bytes(name), clients, servers});
 }
 
+// A server of another protocol may say more than a proof has.
 void ChallengeSession::expect_proof(Bytes proof, GuardSide of, Time now) {
   if (!are_equal(proof, proof_of(of)))
-    return fail("the peer does not know the token: the tokens differ", now);
+    return fail(!is_server() && is_text(others_) ? std::string(kNoProof)
+                                                 : "the peer does not know the token: the tokens differ",
+                now);
   if (!is_server()) out_.append(proof_of(GuardSide::client));
   let_in(now);
 }
@@ -83,7 +92,7 @@ void ChallengeSession::peer_left(Time now) {
   if (is_server() || said.empty())
     return fail("the peer left before it had proven that it knows the token", now, Stage::receive);
   fail(begins_alert(said) ? "the server speaks TLS: leave out --tls off here, or say it there too"
-                          : "the server does not prove that it knows the token: was it started with one?",
+                          : std::string(kNoProof),
        now);
 }
 

@@ -44,17 +44,29 @@ Want TransferSession::want() const {
   return data_left_ > 0 ? Want::file : Want::bytes;
 }
 
-// The first byte of all messages is the same. A stranger's may be too few for a message.
-bool TransferSession::is_server(Bytes first, Time now) {
-  if (std::exchange(heard_, true) || std::to_integer<std::uint8_t>(first.front()) == file::kVersion)
-    return true;
-  if (begins_alert(first))
-    lose("the server speaks TLS: give its token (--token-file)", now);
-  else if (begins_challenge(first))
-    lose("the server wants a token, and has --tls off: give both (--token-file, --tls off)", now);
-  else
-    lose("what answers there does not speak the file protocol: is it another program?", now);
+// The first byte of all messages is the same. A stranger's may be too few for a message, and come one by one.
+bool TransferSession::is_server(Bytes chunk, Time now) {
+  if (is_known_) return true;
+  is_known_ = first_.empty() && std::to_integer<std::uint8_t>(chunk.front()) == file::kVersion;
+  if (is_known_) return true;
+  first_ += as_text(chunk.first(std::min(chunk.size(), kBeginsChallenge.size() - first_.size())));
+  if (tells_enough(as_bytes(first_))) lose(stranger(), now);
   return false;
+}
+
+Failure TransferSession::stranger() const {
+  const Bytes first = as_bytes(first_);
+  const char* const words =
+      begins_alert(first) ? "the server speaks TLS: give its token (--token-file)"
+      : begins_challenge(first)
+          ? "the server wants a token, and has --tls off: give both (--token-file, --tls off)"
+          : "what answers there does not speak the file protocol: is it another program?";
+  return {Stage::verify, 0, words};
+}
+
+// Who has begun to say something else is a stranger, whatever ends the connection.
+void TransferSession::lose_peer(const Failure& failure, Time now) {
+  if (!finished_) lose(first_.empty() ? failure : stranger(), now);
 }
 
 std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
@@ -89,21 +101,21 @@ void TransferSession::on_published(Time now) {
 }
 
 void TransferSession::on_peer_finished(Time now) {
-  if (!finished_) lose({Stage::receive, 0, "the server closed the connection"}, now);
+  lose_peer({Stage::receive, 0, "the server closed the connection"}, now);
 }
 
 void TransferSession::on_failure(const Failure& failure, Time now) {
-  if (!finished_) lose(failure, now);
+  lose_peer(failure, now);
 }
 
 void TransferSession::on_deadline(Time now) {
   looked_ = now;
   if (std::exchange(sent_, false)) last_sign_ = now;
   if (!finished_ && busy() && now >= last_sign_ + patience())
-    lose({Stage::timeout, 0,
-          (transfer_.was_answered() ? "nothing moved for " : "no answer within ") +
-              format_duration(patience())},
-         now);
+    lose_peer({Stage::timeout, 0,
+               (transfer_.was_answered() ? "nothing moved for " : "no answer within ") +
+                   format_duration(patience())},
+              now);
   conclude(now);
 }
 

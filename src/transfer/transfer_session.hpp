@@ -63,7 +63,9 @@ class TransferSession : public Session, protected SessionFiles {
   void lose(std::string why, Time now) { lose({Stage::verify, 0, std::move(why)}, now); }
 
  private:
-  bool is_server(Bytes first, Time now);
+  bool is_server(Bytes chunk, Time now);
+  Failure stranger() const;
+  void lose_peer(const Failure& failure, Time now);
   void take_refusal(const FileRefusal& refusal, Time now);
   void conclude(Time now);
   Duration patience() const;
@@ -74,7 +76,8 @@ class TransferSession : public Session, protected SessionFiles {
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool finished_ = false;
   bool gives_up_ = false;
-  bool heard_ = false;
+  bool is_known_ = false;  // by its first byte, as a server
+  std::string first_;      // bytes of one that is none
   bool sent_ = false;  // bytes have been sent since the last look
   std::uint64_t sent_bytes_ = 0;
   Time looked_{};

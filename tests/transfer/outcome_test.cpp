@@ -107,29 +107,61 @@ TEST_F(TransferOutcome, TellsHowManyComplaintsThereAreBesideThoseItTells) {
   EXPECT_EQ(bring.complaints().back(), "and 5 more");
 }
 
+struct Stranger {
+  std::string says, words;
+};
+
+std::vector<Stranger> strangers() {
+  const file::Error later{{FileError::malformed, "version 7 is spoken here"}};
+  const std::string no_server = "here:1: what answers there does not speak the file protocol";
+  return {{"SSH-2.0-OpenSSH", no_server},
+          {"SSH", no_server},
+          {"HTTP/1.1 400 Bad Request\r\n\r\n", no_server},
+          {"jabber: who is there?", no_server},
+          {"\x15 is no alert", no_server},
+          {std::string("\x15\x03\x03\x00\x02\x02\x0a", 7), "here:1: the server speaks TLS"},
+          {"joust token 1\n", "here:1: the server wants a token, and has --tls off"},
+          {std::string(as_text(file::encode({0, later}))), "(version 7 is spoken here)"}};
+}
+
+// A connection to a stranger whose first `cut` bytes come before the rest; with 0 each byte comes by itself.
+void hear(Session& session, const std::string& says, std::size_t cut) {
+  const Time now{std::chrono::hours(1)};
+  session.on_open(now);
+  Bytes rest = as_bytes(says);
+  for (std::size_t next = std::max<std::size_t>(cut, 1); !rest.empty() && !session.finished();) {
+    session.on_bytes(rest.first(std::min(rest.size(), next)), now);
+    rest = rest.subspan(std::min(rest.size(), next));
+    next = cut == 0 ? 1 : rest.size();
+  }
+}
+
 // What is said there will be said again: no second dial.
 TEST_F(TransferOutcome, IsKnownAtOnceWhereAStrangerAnswers) {
-  struct Case {
-    std::string first, words;
-  };
-  const file::Error later{{FileError::malformed, "version 7 is spoken here"}};
-  const Case cases[] = {{"SSH-2.0-OpenSSH", "here:1: what answers there does not speak the file protocol"},
-                        {"SSH", "here:1: what answers there does not speak the file protocol"},
-                        {std::string("\x15\x03\x03\x00\x02\x02\x0a", 7), "here:1: the server speaks TLS"},
-                        {"joust token 1\n", "here:1: the server wants a token, and has --tls off"},
-                        {std::string(as_text(file::encode({0, later}))), "(version 7 is spoken here)"}};
-  for (const Case& stranger : cases) {
-    Fetch fetch(fetch_of("there"));
-    fetch.expect(1, {.address = "here:1"});
-    const auto session = fetch.open({});
-    const Time now{std::chrono::hours(1)};
-    session->on_open(now);
-    session->on_bytes(as_bytes(stranger.first), now);
-    EXPECT_TRUE(fetch.over());
-    EXPECT_EQ(fetch.counts().retries, 0U);
-    ASSERT_EQ(fetch.complaints().size(), 1U);
-    EXPECT_NE(fetch.complaints()[0].find(stranger.words), std::string::npos) << fetch.complaints()[0];
-  }
+  for (const Stranger& stranger : strangers())
+    for (std::size_t cut = 0; cut <= stranger.says.size(); ++cut) {
+      Fetch fetch(fetch_of("there"));
+      fetch.expect(1, {.address = "here:1"});
+      hear(*fetch.open({}), stranger.says, cut);
+      EXPECT_TRUE(fetch.over());
+      EXPECT_EQ(fetch.counts().retries, 0U);
+      ASSERT_EQ(fetch.complaints().size(), 1U);
+      EXPECT_NE(fetch.complaints()[0].find(stranger.words), std::string::npos)
+          << fetch.complaints()[0] << ", cut at " << cut;
+    }
+}
+
+// Too few bytes to tell what it is.
+TEST_F(TransferOutcome, IsKnownWhereAStrangerLeavesInTheMiddleOfAWord) {
+  Fetch fetch(fetch_of("there"));
+  fetch.expect(1, {.address = "here:1"});
+  const auto session = fetch.open({});
+  hear(*session, "jou", 1);
+  EXPECT_FALSE(fetch.over());
+  session->on_peer_finished(Time{std::chrono::hours(1)});
+  EXPECT_TRUE(fetch.over());
+  ASSERT_EQ(fetch.complaints().size(), 1U);
+  EXPECT_NE(fetch.complaints()[0].find("the server wants a token"), std::string::npos);
 }
 
 class Plain : public Transfer {
