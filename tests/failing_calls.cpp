@@ -15,7 +15,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdarg>
+#include <thread>
 
 namespace joust::test {
 namespace {
@@ -25,6 +27,7 @@ struct Rule {
   std::atomic<std::uint64_t> passed{0}, times{0}, calls{0};
 };
 std::array<Rule, kCalls> rules;
+std::atomic<int> fsync_takes_ms{0};
 
 Rule& rule_of(Call call) {
   return rules[static_cast<std::size_t>(call)];
@@ -61,6 +64,14 @@ Failing::Failing(Call call, int error, std::uint64_t times, std::uint64_t passed
 
 Failing::~Failing() {
   rule_of(call_).error = 0;
+}
+
+SlowDisk::SlowDisk(std::chrono::milliseconds longer) {
+  fsync_takes_ms = static_cast<int>(longer.count());
+}
+
+SlowDisk::~SlowDisk() {
+  fsync_takes_ms = 0;
 }
 
 std::uint64_t Failing::failed() const {
@@ -155,6 +166,8 @@ int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec*
 }
 
 int fsync(int fd) {
+  if (const int longer = joust::test::fsync_takes_ms.exchange(0); longer > 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(longer));
   return joust::test::pass_on<int(int)>(Call::fsync, "fsync", fd);
 }
 

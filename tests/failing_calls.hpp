@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,6 +45,16 @@ class Failing {
 
  private:
   Call call_;
+};
+
+// As long as this lives, the next call of fsync() takes so much longer, on whatever thread: in each process
+// that is forked, one call.
+class SlowDisk {
+ public:
+  explicit SlowDisk(std::chrono::milliseconds longer);
+  ~SlowDisk();
+  SlowDisk(const SlowDisk&) = delete;
+  SlowDisk& operator=(const SlowDisk&) = delete;
 };
 
 }  // namespace joust::test

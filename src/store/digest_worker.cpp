@@ -29,6 +29,11 @@ bool DigestWorker::take(std::function<void()> work) {
   return true;
 }
 
+void DigestWorker::finish() {
+  std::unique_lock lock(mutex_);
+  idle_.wait(lock, [this] { return waiting_.empty() && !is_working_; });
+}
+
 void DigestWorker::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -37,10 +42,13 @@ void DigestWorker::run() {
     {
       const auto work = std::move(waiting_.front());
       waiting_.pop_front();
+      is_working_ = true;
       lock.unlock();
       work();
     }  // it may hold the last reference to an upload, whose end takes locks of its own
     lock.lock();
+    is_working_ = false;
+    idle_.notify_all();
   }
 }
 

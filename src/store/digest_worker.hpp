@@ -20,12 +20,16 @@ class DigestWorker {
   // the work.
   bool take(std::function<void()> work);
 
+  // Waits until no task is left.
+  void finish();
+
  private:
   void run();
 
   std::mutex mutex_;
-  std::condition_variable more_;
+  std::condition_variable more_, idle_;
   std::deque<std::function<void()>> waiting_;
+  bool is_working_ = false;
   bool ending_ = false;
   std::thread thread_;
 };

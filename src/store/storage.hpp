@@ -188,6 +188,9 @@ class Storage {
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
   // So many complete files, each of them open, wait for the disk that no more should come.
   virtual bool is_crowded() const { return false; }
+  // A session has ended, and refers to nothing here any more. Where it was the only one of its process, the
+  // process ends next: on return no thread is at work on what the session has brought.
+  virtual void session_ended() {}
 };
 
 // The destination of the client's downloads.

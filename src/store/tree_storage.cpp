@@ -158,6 +158,14 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   return file;
 }
 
+// A file that is complete gets its name although its sender has gone, and one that is not is left as the next
+// attempt needs it.
+void TreeStorage::session_ended() {
+  if (!claims_.is_shared()) return;
+  worker_.finish();
+  publisher_.finish();
+}
+
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {
   if (!file.settled) return;
   const std::lock_guard lock(mutex_);

@@ -47,6 +47,7 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
   bool is_crowded() const override { return commits_.waiting() >= most_waiting_; }
+  void session_ended() override;
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }

@@ -32,6 +32,10 @@ ServerSession::~ServerSession() {
   if (state_ == State::receiving) upload_->give_back(range_);
   // Other connections may still refer to it, and none of them checks it.
   if (state_ == State::checking) upload_->let_go();
+  upload_.reset();
+  begun_.clear();
+  waiting_.clear();
+  server_.storage.session_ended();
 }
 
 Want ServerSession::want() const {
