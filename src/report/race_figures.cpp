@@ -148,22 +148,30 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
   const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
   const std::string cpu = fmt::format("CPU us/{}", one.plan.unit());
   const auto ratio = [](const race::Summary& summary) { return summary.cost_ratio; };
-  TextTable table({{.title = " ", .text = true, .gap = 1},
-                   {.title = "contestant", .text = true, .gap = 1},
-                   {.title = "server", .gap = 3, .group = cpu},
-                   {.title = "client", .gap = 2, .group = cpu},
-                   {.title = "median", .gap = 3, .group = group},
-                   {.title = interval_title(one, rows, ratio), .gap = 2, .group = group}},
-                  2);
+  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
+                                         {.title = "contestant", .text = true, .gap = 1},
+                                         {.title = "server", .gap = 3, .group = cpu},
+                                         {.title = "client", .gap = 2, .group = cpu}};
+  // A reference without a server, such as cp, has no cost to compare with.
+  const bool compares =
+      std::ranges::any_of(rows, [](const Entry* entry) { return entry->summary.cost_ratio.has_value(); });
+  if (compares) {
+    columns.push_back({.title = "median", .gap = 3, .group = group});
+    columns.push_back({.title = interval_title(one, rows, ratio), .gap = 2, .group = group});
+  }
+  TextTable table(std::move(columns), 2);
   for (const Entry* entry : rows) {
     const race::Summary& s = entry->summary;
     const auto& cost = s.server_cpu_us_per_message;
-    table.row(
-        {place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
-         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
-         number_text(s.cpu_us_per_message.client),
-         s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone, interval_text(s.cost_ratio, 3)},
-        entry->ranked ? Paint::plain : Paint::dim);
+    std::vector<std::string> cells{
+        place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
+        number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
+        number_text(s.cpu_us_per_message.client)};
+    if (compares) {
+      cells.push_back(s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone);
+      cells.push_back(interval_text(s.cost_ratio, 3));
+    }
+    table.row(std::move(cells), entry->ranked ? Paint::plain : Paint::dim);
   }
   return table.render(terminal);
 }

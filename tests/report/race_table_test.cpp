@@ -87,6 +87,15 @@ TEST(RaceTable, WhereFilesAreCarriedTheirBytesHaveAColumn) {
   }
 }
 
+TEST(RaceTable, WithoutACostToCompareWithThereAreNoRatiosOfCosts) {
+  race::RaceResult result = plain_race();
+  EXPECT_NE(race_table(result, {}).find("server: ratio to"), std::string::npos);
+  for (race::Entry& entry : result.cases[0].entries) entry.summary.cost_ratio.reset();
+  const std::string text = race_table(result, {});
+  EXPECT_EQ(text.find("server: ratio to"), std::string::npos) << text;
+  EXPECT_NE(text.find("CPU us/message"), std::string::npos) << text;
+}
+
 TEST(RaceTable, IntervalsSayTheirConfidenceTogether) {
   const auto table_of = [](const std::vector<std::string>& servers, std::uint64_t rounds) {
     race::FakeRunner runner;
