@@ -220,7 +220,7 @@ class Running {
     if (!plan_.counts_calls) return {};
     std::vector<Slot> slots = order_of_round(plan_, 1);
     std::erase_if(slots, [&](const Slot& slot) {
-      return !entry(slot).is_contestant() || too_few_to_count(plan_.cases[slot.case_index].plan);
+      return !entry(slot).is_contestant() || !too_few_to_count(plan_.cases[slot.case_index].plan).empty();
     });
     std::ranges::sort(slots, {},
                       [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
@@ -248,10 +248,12 @@ class Running {
 
   // The counts of a contestant apply to its second entry too.
   static void share_counts(CaseResult& one) {
+    const std::string too_few = too_few_to_count(one.plan);
     for (Entry& who : one.entries) {
+      if (!too_few.empty()) who.calls.reason = too_few;
       if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
       if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
-      if (who.kind != EntryKind::contestant)
+      if (who.kind != EntryKind::contestant || !too_few.empty())
         for (Trial& trial : who.trials) apply(who.calls, trial);
     }
   }

@@ -24,8 +24,9 @@ std::string too_little_to_count(const LoadResult& load) {
       load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
-bool too_few_to_count(const Case& one) {
-  return one.files && one.files->count < kLeastCountedMessages;
+std::string too_few_to_count(const Case& one) {
+  if (!one.files || one.files->count >= kLeastCountedMessages) return {};
+  return fmt::format("not counted: a command moves fewer than {} files", kLeastCountedMessages);
 }
 
 std::string what_failed(const Trial& trial) {

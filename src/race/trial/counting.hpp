@@ -14,8 +14,8 @@ std::string what_failed(const Trial& trial);
 // Why the window of a counting trial is too short; empty if it is long enough.
 std::string too_little_to_count(const LoadResult& load);
 
-// True if so few files are moved that their calls would not be counted.
-bool too_few_to_count(const Case& one);
+// Why the calls of so few files would not be counted; empty if there are enough, or no files.
+std::string too_few_to_count(const Case& one);
 
 // Gives a timed trial the calls that its messages take by these counts.
 void apply(const CallCount& calls, Trial& trial);
