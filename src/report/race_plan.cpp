@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/cpu_list.hpp"
 #include "race/scenario/placement.hpp"
 #include "race/scenario/places.hpp"
 #include "race/trial/commands.hpp"
@@ -36,10 +37,10 @@ std::string entry_text(const race::Scenario& scenario, const race::Case& one, co
 }
 
 std::string cpu_text(const race::Scenario& scenario, const race::CpuPlan& cpus) {
-  std::string text =
-      fmt::format("CPU {} for servers (at most {}), CPU {} for clients ({})\n", cpus.server,
-                  counted(most_loops(scenario, &race::Contestant::server), "loop"), cpus.client,
-                  counted(most_loops(scenario, &race::Contestant::client), "loop"));
+  std::string text = fmt::format(
+      "{} for servers (at most {}), {} for clients ({})\n", race::cpus_text(cpus.server),
+      counted(most_loops(scenario, &race::Contestant::server), "loop"), race::cpus_text(cpus.client),
+      counted(most_loops(scenario, &race::Contestant::client), "loop"));
   for (const std::string& remark : cpus.remarks) text += fmt::format("  {}\n", remark);
   return text + "\n";
 }

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/cpu_list.hpp"
 #include "race/scenario/rates.hpp"
 #include "report/race_figures.hpp"
 #include "report/race_folded.hpp"
@@ -172,8 +173,8 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
     text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
   std::string how = fmt::format("{}, seed {}", counted(race.rounds, "round"), race.seed);
   if (!race.cpus.server.empty())
-    how += fmt::format(", server on CPU {}{}, client on CPU {}{}", race.cpus.server,
-                       loops_text(race, &race::Contestant::server), race.cpus.client,
+    how += fmt::format(", server on {}{}, client on {}{}", race::cpus_text(race.cpus.server),
+                       loops_text(race, &race::Contestant::server), race::cpus_text(race.cpus.client),
                        loops_text(race, &race::Contestant::client));
   text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";
   if (!race.complete)

@@ -45,6 +45,10 @@ transfer = "true"
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("20 files of 15.6 KiB each, in memory (/dev/shm)", done.stdout)
         self.assertIn("unavailable: no-such-program is not installed", done.stdout)
+        self.assertIn("server on any CPU, client on any CPU", done.stdout)
+        self.assertIn("system calls: not counted: a command moves fewer than 500 files", done.stdout)
+        self.assertIn("steady state                not a question here", done.stdout)
+        self.assertNotIn("server: ratio to", done.stdout)  # cp has no server to compare with
         with open(file, encoding="utf-8") as result:
             race = json.load(result)
         self.assertEqual(race["cases"][0]["files"], {"count": 20, "bytes": 16000, "on": "memory"})

@@ -119,7 +119,7 @@ TEST_F(Checks, ServerAndClientOnOneCpuAreTold) {
   result.cpus = {.server = "0", .client = "any"};
   found = check(7, result);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (CPU any) from")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "nothing keeps server (CPU 0) and client (any CPU) from")) << found.detail;
 }
 
 TEST_F(Checks, UnequalPlacesAreTold) {

@@ -44,8 +44,8 @@ double half_width(const Estimate& ratio) {
 void check_apart(const CpuPlan& plan, Findings& findings) {
   if (plan.server.empty() || plan.client.empty()) return;  // not recorded
   if (plan.server == "any" || plan.client == "any") {
-    findings.warn("nothing keeps server (CPU {}) and client (CPU {}) from running on the same CPU",
-                  plan.server, plan.client);
+    findings.warn("nothing keeps server ({}) and client ({}) from running on the same CPU",
+                  cpus_text(plan.server), cpus_text(plan.client));
     return;
   }
   const std::set<int> of_client = cpus_in(plan.client);
@@ -179,10 +179,10 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
     of = entry->contestant.name;
   }
   if (widest > kCoarse)
-    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", of,
+    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", in_list(of),
                   spread_text(widest));
   else if (widest > 0)
-    findings.say("widest interval: {} ± {}", of, percent(widest, 1));
+    findings.say("widest interval: {} ± {}", in_list(of), percent(widest, 1));
   return findings.take();
 }
 

@@ -23,6 +23,10 @@ std::set<int> cpus_in(const std::string& list) {
   return cpus;
 }
 
+std::string cpus_text(const std::string& list) {
+  return list == "any" ? "any CPU" : "CPU " + list;
+}
+
 std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed) {
   for (const auto& [side, list] : {std::pair{"server", &plan.server}, std::pair{"client", &plan.client}}) {
     if (list->empty() || *list == "any") continue;

@@ -14,6 +14,9 @@ namespace joust::race {
 // check_cpus_exist().
 std::set<int> cpus_in(const std::string& list);
 
+// "CPU 0-1", or "any CPU".
+std::string cpus_text(const std::string& list);
+
 // The error message if CPUs in the plan are not in `allowed`.
 std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed);
 

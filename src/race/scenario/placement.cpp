@@ -142,7 +142,8 @@ bool is_one(std::set<int> some, const std::set<int>& others) {
 
 // What keeps server and client from running under equal conditions. CPUs that both use are check 7's.
 std::vector<std::string> remarks_on(const CpuPlan& plan, std::span<const CpuPlace> allowed) {
-  const std::string where = fmt::format("server (CPU {}) and client (CPU {})", plan.server, plan.client);
+  const std::string where =
+      fmt::format("server ({}) and client ({})", cpus_text(plan.server), cpus_text(plan.client));
   const CpuPlaces server = places_of(plan.server, allowed), client = places_of(plan.client, allowed);
   const std::set<int> cpus = cpus_in(plan.server);
   const bool overlap = std::ranges::any_of(cpus_in(plan.client), [&](int cpu) { return cpus.contains(cpu); });
