@@ -95,12 +95,12 @@ class Service {
   // A connection could not be dialled or accepted. Any thread, also concurrently.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
 
-  // Asked by engines that dial, once a connection has ended or could not be opened, again at the time of the
-  // answer, and when the publication count has changed: whether another connection is to be dialled in its
-  // place. With a time up to `now` the answer is an order: open() or not_opened() follows, unless the program
-  // stops. A later time means to ask again then, and no answer that there is none. The answers are the same
-  // for all connections, so an engine counts those that are gone, and knows nothing else of them. Any thread,
-  // also concurrently.
+  // Asked by engines that dial, once a connection has ended or could not be opened, from the start on where
+  // further ones may be dialled later, again at the time of the answer, and when the publication count has
+  // changed: whether another connection is to be dialled in its place. With a time up to `now` the answer is
+  // an order: open() or not_opened() follows, unless the program stops. A later time means to ask again then,
+  // and no answer that there is none. The answers are the same for all connections, so an engine counts those
+  // that are gone, and knows nothing else of them. Any thread, also concurrently.
   virtual std::optional<Redial> redial(Time /*now*/) { return std::nullopt; }
 
   // Where the transport can send to a group of all peers at once: one session without input, whose output is

@@ -45,7 +45,8 @@ struct Hosting {
   Tally& tally;
   std::span<Listener* const> listeners = {};  // role serve: at least one
   const Target* target = nullptr;             // role dial: the address,
-  std::size_t dials = 0;                      // and the number of connections
+  std::size_t dials = 0;                      // and the number of connections,
+  std::size_t vacancies = 0;                  // and of further ones, as soon as the service orders a redial
   Service* answering = nullptr;               // engines without a transport: the service of the server side
   std::function<void()> on_ready = {};        // role serve
 

@@ -13,11 +13,10 @@
 // simple, blocking calls. Bad at: nearly all else. A message needs two processes to run, one after the
 // other, and is copied once more. So on one core it is slower than any engine with one process.
 //
-// As a client, all writers are one process, because the records of a load are in one process: it has a reader
-// for each connection. As a server, forking/parent.cpp forks the writer of each connection, and this forks
-// its reader. The death of a reader fails its connection; that of a writer takes its reader along
-// (PR_SET_PDEATHSIG). Of what a session does not want, the ring holds as much as fits. Left out on purpose:
-// splice, because the bytes of a file come through the ring too.
+// As a client, all writers are one process, because a load's records are in one: it has a reader for each
+// connection. As a server, forking/parent.cpp forks the writer of each connection, which forks its reader. A
+// reader's death fails its connection; that of a writer takes its reader along (PR_SET_PDEATHSIG). What a
+// session does not want waits in the ring. Left out on purpose: splice, as a file's bytes come there too.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -269,7 +268,8 @@ void run(const Hosting& hosting, Stop& stop) {
                         .limits = hosting.limits,
                         .tally = hosting.tally,
                         .target = hosting.target,
-                        .dials = hosting.dials};
+                        .dials = hosting.dials,
+                        .vacancies = hosting.vacancies};
   if (!hosting.serves()) return run_loops<WritingProcess>(writing, stop);
   std::optional<LoopGroup> alone;  // in a child, like the writer
   std::unique_ptr<WritingProcess> prepared;

@@ -56,6 +56,7 @@ Run::Run(const Variant& variant, const Limits& limits, const Task& task)
                .listeners = task.listeners,
                .target = task.target,
                .dials = task.dials,
+               .vacancies = task.vacancies,
                .answering = task.answering,
                .on_ready = [this] { ++*times_ready_; }} {
   if (variant.engine->separate_processes && hosting_.serves())
@@ -142,9 +143,10 @@ void Server::stop() {
 }
 
 Dialling::Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
-                   const Limits& limits)
+                   const Limits& limits, std::size_t vacancies)
     : target_("the test's server", std::move(to), {}, variant.engine->transport),
-      run_(variant, limits, {.service = service, .target = &target_, .dials = dials}) {}
+      run_(variant, limits,
+           {.service = service, .target = &target_, .dials = dials, .vacancies = vacancies}) {}
 
 void expect_to_be_served(Peer& peer) {
   peer.send("hello\n");

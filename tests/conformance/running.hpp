@@ -30,6 +30,7 @@ struct Task {
   std::span<Listener* const> listeners = {};
   const Target* target = nullptr;
   std::size_t dials = 0;
+  std::size_t vacancies = 0;
   Service* answering = nullptr;
 };
 
@@ -104,7 +105,7 @@ class Server {
 class Dialling {
  public:
   Dialling(const Variant& variant, Service& service, std::vector<Endpoint> to, std::size_t dials,
-           const Limits& limits = brisk());
+           const Limits& limits = brisk(), std::size_t vacancies = 0);
   Tally& tally() { return run_.tally(); }
   Run& run() { return run_; }
 

@@ -29,7 +29,7 @@ AsioDialling::AsioDialling(const Hosting& hosting, AsioStrand home, std::functio
       context_(std::move(context)),
       admit_(std::move(admit)),
       on_done_(std::move(on_done)),
-      dials_(hosting, hosting.dials),
+      dials_(hosting, hosting.dials, hosting.vacancies),
       again_(home_.get_inner_executor()) {}
 
 void AsioDialling::start() {

@@ -39,7 +39,7 @@ Host::Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make)
       stop_(stop),
       listeners_(hosting.listeners),
       undialled_(hosting.dials),
-      vacancies_(hosting.service),
+      vacancies_(hosting.service, hosting.vacancies),
       crew_(hosting, std::move(make), [this](CrewPeer& peer) { dial(peer); }) {
   events_.reserve(kBeforeListeners + listeners_.size());
 }

@@ -27,8 +27,8 @@ struct Dial {
 // thread.
 class Dials {
  public:
-  Dials(const Hosting& hosting, std::size_t count)
-      : hosting_(hosting), unstarted_(count), vacancies_(hosting.service) {}
+  Dials(const Hosting& hosting, std::size_t count, std::size_t vacancies)
+      : hosting_(hosting), unstarted_(count), vacancies_(hosting.service, vacancies) {}
 
   // How soon a connect that met a full backlog is repeated.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);

@@ -9,11 +9,12 @@
 
 namespace joust {
 
-// The dialled connections of one loop that are gone: asks the service whether others are to be dialled in
-// their places, and when. It neither waits nor dials. One thread.
+// The dialled connections of one loop that are gone, and those that are not there yet: asks the service
+// whether others are to be dialled in their places, and when. It neither waits nor dials. One thread.
 class Vacancies {
  public:
-  explicit Vacancies(Service& service) : service_(service), publications_(service.publications()) {}
+  Vacancies(Service& service, std::size_t at_first)
+      : service_(service), publications_(service.publications()), count_(at_first) {}
 
   // A dialled connection has ended, or could not be opened.
   void add();
@@ -28,7 +29,7 @@ class Vacancies {
   Service& service_;
   const Publications* const publications_;
   std::uint64_t seen_ = 0;  // publications
-  std::size_t count_ = 0;
+  std::size_t count_;
   Time ask_at_{};
 };
 

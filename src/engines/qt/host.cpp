@@ -23,7 +23,7 @@ QtHost::QtHost(const Hosting& hosting, Stop& stop)
       stop_(stop),
       stop_notifier_(stop.fd(), QSocketNotifier::Read),
       listeners_(hosting.listeners),
-      dials_(hosting, hosting.dials) {
+      dials_(hosting, hosting.dials, hosting.vacancies) {
   QObject::connect(&stop_notifier_, &QSocketNotifier::activated, &context_,
                    [this] { guarded([this] { on_stop(); }); });
   pause_.setSingleShot(true);
@@ -33,10 +33,12 @@ QtHost::QtHost(const Hosting& hosting, Stop& stop)
   drain_end_.setSingleShot(true);
   drain_end_.callOnTimeout(&context_, [this] { guarded([this] { end_drain(); }); });
   listen();
+  if (hosting_.vacancies > 0) watch_publications();
 }
 
 // After an exception, peers in the accept queue would otherwise wait for ever.
 QtHost::~QtHost() {
+  if (waker_) hosting_.service.publications()->unsubscribe(*waker_);
   acceptors_.clear();
   for (Listener* const listener : listeners_) listener->close();
 }
@@ -54,6 +56,20 @@ void QtHost::listen() {
     QObject::connect(acceptors_.back().get(), &QSocketNotifier::activated, &context_,
                      [this, listener] { guarded([&] { accept_peer(*listener); }); });
   }
+}
+
+void QtHost::watch_publications() {
+  Publications* const publications = hosting_.service.publications();
+  if (publications == nullptr) return;
+  waker_.emplace();
+  published_ = std::make_unique<QSocketNotifier>(waker_->fd(), QSocketNotifier::Read);
+  QObject::connect(published_.get(), &QSocketNotifier::activated, &context_, [this] {
+    guarded([this] {
+      waker_->clear();
+      start_dials();
+    });
+  });
+  publications->subscribe(*waker_);
 }
 
 // One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared
@@ -131,6 +147,7 @@ void QtHost::client_ended(std::exception_ptr error) {
   later([this, error] {
     --clients_;
     if (error) std::rethrow_exception(error);
+    start_dials();
   });
 }
 
@@ -147,6 +164,7 @@ void QtHost::client_failed(const Failure& failure) {
 // The notifiers end before the descriptors do.
 void QtHost::on_stop() {
   stop_notifier_.setEnabled(false);
+  published_.reset();
   acceptors_.clear();
   pause_.stop();
   dial_again_.stop();

@@ -18,6 +18,7 @@
 #include "engines/loop/dials.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
+#include "net/waker.hpp"
 
 namespace joust {
 
@@ -57,6 +58,7 @@ class QtHost {
 
  private:
   void listen();
+  void watch_publications();
   void accept_peer(const Listener& listener);
   void pause_accepting();
   void watch_listeners(bool watched);
@@ -82,6 +84,8 @@ class QtHost {
   std::size_t clients_ = 0;  // that have been started and have not ended
   // Connections without a client. Clients dial by themselves, also again.
   Dials dials_;
+  std::optional<Waker> waker_;  // by publications, if some of them may be dialled later
+  std::unique_ptr<QSocketNotifier> published_;
   std::exception_ptr error_;
 };
 
