@@ -25,7 +25,8 @@ std::string get_examples(const Program& program) {
   {0} get unix:/run/files.sock//images/disk.img
 
 The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
-same command goes on where it was. Besides -c connections there is one for the digest.
+same command goes on where it was. A small file comes over one connection. Of a larger one -c says how many
+carry it at the most; there is another one for the digest, unless the server knows it.
 Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wrong usage.)",
                      program.name);
 }
@@ -70,6 +71,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
                            .file = here.filename().string(),
                            .server = checksum(as_bytes(remote.address)),
                            .wishes = common.wishes(),
+                           .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
                            .bytes_per_s = common.limit,
                            .most_retries = static_cast<unsigned>(common.retries),
                            .only_asks = common.dry_run};
@@ -94,7 +96,9 @@ int Get::run() {
   } catch (const std::system_error& error) {
     throw UsageError(fmt::format("-o {}: {}", printable(output), error.what()));
   }
-  return common.run(*fetch, remote.address, common.dials(UINT64_MAX) + 1, [&] {
+  // One asks for the facts, which say how many others are worth their while; one of them is for the digest.
+  const transfer::DialPlan dials{.first = 1, .later = common.dials(UINT64_MAX)};
+  return common.run(*fetch, remote.address, dials, [&] {
     return TransferStory{"get", "fetched", printable(fetched.file), fetch->fetched()};
   });
 }

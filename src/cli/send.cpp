@@ -78,7 +78,7 @@ int Send::run() {
                            .most_retries = static_cast<unsigned>(common.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
-  return common.run(bring, remote.address, common.dials(bytes), [&] {
+  return common.run(bring, remote.address, {.first = common.dials(bytes)}, [&] {
     const std::string sent = single ? what : counted_with(bring.counts().files, bring.counts().folders);
     return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
   });

@@ -67,14 +67,21 @@ std::optional<Digest> Fetch::expected() const {
   return digest_;
 }
 
-Fetch::Work Fetch::next() {
+// The connections for so many bytes. None is dialled that would find no range.
+std::size_t Fetch::carriers(std::uint64_t bytes) const {
+  return std::clamp<std::uint64_t>(RangesLeft::most_of(bytes), 1, plan_.connections(bytes));
+}
+
+Fetch::Work Fetch::next(bool is_first) {
   const std::lock_guard lock(mutex_);
   if (!facts_) return {std::exchange(asked_, true) ? Task::none : Task::ask};
   if (here_.file && !std::exchange(comparing_, true)) return {Task::compare};
   if (!upload_ && !here_.file) return {};
   if (upload_ && !recalled_ && !std::exchange(recalling_, true)) return {Task::recall, {}, upload_};
-  // On a connection of its own, so that the server makes it while the ranges come.
-  if (!digest_ && !std::exchange(asked_digest_, true)) return {Task::digest};
+  // On a connection of its own, so that the server makes it while the ranges come. Until that one is open, or
+  // if there is none, the first one fetches what it can.
+  const bool fetches = is_first && recalled_ && ranges_.any();
+  if (!digest_ && !fetches && !std::exchange(asked_digest_, true)) return {Task::digest};
   if (!recalled_) return {};
   if (const auto range = ranges_.take()) return {Task::range, *range, upload_};
   if (ranges_.complete() && digest_ && !std::exchange(checking_, true)) return {Task::check, {}, upload_};
@@ -104,6 +111,7 @@ void Fetch::learned(const file::Facts& facts) {
     count().total = facts.size;
   }
   if (plan_.only_asks) return end();
+  if (!facts.digest && facts.size > kRangeBytes) dial_more(1);  // for the digest
   // What may be replaced, and looks the same, is compared first.
   if (!plan_.wishes.overwrites || !may_be_here(facts)) make_file(facts);
   announce();
@@ -196,7 +204,10 @@ void Fetch::recalled(const Upload::Recall& recall) {
   {
     const std::lock_guard lock(mutex_);
     recalled_ = true;
-    ranges_ = RangesLeft(facts_->size, dials());
+    const std::uint64_t left = facts_->size - recall.verified;
+    const std::size_t connections = carriers(left);
+    ranges_ = RangesLeft(facts_->size, connections);
+    dial_more(connections - 1);
     ranges_.begin(recall.verified);
     count().there = recall.verified;
     count().discarded = recall.discarded;

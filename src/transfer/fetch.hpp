@@ -23,6 +23,8 @@ struct FetchPlan {
   std::string file;               // in that folder
   std::uint64_t server = 0;       // tells servers apart
   FileWishes wishes{};            // of the user: existing files, syncing
+  // How many connections so many bytes are worth; the one for the digest is not counted.
+  std::function<std::size_t(std::uint64_t)> connections = [](std::uint64_t) { return 1; };
   std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
   unsigned most_retries = 8;
   bool only_asks = false;  // a rehearsal: nothing is made here
@@ -59,7 +61,8 @@ class Fetch : public Transfer {
     ByteRange range{};
     std::shared_ptr<Upload> into{};
   };
-  Work next();
+  // `is_first`: the connection that has asked for the facts.
+  Work next(bool is_first);
   void give_back(const Work& work, std::uint64_t came);  // so many bytes of a range
   void learned(const file::Facts& facts);
   void recalled(const Upload::Recall& recall);
@@ -72,6 +75,7 @@ class Fetch : public Transfer {
   void give_up(const std::string& why);
 
  private:
+  std::size_t carriers(std::uint64_t bytes) const;
   void make_file(const file::Facts& facts);
   bool may_be_here(const file::Facts& facts);
   void judge_what_is_here();

@@ -38,7 +38,7 @@ void FetchSession::give_back_work() {
 
 void FetchSession::proceed(Time now) {
   while (work_.task == Task::none && !fetch_.over()) {
-    work_ = fetch_.next();
+    work_ = fetch_.next(is_first_);
     if (work_.task == Task::none) return;
     begin(now);
   }
@@ -140,6 +140,7 @@ void FetchSession::take(const file::Message& message, Time now) {
 void FetchSession::take_facts(const file::Facts& facts, Time now) {
   if (found_) return lose("a frame that is no answer", now);
   if (work_.task == Task::ask) {
+    is_first_ = true;
     done();
     return fetch_.learned(facts);
   }

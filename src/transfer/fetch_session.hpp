@@ -41,6 +41,7 @@ class FetchSession : public TransferSession {
 
   Fetch& fetch_;
   Fetch::Work work_{};
+  bool is_first_ = false;  // it has asked for the facts
   std::uint32_t request_ = 0;
   ByteRange behind_{};    // of the range: nobody has asked for it
   ByteRange part_{};      // of the range: what is asked for at a time, all of it without a limit

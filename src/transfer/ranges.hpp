@@ -15,6 +15,11 @@ namespace joust::transfer {
 // connection delays nobody. One thread at a time.
 class RangesLeft {
  public:
+  // Into how many ranges so many bytes are taken apart, at the most.
+  static std::uint64_t most_of(std::uint64_t bytes) {
+    return bytes / kLeastRange + (bytes % kLeastRange > 0 ? 1 : 0);
+  }
+
   RangesLeft() = default;
   // Many connections have less at a time each: the digest is made in the order of the bytes, and would
   // otherwise fall behind by all that is under way.

@@ -14,6 +14,7 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(50);
 constexpr unsigned kMostDoublings = 5;
 constexpr Duration kIdlePause = std::chrono::seconds(1);
+constexpr Duration kUntilWanted = std::chrono::hours(1);  // an announcement comes before
 constexpr Duration kTogether = std::chrono::seconds(2);  // shorter than anybody waits for an answer
 
 }  // namespace
@@ -97,13 +98,26 @@ void Transfer::lost(const Failure& failure, bool idle, Time now) {
 std::optional<Redial> Transfer::redial(Time now) {
   if (over()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (waiting_ == 0) return std::nullopt;
+  if (waiting_ == 0) return dial_wanted(now);
   if (!was_reached_) return Redial{.at = now + kFirstPause};  // by then it may be
   if (now >= next_dial_) {
     --waiting_;
     return Redial{.at = now};
   }
   return Redial{.at = next_dial_};
+}
+
+std::optional<Redial> Transfer::dial_wanted(Time now) {
+  if (vacant_ == 0) return std::nullopt;
+  if (wanted_ == 0) return Redial{.at = now + kUntilWanted};
+  --wanted_;
+  --vacant_;
+  return Redial{.at = now};
+}
+
+void Transfer::dial_more(std::size_t count) {
+  const std::lock_guard lock(mutex_);
+  wanted_ = std::min(vacant_, wanted_ + count);
 }
 
 void Transfer::complain(const std::string& text) {

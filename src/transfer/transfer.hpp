@@ -41,6 +41,11 @@ struct Asked {
   std::string if_silent{}, if_closed{};  // put behind what has happened
 };
 
+// The connections of a transfer: those that are dialled at the start, and those that may follow.
+struct DialPlan {
+  std::size_t first = 1, later = 0;
+};
+
 // What the connections of one transfer share: whether it goes on, and which lost connections are dialled
 // again. Any thread.
 class Transfer : public Service {
@@ -49,9 +54,10 @@ class Transfer : public Service {
   explicit Transfer(unsigned most_retries) : most_retries_(most_retries) {}
 
   Publications* publications() override { return &publications_; }
-  // Before the first connection: so many are dialled at the start.
-  void expect(std::size_t dials, Asked asked = {}) {
-    dials_ = dials;
+  // Before the first connection: how many are dialled.
+  void expect(DialPlan dials, Asked asked = {}) {
+    dials_ = dials.first;
+    vacant_ = dials.later;
     asked_ = std::move(asked);
   }
   std::size_t dials() const { return dials_; }
@@ -82,10 +88,15 @@ class Transfer : public Service {
   void end();                              // the sessions end
   void announce() { publications_.announce(); }
 
+ protected:
+  // So many further connections have something to do. An announcement has to follow.
+  void dial_more(std::size_t count);
+
  private:
   static constexpr std::size_t kMostComplaints = 20;
 
   void reached();               // under the lock
+  std::optional<Redial> dial_wanted(Time now);  // likewise
   bool silent_again(Time now);  // likewise
   bool is_final(const Failure& failure) const;
   std::string words_on(const Failure& failure) const;
@@ -101,6 +112,8 @@ class Transfer : public Service {
   std::atomic<unsigned> in_a_row_{0};
   std::atomic<bool> was_answered_{false};
   std::size_t dials_ = 1;
+  std::size_t vacant_ = 0;  // connections that may be dialled later,
+  std::size_t wanted_ = 0;  // and those of them that are to be dialled now
   Asked asked_;
   std::size_t refused_ = 0;           // of them, before one was open
   std::optional<Time> first_silent_;  // when a connection was lost without an answer

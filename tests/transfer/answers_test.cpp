@@ -135,7 +135,7 @@ TEST_F(TransferAnswers, ASilentServerThatHasNeverAnsweredIsGivenUpAtTheSecondDia
       large(plan_of({source("large", content(kRangeBytes + 5))}));
   for (Transfer* const transfer :
        {static_cast<Transfer*>(&fetch), static_cast<Transfer*>(&small), static_cast<Transfer*>(&large)}) {
-    transfer->expect(1, {.address = "here:1", .if_silent = ": is it there?"});
+    transfer->expect({.first = 1}, {.address = "here:1", .if_silent = ": is it there?"});
     run(*transfer, silent, std::chrono::milliseconds(9900));
     EXPECT_FALSE(transfer->over());
     run(*transfer, silent, std::chrono::milliseconds(10'400));

@@ -141,7 +141,7 @@ TEST_F(TransferOutcome, IsKnownAtOnceWhereAStrangerAnswers) {
   for (const Stranger& stranger : strangers())
     for (std::size_t cut = 0; cut <= stranger.says.size(); ++cut) {
       Fetch fetch(fetch_of("there"));
-      fetch.expect(1, {.address = "here:1"});
+      fetch.expect({.first = 1}, {.address = "here:1"});
       hear(*fetch.open({}), stranger.says, cut);
       EXPECT_TRUE(fetch.over());
       EXPECT_EQ(fetch.counts().retries, 0U);
@@ -154,7 +154,7 @@ TEST_F(TransferOutcome, IsKnownAtOnceWhereAStrangerAnswers) {
 // Too few bytes to tell what it is.
 TEST_F(TransferOutcome, IsKnownWhereAStrangerLeavesInTheMiddleOfAWord) {
   Fetch fetch(fetch_of("there"));
-  fetch.expect(1, {.address = "here:1"});
+  fetch.expect({.first = 1}, {.address = "here:1"});
   const auto session = fetch.open({});
   hear(*session, "jou", 1);
   EXPECT_FALSE(fetch.over());
@@ -174,7 +174,7 @@ TEST(TransferRetries, AreNotNeededWhileAnotherFirstConnectionMayOpen) {
   const Failure failure{Stage::connect, ECONNREFUSED, ""};
   Time now{std::chrono::hours(1)};
   Plain transfer(2);
-  transfer.expect(3);
+  transfer.expect({.first = 3});
   transfer.not_opened(failure, now);
   EXPECT_FALSE(transfer.over());
   ASSERT_TRUE(transfer.redial(now));
@@ -188,7 +188,7 @@ TEST(TransferRetries, AreNotNeededWhileAnotherFirstConnectionMayOpen) {
 
 TEST(TransferRetries, AreNotMadeWhereNobodyIs) {
   Plain transfer(2);
-  transfer.expect(3);
+  transfer.expect({.first = 3});
   for (int i = 0; i < 3; ++i) {
     EXPECT_FALSE(transfer.over());
     transfer.not_opened({Stage::connect, ECONNREFUSED, ""}, Time{std::chrono::hours(1)});
@@ -201,7 +201,7 @@ TEST(TransferRetries, AreNotMadeWhereNobodyIs) {
 TEST(TransferRetries, AreNotMadeAfterARefusal) {
   for (const bool is_guarded : {true, false}) {
     Plain transfer(8);
-    transfer.expect(4, {.address = "here:1"});
+    transfer.expect({.first = 4}, {.address = "here:1"});
     const Failure refusal{Stage::verify, 0, "another token"};
     const Time now{std::chrono::hours(1)};
     is_guarded ? transfer.not_opened(refusal, now) : transfer.lost(refusal, false, now);
@@ -219,10 +219,34 @@ TEST(TransferRetries, AreMadeAfterARefusalOfAServerThatHasAnswered) {
 
 TEST(TransferRetries, AreMadeWhereAHandshakeIsCut) {
   Plain transfer(8);
-  transfer.expect(1);
+  transfer.expect({.first = 1});
   transfer.not_opened({Stage::receive, 0, "closed"}, Time{std::chrono::hours(1)});
   EXPECT_FALSE(transfer.over());
   EXPECT_TRUE(transfer.redial(Time{std::chrono::hours(1)}));
+  EXPECT_EQ(transfer.counts().retries, 1U);
+}
+
+class Growing : public Plain {
+ public:
+  using Plain::Plain;
+  using Transfer::dial_more;
+};
+
+TEST(TransferDials, AreMoreWhenThereIsWorkForThem) {
+  const Time now{std::chrono::hours(1)};
+  Growing transfer(2);
+  transfer.expect({.first = 1, .later = 3});
+  ASSERT_TRUE(transfer.redial(now));
+  EXPECT_GT(transfer.redial(now)->at, now + std::chrono::minutes(1)) << "there is none";
+  transfer.connected();
+  transfer.dial_more(2);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(transfer.redial(now)->at, now) << "an order";
+  EXPECT_GT(transfer.redial(now)->at, now);
+  transfer.lost({Stage::receive, ECONNRESET, ""}, false, now);
+  transfer.dial_more(5);
+  EXPECT_EQ(transfer.redial(now + std::chrono::seconds(1))->at, now + std::chrono::seconds(1));
+  EXPECT_EQ(transfer.redial(now + std::chrono::seconds(1))->at, now + std::chrono::seconds(1));
+  EXPECT_FALSE(transfer.redial(now + std::chrono::seconds(1))) << "the lost one, and one of five";
   EXPECT_EQ(transfer.counts().retries, 1U);
 }
 

@@ -140,7 +140,7 @@ std::size_t TransferArguments::dials(std::uint64_t bytes) const {
   return std::min(parse_count(connections).value(), most);
 }
 
-int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, std::size_t dialled,
+int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan dials,
                            const std::function<TransferStory()>& story) const {
   const Protocol& protocol = *program.find_protocol("file");
   const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::dial, protocol) : engine, {},
@@ -159,7 +159,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const Time begun = Clock::now();
   Stop stop;
   const Signals signals(stop);
-  transfer.expect(dialled,
+  transfer.expect(dials,
                   {.address = address,
                    .if_silent = fmt::format(": is a '{} receive' listening there?", program.name),
                    .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
@@ -170,7 +170,8 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
                 .limits = limits,
                 .tally = tally,
                 .target = &target,
-                .dials = dialled},
+                .dials = dials.first,
+                .vacancies = dials.later},
                stop);
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();

@@ -67,7 +67,7 @@ struct TransferArguments {
   std::size_t dials(std::uint64_t bytes) const;
 
   // Runs the transfer over so many connections, and tells of it. Returns the exit code.
-  int run(transfer::Transfer& transfer, const std::string& address, std::size_t connections,
+  int run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan dials,
           const std::function<TransferStory()>& story) const;
 
  private:

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""How many connections `send` and `get` open."""
+
+import os
+import time
+
+from transferring import RANGE, Receiver, TransferCase
+
+
+class Connections(TransferCase):
+    def get(self, receiver, name, *words):
+        return self.tell("get", f"{receiver.address}/{name}", "--overwrite", *words)["connections"]
+
+    def test_a_small_file_comes_over_one_connection(self):
+        for name, size in (("empty", 0), ("three", 3), ("range", RANGE)):
+            file = self.make("in/" + name, size)
+            with self.subTest(name), Receiver(self.path("in")) as receiver:
+                self.assertEqual(self.get(receiver, name), 1)
+                self.assertEqual(self.get(receiver, name, "-c", 1), 1, "and so does one that is there")
+                self.assertEqual(receiver.stop()["connections"]["accepted"], 2)
+            self.same(file, self.path("out/" + name))
+
+    # The limit makes it last, so that nobody comes too late.
+    def test_a_large_file_comes_over_as_many_as_it_is_worth(self):
+        slowly = ("--limit", "16MiB")
+        for size in (RANGE + 1, 2 * RANGE, 3 * RANGE - 1):
+            self.make(f"in/{size}", size)
+        time.sleep(4)  # the digest of a file that has just changed is not remembered
+        for size, words, carriers in (
+            (RANGE + 1, [], 1),
+            (2 * RANGE, [], 2),
+            (3 * RANGE - 1, ["-c", 2], 2),
+            (RANGE + 1, ["-c", 20], 9),
+            (2 * RANGE, ["-c", 1], 1),
+        ):
+            with self.subTest(size=size, words=words), Receiver(self.path("in")) as receiver:
+                for connections, why in ((carriers + 1, "one has the digest"), (carriers, "it is known")):
+                    self.assertEqual(self.get(receiver, size, *slowly, *words), connections, why)
+                    self.same(self.path(f"in/{size}"), self.path(f"out/{size}"))
+                    os.remove(self.path(f"out/{size}"))
+
+    def test_every_engine_dials_more_when_they_are_needed(self):
+        file = self.make("in/file", 2 * RANGE)
+        with Receiver(self.path("in")) as receiver:
+            for engine in ("epoll", "poll", "select", "threads", "io-uring", "asio-pool", "coroutines"):
+                with self.subTest(engine):
+                    self.assertGreater(self.get(receiver, "file", "-e", engine, "--limit", "32MiB"), 1)
+                    self.same(file, self.path("out/file"))
+
+    def test_a_rehearsal_asks_over_one(self):
+        self.make("in/file", 5 * RANGE)
+        with Receiver(self.path("in")) as receiver:
+            self.assertEqual(self.get(receiver, "file", "--dry-run"), 1)
