@@ -289,10 +289,10 @@ extern const Engine kTwoProcesses{
     .name = "two-processes",
     .summary = "a reading and a writing process for every connection, a ring between them",
     .separate_processes = true,
+    .files_each = 4,  // its reader's too: the socket, a pidfd, and two to rouse one another
     .threads = "2 processes per connection",
     .wait_ignored = "its readers sleep in recv, and a spinning writer would keep them from running",
     .no_file_ring = "its reading process receives all bytes into shared memory",
-    .knobs = {},
     .unavailable = no_process_descriptors,
     .run = run,
 };

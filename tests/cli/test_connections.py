@@ -4,6 +4,7 @@
 import os
 import time
 
+from program import JOUST, run
 from transferring import RANGE, Receiver, TransferCase
 
 
@@ -46,6 +47,36 @@ class Connections(TransferCase):
                 with self.subTest(engine):
                     self.assertGreater(self.get(receiver, "file", "-e", engine, "--limit", "32MiB"), 1)
                     self.same(file, self.path("out/file"))
+
+    @staticmethod
+    def with_few(open_files, *arguments):
+        return run("-c", f'ulimit -n {open_files} && exec "$0" "$@"', JOUST, *arguments, program="sh")
+
+    def test_no_more_are_dialled_than_there_are_descriptors_for(self):
+        file = self.make("in/large", 5 * RANGE)
+        with Receiver(self.path("in")) as receiver:
+            for engine in ("epoll", "threads", "io-uring", "asio-coroutines", "two-processes", "qt-threads"):
+                where = ("-e", engine, "-c", 200, "--overwrite", "--retries", 0)
+                for command in (
+                    ("get", f"{receiver.address}/large", "-o", self.path("out/large")),
+                    ("send", file, f"{receiver.address}/again"),
+                ):
+                    with self.subTest(engine=engine, command=command[0]):
+                        done = self.with_few(64, *command, *where)
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        said = r"^joust: 64 open files \(ulimit -n\) allow \d+ connections at a time\n$"
+                        self.assertRegex(done.stderr, said)
+                self.same(file, self.path("in/again/large"))
+                self.same(file, self.path("out/large"))
+                os.remove(self.path("out/large"))
+                os.remove(self.path("in/again/large"))
+
+    def test_room_for_none_is_said_at_once(self):
+        file = self.make("file", 10)
+        for command in (("get", "127.0.0.1:1/file"), ("send", file, "127.0.0.1:1")):
+            done = self.with_few(16, *command)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn("16 open files (ulimit -n) are too few: one connection needs", done.stderr)
 
     def test_a_rehearsal_asks_over_one(self):
         self.make("in/file", 5 * RANGE)

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/descriptor_limit.hpp"
+#include "engines/engine.hpp"
 
 namespace joust {
 namespace {
@@ -15,6 +16,9 @@ constexpr std::uint64_t kSmall = 4096;  // no larger limit is worth a word, or t
 constexpr std::uint64_t kEach = 4;      // the socket, the file, its journal, and a folder on the way to it
 constexpr std::uint64_t kOfLoop = 2;    // a pipe, through which the kernel moves bytes
 constexpr std::uint64_t kSpare = 1;     // to accept a connection with
+// Of a client, beside its connections: what any engine opens for itself, the files that are moved, and
+// folders.
+constexpr std::uint64_t kOfClient = 16;
 
 std::uint64_t open_now(std::uint64_t limit) {
   std::uint64_t count = 0;
@@ -47,6 +51,17 @@ void DescriptorRoom::check(std::uint64_t own) const {
 
 std::uint64_t DescriptorRoom::connections() const {
   return is_small() ? (limit_ - fixed(0)) / kEach : UINT64_MAX;
+}
+
+std::uint64_t client_connections(const Engine& engine) {
+  const std::uint64_t limit = descriptor_limit().rlim_cur;
+  if (limit >= kSmall) return UINT64_MAX;
+  const std::uint64_t fixed = open_now(limit) + kOfClient, each = engine.files_each + engine.files_of_dial;
+  if (fixed + each > limit)
+    throw std::runtime_error(
+        fmt::format("{} open files (ulimit -n) are too few: one connection needs {} here; raise the limit",
+                    limit, fixed + each));
+  return (limit - fixed) / each;
 }
 
 }  // namespace joust

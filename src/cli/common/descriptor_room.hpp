@@ -6,6 +6,8 @@
 
 namespace joust {
 
+struct Engine;  // engines/engine.hpp
+
 // How many connections of a file server the limit of open files allows, where that limit is small.
 class DescriptorRoom {
  public:
@@ -29,5 +31,10 @@ class DescriptorRoom {
   const std::uint64_t loops_;
   std::uint64_t limit_ = 0;
 };
+
+// How many connections of a client that moves files the limit of open files allows with this engine;
+// UINT64_MAX where the limit is not small. Throws std::runtime_error if there is not even room for one. After
+// raise_descriptor_limit(), before the engine runs.
+std::uint64_t client_connections(const Engine& engine);
 
 }  // namespace joust

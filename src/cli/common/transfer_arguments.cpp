@@ -6,7 +6,9 @@
 
 #include <array>
 
+#include "base/descriptor_limit.hpp"
 #include "base/text.hpp"
+#include "cli/common/descriptor_room.hpp"
 #include "cli/common/progress_meter.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -140,8 +142,19 @@ std::size_t TransferArguments::dials(std::uint64_t bytes) const {
   return std::min(parse_count(connections).value(), most);
 }
 
-int TransferArguments::run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan dials,
-                           const std::function<TransferStory()>& story) const {
+// Those that would find no descriptor are not dialled.
+transfer::DialPlan TransferArguments::possible(transfer::DialPlan dials, const Engine& chosen) const {
+  raise_descriptor_limit();
+  const std::uint64_t most = client_connections(chosen);
+  if (dials.first + dials.later <= most) return dials;
+  joust::complain(program, fmt::format("{} open files (ulimit -n) allow {} at a time",
+                                       descriptor_limit().rlim_cur, counted(most, "connection")));
+  dials.first = std::min<std::size_t>(dials.first, most);
+  return {.first = dials.first, .later = std::min<std::size_t>(dials.later, most - dials.first)};
+}
+
+int TransferArguments::run(transfer::Transfer& transfer, const std::string& address,
+                           transfer::DialPlan wanted, const std::function<TransferStory()>& story) const {
   const Protocol& protocol = *program.find_protocol("file");
   const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::dial, protocol) : engine, {},
                                         Role::dial, protocol);
@@ -155,6 +168,7 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const std::unique_ptr<Service> guarded = guard.guard(transfer);
   const Target target(address, std::move(endpoints), socket, chosen.transport);
   const Limits limits = limits_of_transfer();
+  const transfer::DialPlan dials = possible(wanted, chosen);
 
   const Time begun = Clock::now();
   Stop stop;

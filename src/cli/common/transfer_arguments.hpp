@@ -67,7 +67,7 @@ struct TransferArguments {
   std::size_t dials(std::uint64_t bytes) const;
 
   // Runs the transfer over so many connections, and tells of it. Returns the exit code.
-  int run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan dials,
+  int run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan wanted,
           const std::function<TransferStory()>& story) const;
 
  private:
@@ -82,6 +82,7 @@ struct TransferArguments {
     const double seconds;
     const bool interrupted, complete;
   };
+  transfer::DialPlan possible(transfer::DialPlan dials, const Engine& chosen) const;
   int tell(const Outcome& outcome, const TransferStory& story, const std::string& address) const;
   void suggest(const Outcome& outcome) const;
   static std::string document(const Outcome& outcome, const TransferStory& story, const std::string& address);

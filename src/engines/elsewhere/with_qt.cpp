@@ -42,6 +42,8 @@ extern constinit const Engine kQt = on_qt({
 extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
+    .files_each = 3,     // the socket, and two of the event loop
+    .files_of_dial = 1,  // it looks whether one is left for the socket
     .threads = "one per client",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
 });
