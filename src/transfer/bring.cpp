@@ -50,6 +50,11 @@ std::uint64_t Bring::kept() const {
   return kept_ + (large_ ? large_->ranges.done() : 0);
 }
 
+bool Bring::is_in_vain() const {
+  const std::lock_guard lock(mutex_);
+  return left_ == 0 && !plan_.missing.empty() && counts().failed == plan_.missing.size();
+}
+
 std::optional<Digest> Bring::digest() const {
   const std::lock_guard lock(mutex_);
   return digest_;

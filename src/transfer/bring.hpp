@@ -36,6 +36,7 @@ class Bring : public Transfer {
 
   std::unique_ptr<Session> open(const Opening& opening) override;
   std::uint64_t kept() const override;
+  bool is_in_vain() const override;
 
   const FileWishes& wishes() const { return plan_.wishes; }
   RateLimit& limit() { return limit_; }

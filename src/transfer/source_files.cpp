@@ -55,6 +55,11 @@ std::string_view kind_of(fs::file_type type) {
   }
 }
 
+std::string unnamed(const std::string& path, const std::string& name, std::string_view objection) {
+  return fmt::format("{}: cannot be sent as '{}': {}; rename it", printable(path), printable(name),
+                     objection);
+}
+
 bool is_left_over(std::string_view name) {
   if (!name.starts_with(kTemporaryPrefix)) return false;
   name.remove_prefix(kTemporaryPrefix.size());
@@ -69,8 +74,8 @@ class Collector {
   std::string add_file(SourceItem item) {
     const std::string& path = item.path;
     if (const auto objection = objection_to(item.name); !objection.empty())
-      return fmt::format("{}: cannot be sent as '{}': {}", printable(path), printable(item.name), objection);
-    struct stat facts {};
+      return unnamed(path, item.name, objection);
+    struct stat facts{};
     if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
@@ -109,7 +114,7 @@ class Collector {
   // Nothing below it is sent, so that no file makes it.
   void add_folder(const std::string& path, const std::string& name) {
     if (const auto objection = objection_to(name); !objection.empty())
-      return cannot_send(path, fmt::format("cannot be sent as '{}': {}", printable(name), objection));
+      return list_.missing.push_back("not sent: " + unnamed(path, name, objection));
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
     SourceItem item{.path = path, .name = name, .version = version_of(facts), .is_folder = true};

@@ -71,6 +71,8 @@ class Transfer : public Service {
   std::vector<std::string> complaints() const;
   // Bytes of incomplete files that are left for the next attempt.
   virtual std::uint64_t kept() const { return 0; }
+  // Nothing is left that the same transfer could do another time, although something is missing.
+  virtual bool is_in_vain() const { return false; }
 
   // For sessions.
   Counts& count() { return counts_; }

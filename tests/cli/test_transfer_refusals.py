@@ -27,6 +27,17 @@ class Refusals(TransferCase):
         ):
             self.assertEqual(run(*words).returncode, 2, words)
 
+    def test_what_can_never_be_sent_is_no_reason_to_try_again(self):
+        self.make("tree/a\nb", 10)
+        for _ in range(2):
+            with Receiver(self.path("in")) as receiver:
+                done = run("send", "-r", self.path("tree"), receiver.address)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("the name has a control character; rename it", done.stderr)
+            self.assertIn("not complete: what was not sent cannot be sent as it is", done.stderr)
+            self.assertNotIn("the same command", done.stderr)
+            self.make("tree/good", 10)
+
     def test_a_result_that_cannot_be_written_is_found_before_anything_moves(self):
         file = self.make("file", 10)
         with Receiver(self.path("in")) as receiver:

@@ -80,7 +80,7 @@ struct TransferArguments {
     const std::uint64_t kept;  // bytes of incomplete files
     const Usage used;
     const double seconds;
-    const bool interrupted, complete;
+    const bool interrupted, complete, in_vain;
   };
   transfer::DialPlan possible(transfer::DialPlan dials, const Engine& chosen) const;
   int tell(const Outcome& outcome, const TransferStory& story, const std::string& address) const;

@@ -58,7 +58,8 @@ TransferArguments::Outcome::Outcome(const transfer::Transfer& transfer, double t
       used(own_usage()),
       seconds(taken),
       interrupted(stopped),
-      complete(transfer.over() && complaints.empty() && counts.failed == 0) {}
+      complete(transfer.over() && complaints.empty() && counts.failed == 0),
+      in_vain(transfer.is_in_vain()) {}
 
 std::string TransferArguments::document(const Outcome& outcome, const TransferStory& story,
                                         const std::string& address) {
@@ -115,7 +116,9 @@ void TransferArguments::suggest(const Outcome& outcome) const {
   const transfer::Counts& counts = outcome.counts;
   const char* const what = outcome.interrupted ? "interrupted" : "not complete";
   constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
-  if (outcome.kept > 0 || outcome.did_something())
+  if (outcome.in_vain)
+    joust::complain(program, "not complete: what was not sent cannot be sent as it is");
+  else if (outcome.kept > 0 || outcome.did_something())
     joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
   else
     joust::complain(
