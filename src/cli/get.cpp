@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "base/digest.hpp"
 #include "base/text.hpp"
@@ -40,10 +42,12 @@ struct Get {
 
   const Program& program;
   TransferArguments common;
-  std::string from, output;
+  std::vector<std::string> words;  // the file on the server
+  std::string output;
   std::optional<Option> output_option{};
 
   int run();
+  std::string source() const;
   transfer::FetchPlan plan(const RemotePath& remote) const;
 };
 
@@ -80,7 +84,22 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   return plan;
 }
 
+// What others write, "get HOST:PORT/PATH FILE" or "get FILE HOST:PORT/PATH", is answered with the right form.
+std::string Get::source() const {
+  const char* const form = "HOST:PORT/PATH, or unix:SOCKET//PATH";
+  if (words.empty()) throw UsageError(fmt::format("get {}: which file?", form));
+  const auto remote = std::ranges::find_if(words, is_remote);
+  const bool is_one = words.size() == 1 && (remote != words.end() || !is_remote(output));
+  if (is_one) return words.front();
+  if (words.size() > 2 || (remote == words.end() && !is_remote(output)))
+    throw UsageError(fmt::format("get takes one file, {}; -o names the one to be made", form));
+  const std::string& other = remote == words.begin() ? words.back() : words.front();
+  throw UsageError(fmt::format("the file to be made is named by -o: {} get {} -o {}", program.name,
+                               printable(remote == words.end() ? output : *remote), printable(other)));
+}
+
 int Get::run() {
+  const std::string from = source();
   const RemotePath remote = split_remote(from);
   const std::array made{output.empty() ? last_part(remote.path) : output};
   common.check(made);
@@ -109,7 +128,7 @@ void add_get(Command root, const Program& program, int& exit_code) {
   auto get = std::make_shared<Get>(program);
   Command command =
       root.add_command("get", "Fetch a file over several connections, verified, and go on if interrupted");
-  command.add_option("from", get->from, "HOST:PORT/PATH, or unix:SOCKET//PATH").type_name("").required();
+  command.add_words("HOST:PORT/PATH", get->words, "the file on the server; or unix:SOCKET//PATH");
   get->output_option =
       command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
           .type_name("FILE");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/text.hpp"
@@ -34,6 +35,7 @@ struct Send {
   bool recursive = false;
 
   int run();
+  void check_order() const;
 };
 
 // "12 files", or "12 files and 1 directory".
@@ -48,9 +50,20 @@ std::string listed(const transfer::SourceItem& item) {
                      printable(item.path), printable(item.name));
 }
 
-int Send::run() {
-  common.check(words);
+// The last word is where to; "send HOST:PORT FILE" is what others write.
+void Send::check_order() const {
   if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/DIR]: at least one file, and where to");
+  const auto address = std::ranges::find_if(words, is_remote);
+  if (address == words.end() || is_remote(words.back())) return;
+  std::vector<std::string> files = words;
+  files.erase(files.begin() + (address - words.begin()));
+  throw UsageError(fmt::format("'{0}': the address comes last: {1} send {2}{3} {0}", printable(*address),
+                               program.name, recursive ? "-r " : "", printable(join(files, " "))));
+}
+
+int Send::run() {
+  check_order();
+  common.check(words);
   const RemotePath remote = split_remote(words.back());
   words.pop_back();
   if (!remote.path.empty())

@@ -77,6 +77,25 @@ class Refusals(TransferCase):
         there = self.path("in") + "/"
         self.refused(run("get", "127.0.0.1:1/file", "-o", there), f"-o {there}file")
 
+    def test_arguments_in_another_order_are_told_the_right_one(self):
+        file, address = self.make("file", 10), "127.0.0.1:1/to"
+        for words, right in (
+            (["send", address, file], f"the address comes last: joust send {file} {address}\n"),
+            (["send", "-r", file, address, file], f"joust send -r {file} {file} {address}\n"),
+            (["send", "unix:/s", file], f"joust send {file} unix:/s\n"),
+            (["get", address, file], f"by -o: joust get {address} -o {file}\n"),
+            (["get", file, address], f"by -o: joust get {address} -o {file}\n"),
+            (["get", file, "-o", address], f"by -o: joust get {address} -o {file}\n"),
+            (["get", address, file, "more"], "get takes one file, HOST:PORT/PATH"),
+            (["get"], "get HOST:PORT/PATH, or unix:SOCKET//PATH: which file?"),
+        ):
+            with self.subTest(words=words):
+                self.refused(run(*words), right)
+        with Receiver(self.path("in")) as receiver:  # a file may look like an address
+            self.make("out/host:1", 10)
+            sending = self.start("send", "host:1", receiver.address)
+            self.assertEqual((sending.communicate(timeout=PATIENCE_S)[1], sending.returncode), ("", 0))
+
     def test_two_that_write_one_file_are_told_apart(self):
         self.make("in/file", 3_000_000)
         with Receiver(self.path("in")) as receiver:

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "base/descriptor_limit.hpp"
 #include "base/text.hpp"
@@ -15,6 +17,7 @@
 #include "connection/tally.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
+#include "net/address.hpp"
 #include "net/target.hpp"
 
 namespace joust {
@@ -66,6 +69,12 @@ RemotePath split_remote(const std::string& text) {
   std::string path = text.substr(end + (is_path ? 2 : 1));
   while (path.ends_with('/')) path.pop_back();
   return {text.substr(0, end), path};
+}
+
+bool is_remote(const std::string& text) {
+  std::error_code none;
+  return (text.starts_with(kUnix) || !text.contains("://")) && !std::filesystem::exists(text, none) &&
+         objection_to_address(split_remote(text).address).empty();
 }
 
 std::string_view before_path(std::string_view address) {

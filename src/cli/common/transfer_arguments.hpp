@@ -26,6 +26,8 @@ struct RemotePath {
 };
 // Throws UsageError for a URL.
 RemotePath split_remote(const std::string& text);
+// Whether this is the address of a server, with or without a path, and no file that is here.
+bool is_remote(const std::string& text);
 // What parts the path from this address: "/", or "//".
 std::string_view before_path(std::string_view address);
 
