@@ -36,6 +36,7 @@ struct Send {
 
   int run();
   void check_order() const;
+  void complain_of(const std::vector<std::string>& notes) const;
 };
 
 // "12 files", or "12 files and 1 directory".
@@ -61,6 +62,14 @@ void Send::check_order() const {
                                program.name, recursive ? "-r " : "", printable(join(files, " "))));
 }
 
+// A tree may have thousands of links. All of them are in the result.
+void Send::complain_of(const std::vector<std::string>& notes) const {
+  constexpr std::size_t kMostNotes = 20;
+  const std::size_t told = std::min(notes.size(), kMostNotes);
+  for (std::size_t i = 0; i < told; ++i) complain(program, notes[i]);
+  if (notes.size() > told) complain(program, fmt::format("left out: and {} more", notes.size() - told));
+}
+
 int Send::run() {
   check_order();
   common.check(words);
@@ -71,7 +80,7 @@ int Send::run() {
       throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
   auto list = transfer::list_sources(words, recursive, remote.path);
   if (!list) throw UsageError(list.error());
-  for (const std::string& note : list->notes) complain(program, note);
+  complain_of(list->notes);
   if (common.dry_run) {
     if (!common.json.empty())
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));

@@ -38,6 +38,19 @@ class Refusals(TransferCase):
             self.assertNotIn("the same command", done.stderr)
             self.make("tree/good", 10)
 
+    def test_what_is_left_out_fills_no_screen(self):
+        self.make("tree/file", 10)
+        for count in (20, 23):
+            for i in range(count):
+                if not os.path.lexists(self.path(f"tree/{i}")):
+                    os.symlink("nowhere", self.path(f"tree/{i}"))
+            with Receiver(self.path("in")) as receiver:
+                told = self.tell("send", "-r", self.path("tree"), receiver.address)
+            lines = self.said.splitlines()
+            self.assertEqual(len([line for line in lines if line.endswith(": a symbolic link")]), 20)
+            self.assertEqual(lines[20:], ["joust: left out: and 3 more"] if count > 20 else [])
+            self.assertEqual(len(told["notes"]), count, "all of them are in the result")
+
     def test_a_result_that_cannot_be_written_is_found_before_anything_moves(self):
         file = self.make("file", 10)
         with Receiver(self.path("in")) as receiver:
