@@ -3,6 +3,7 @@
 
 import os
 import socket
+import subprocess
 import time
 
 from program import JOUST, PATIENCE_S, run, with_few_processes
@@ -77,6 +78,30 @@ class Refusals(TransferCase):
         self.assertIn("sent ", printed)
         self.assertIn("results/json: cannot be written: No such file or directory", said)
         self.same(file, self.path("in/file"))
+
+    def test_a_lost_standard_output_takes_no_transfer_away(self):
+        file = self.make("file", 10)
+        self.make("tree/a", 10)
+        self.make("tree/b", 10)
+        self.make("in/tree/a", 10, 2)
+        with Receiver(self.path("in")) as receiver:
+            for words, lines in (
+                (["send", file, receiver.address], ["all is there: sent .*file: 10 B in .*"]),
+                (["send", file, receiver.address, "--json", "-"], ["all is there: sent .*; 1 file skipped"]),
+                (["get", receiver.address + "/file", "-o", self.path("out/file"), "--progress", "json"],
+                 ["all is there: fetched file: 10 B in .*"]),
+                (["send", "-r", self.path("tree"), receiver.address],
+                 ["tree/a: exists on the server.*", "not complete; what is there is kept.*", "  .*send.*",
+                  "sent 1 file: 10 B in .*; 1 file failed"]),
+            ):  # fmt: skip
+                with self.subTest(words=words), open("/dev/full", "w", encoding="ascii") as full:
+                    done = subprocess.run([JOUST, *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                          timeout=PATIENCE_S, check=False)  # fmt: skip
+                    self.assertEqual(done.returncode, 1, done.stderr)
+                    said = [line.removeprefix("joust: ") for line in done.stderr.splitlines()]
+                    self.assertEqual(len(said), len(lines) + 1, done.stderr)
+                    for line, expected in zip(said, [*lines, "standard output: cannot be written"]):
+                        self.assertRegex(line, f"^{expected}$")
 
     def test_an_address_that_is_none_is_told_the_right_form(self):
         file = self.make("file", 10)

@@ -10,4 +10,16 @@ void print_out(const std::string& text) {
     throw OutputError();
 }
 
+void try_print_out(const std::string& text) {
+  try {
+    print_out(text);
+  } catch (const OutputError&) {
+    // The stream remembers it.
+  }
+}
+
+bool output_is_lost() {
+  return std::ferror(stdout) != 0;
+}
+
 }  // namespace joust

@@ -15,4 +15,8 @@ class OutputError : public std::runtime_error {
 // Writes and flushes the whole text. Throws OutputError.
 void print_out(const std::string& text);
 
+// The same for what others must hear of even so: main() says at the end that standard output is lost.
+void try_print_out(const std::string& text);
+bool output_is_lost();  // something could not be written
+
 }  // namespace joust

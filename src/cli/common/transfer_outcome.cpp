@@ -92,22 +92,25 @@ std::string TransferArguments::document(const Outcome& outcome, const TransferSt
   return text_of(document, 2);
 }
 
-// The result goes first: standard output may be gone. Where it cannot be written, people are told all the
-// same.
+// The result goes first. Where it, or standard output, cannot be written, people are told all the same.
 int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
                             const std::string& address) const {
   std::string unwritten;
   if (json == "-")
-    print_out(document(outcome, story, address));
+    try_print_out(document(outcome, story, address));
   else if (!json.empty())
     unwritten = kept(json, document(outcome, story, address));
   const bool is_silent = json == "-" || progress == "json";
   if (!is_silent && (outcome.complete || outcome.did_something()))
-    print_out(
+    try_print_out(
         dry_run ? fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(outcome.counts.total))
                 : summary(outcome, story));
   for (const std::string& complaint : outcome.complaints) joust::complain(program, complaint);
   if (!outcome.complete) suggest(outcome);
+  if (output_is_lost() && !dry_run) {
+    const std::string line = summary(outcome, story);
+    joust::complain(program, (outcome.complete ? "all is there: " : "") + line.substr(0, line.find('\n')));
+  }
   if (!unwritten.empty()) joust::complain(program, unwritten);
   return outcome.complete && unwritten.empty() ? kOk : kRunError;
 }
