@@ -42,7 +42,7 @@ std::expected<Entry, int> DirectoryTree::make_folder(std::string_view name, cons
   auto parent = parent_of(name, rules);
   if (!parent) return std::unexpected(parent.error());
   auto folder = std::make_unique<NewFolder>(tree_, name, std::move(*parent));
-  if (const int error = folder->create(rules.mode.value_or(0777), rules.pays); error != 0)
+  if (const int error = folder->create(rules.mode.value_or(0777), rules.existing, rules.pays); error != 0)
     return std::unexpected(error);
   const bool was_there = folder->was_there();
   return Entry{std::move(folder), was_there};

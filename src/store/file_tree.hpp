@@ -101,8 +101,10 @@ class FileTree {
                                                               const NewFileRules& rules) = 0;
 
   // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
-  // there is left as it is. EEXIST if anything else has the name, EPERM of a tree without directories.
-  virtual std::expected<Entry, int> make_folder(std::string_view /*name*/, const NewFileRules& /*rules*/) {
+  // there is left as it is, or gets the mode if existing ones are to be replaced. EEXIST if anything else has
+  // the name, EPERM of a tree without directories.
+  virtual std::expected<Entry, int> make_folder(std::string_view /*name*/,
+                                                     const NewFileRules& /*rules*/) {
     return std::unexpected(EPERM);
   }
 

@@ -20,8 +20,9 @@ Fd open_for_sync(int in, const std::string& name) {
 
 }  // namespace
 
-int NewFolder::create(std::uint32_t mode, Quota* pays) {
-  if (const int error = take_existing(); error != ENOENT) return error;
+int NewFolder::create(std::uint32_t mode, Existing existing, Quota* pays) {
+  if (const int error = take_existing(); error != ENOENT)
+    return error != 0 || existing == Existing::keep ? error : set_mode(mode);
   if (pays != nullptr && !pays->take(kEntryBytes)) return EDQUOT;
   const int error = make(mode);
   if (error != 0 && pays != nullptr) pays->give_back(kEntryBytes);
@@ -36,6 +37,15 @@ int NewFolder::take_existing() {
   fd_ = open_for_sync(folder(), last_part());
   was_there_ = true;
   return 0;
+}
+
+// What it has beside permissions stays.
+int NewFolder::set_mode(std::uint32_t mode) {
+  struct stat facts{};
+  if (!fd_.is_open()) return EACCES;
+  if (::fstat(fd_.get(), &facts) != 0) return errno;
+  const mode_t others = facts.st_mode & 07777 & ~kFolderPermissions;
+  return ::fchmod(fd_.get(), others | (mode & kFolderPermissions)) == 0 ? 0 : errno;
 }
 
 // Nobody else may look into it before it has the mode of its source. A set-group-ID bit is that of the

@@ -12,14 +12,15 @@ class NewFolder : public NamedEntry {
  public:
   using NamedEntry::NamedEntry;
 
-  // Makes it with these permission bits, or takes the directory that is there as it is. Returns the errno, or
-  // 0: EEXIST if anything else has the name, EDQUOT if the quota has no room for it.
-  int create(std::uint32_t mode, Quota* pays);
+  // Makes it with these permission bits, or takes the directory that is there, as it is or with these bits.
+  // Returns the errno, or 0: EEXIST if anything else has the name, EDQUOT if the quota has no room for it.
+  int create(std::uint32_t mode, Existing existing, Quota* pays);
   bool was_there() const { return was_there_; }
 
  private:
   int make(std::uint32_t mode);
   int take_existing();
+  int set_mode(std::uint32_t mode);
 
   bool was_there_ = false;
 };

@@ -136,10 +136,13 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
   if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
-  auto made = samples_.contains(name)
-                  ? std::unexpected(EEXIST)
-                  : files_->make_folder(
-                        name, {.makes_parents = wishes.makes_parents, .pays = &quota_, .mode = wishes.mode});
+  auto made =
+      samples_.contains(name)
+          ? std::unexpected(EEXIST)
+          : files_->make_folder(name, {.existing = wishes.overwrites ? rules_.existing : Existing::keep,
+                                       .makes_parents = wishes.makes_parents,
+                                       .pays = &quota_,
+                                       .mode = wishes.mode});
   if (!made && made.error() == EEXIST) return refuse(FileError::exists, "and is no directory");
   if (!made) return not_made(made.error());
   auto folder = std::make_shared<DiskEntry>(std::move(*made));

@@ -46,6 +46,7 @@ std::vector<Message> all_messages() {
       {20, Offered{.skipped = true}},
       {21, Folder{0755, true, true, "a/b"}},
       {22, Folder{.name = "name"}},
+      {22, Folder{.mode = 0500, .name = "name", .sets_mode = true}},
       {23, Stored{.complete = true, .was_there = true}},
       {8, Stored{{1, 2}, true, some_digest()}},
       {9, Stored{{1, 2}, false, std::nullopt}},

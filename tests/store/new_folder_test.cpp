@@ -89,6 +89,23 @@ TEST_F(NewFolders, AreLeftAsTheyAreWhereTheyAreThere) {
   EXPECT_FALSE((*folder)->was_there());
 }
 
+TEST_F(NewFolders, GetTheModeWhereThatIsWishedAndExistingFilesAreReplaced) {
+  storage({.existing = Existing::replace});
+  ASSERT_EQ(::chmod(path("sub").c_str(), 02711), 0);
+  EXPECT_EQ(make("sub", {.mode = 0700}), FileError::none);
+  EXPECT_EQ(mode_of("sub"), 02711U) << "nobody wishes it";
+  for (const auto& [mode, synced] : {std::pair(07500U, false), std::pair(0711U, true)}) {
+    EXPECT_EQ(make("sub", {.mode = mode, .overwrites = true, .synced = synced}), FileError::none);
+    EXPECT_EQ(mode_of("sub"), 02000U | (mode & 0777U)) << "the other bits stay";
+  }
+}
+
+TEST_F(NewFolders, KeepTheirModeWhereExistingFilesAreKept) {
+  ASSERT_EQ(::chmod(path("sub").c_str(), 0711), 0);
+  EXPECT_EQ(make("sub", {.mode = 0700, .overwrites = true}), FileError::none);
+  EXPECT_EQ(mode_of("sub"), 0711U);
+}
+
 TEST_F(NewFolders, AreMadeWithThoseOnTheWayWhereItIsAsked) {
   EXPECT_EQ(make("a/b/c", {.mode = 0700}), FileError::not_found);
   EXPECT_EQ(entries(), 2U);

@@ -128,8 +128,10 @@ void ServerSession::begin(const Folder& folder, Time now) {
   ++server_.uploads;
   ++requests_;
   if (!may_bring()) return;
-  auto made = server_.storage.make_folder(
-      folder.name, {.mode = folder.mode, .makes_parents = folder.makes_parents, .synced = folder.synced});
+  auto made = server_.storage.make_folder(folder.name, {.mode = folder.mode,
+                                                        .overwrites = folder.sets_mode,
+                                                        .makes_parents = folder.makes_parents,
+                                                        .synced = folder.synced});
   if (!made) return refuse(made.error());
   const Message stored{request_, Stored{.complete = true, .was_there = (*made)->was_there()}};
   const auto is_there = (*made)->is_on_disk();

@@ -91,6 +91,7 @@ struct Folder {
   bool makes_parents = false;
   bool synced = false;
   std::string name{};
+  bool sets_mode = false;  // of one that is there, too
 };
 struct Facts {
   std::uint64_t size = 0;        // bytes

@@ -127,7 +127,8 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
       return Folder{.mode = fields.number<std::uint32_t>(),
                     .makes_parents = fields.has(kMakesParents),
                     .synced = fields.has(kSynced),
-                    .name = fields.text()};
+                    .name = fields.text(),
+                    .sets_mode = fields.has(kOverwrites)};
     case Kind::offered:
       return Offered{.skipped = fields.has(kSkipped),
                      .there = fields.number<std::uint64_t>(),

@@ -115,6 +115,7 @@ struct Encoder {
     return Frame(Kind::folder, request)
         .flag(kMakesParents, folder.makes_parents)
         .flag(kSynced, folder.synced)
+        .flag(kOverwrites, folder.sets_mode)
         .number(folder.mode)
         .text(folder.name)
         .done();
