@@ -20,8 +20,9 @@ std::string send_examples(const Program& program) {
   {0} send disk.img 127.0.0.1:9000 -c 8 --limit 100MB
 
 Files keep their time and their permissions. Each gets its name there when all of it has arrived and its
-digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r makes empty
-directories too; it follows no links, and leaves FIFOs, sockets and devices out.
+digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r makes
+directories with their permissions, empty ones too; it follows no links, and leaves FIFOs, sockets and devices
+out.
 Exit code 0: all files are there. 1: some are not, and what has arrived is kept. 2: wrong usage.)",
                      program.name);
 }
@@ -84,14 +85,15 @@ int Send::run() {
   if (common.dry_run) {
     if (!common.json.empty())
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
-    for (const transfer::SourceItem& item : list->items) print_out(listed(item));
+    for (const transfer::SourceItem& item : list->items)
+      if (!item.is_on_way) print_out(listed(item));
     print_out(fmt::format("{}, {}: nothing was sent\n", counted_with(list->files(), list->folders),
                           format_bytes(static_cast<double>(list->bytes))));
     for (const std::string& why : list->missing) complain(program, why);
     return list->missing.empty() ? kOk : kRunError;
   }
   const bool single = list->files() == 1 && list->folders == 0;
-  const std::string what = single ? printable(list->items.front().path) : "";
+  const std::string what = single ? printable(list->items.back().path) : "";
   const std::uint64_t bytes = list->bytes;
   transfer::BringPlan plan{.items = std::move(list->items),
                            .missing = std::move(list->missing),

@@ -44,8 +44,8 @@ int NewFolder::set_mode(std::uint32_t mode) {
   struct stat facts{};
   if (!fd_.is_open()) return EACCES;
   if (::fstat(fd_.get(), &facts) != 0) return errno;
-  const mode_t others = facts.st_mode & 07777 & ~kFolderPermissions;
-  return ::fchmod(fd_.get(), others | (mode & kFolderPermissions)) == 0 ? 0 : errno;
+  const mode_t others = facts.st_mode & 07777 & ~kPermissionBits;
+  return ::fchmod(fd_.get(), others | (mode & kPermissionBits)) == 0 ? 0 : errno;
 }
 
 // Nobody else may look into it before it has the mode of its source. A set-group-ID bit is that of the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/bring.hpp"
 
+#include <algorithm>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -29,6 +30,7 @@ Bring::Bring(BringPlan plan)
       limit_(plan_.bytes_per_s),
       left_(plan_.items.size()) {
   for (const SourceItem& item : plan_.items) count().total += item.version.size;
+  folders_left_ = static_cast<std::size_t>(std::ranges::count_if(plan_.items, &SourceItem::is_folder));
   for (const std::string& why : plan_.missing) {
     ++count().failed;
     complain(why);
@@ -60,11 +62,11 @@ std::optional<Digest> Bring::digest() const {
   return digest_;
 }
 
-Bring::Work Bring::next(bool only_whole) {
+Bring::Work Bring::next(bool only_whole, const void* session) {
   const std::lock_guard lock(mutex_);
   if (large_ && !only_whole)
     if (Work work = next_of_large(); work.task != Task::none) return work;
-  return next_item(only_whole);
+  return next_item(only_whole, session);
 }
 
 Bring::Work Bring::next_of_large() {
@@ -94,18 +96,26 @@ std::uint64_t Bring::largest_whole() const {
   return limit_.applies() ? limit_.portion() : kRangeBytes;
 }
 
-Bring::Work Bring::next_item(bool only_whole) {
+Bring::Work Bring::next_item(bool only_whole, const void* session) {
   if (!returned_.empty()) {
+    if (is_folder(returned_.front()) && !may_ask_for_folder(session)) return {};
     Work work = returned_.front();
     returned_.pop_front();
     return work;
   }
   while (next_ < plan_.items.size()) {
+    if (plan_.items[next_].is_folder)
+      return may_ask_for_folder(session) ? Work{.task = Task::whole, .item = next_++} : Work{};
+    if (folders_left_ > 0) return {};
     if (plan_.items[next_].version.size <= largest_whole()) return {.task = Task::whole, .item = next_++};
     if (only_whole || large_) return {};
     if (begin_large(next_++)) return next_of_large();
   }
-  return {};
+  // The deepest first: nobody may pass through one that is closed.
+  if (last_.empty() || !may_ask_for_folder(session)) return {};
+  const std::size_t item = last_.back();
+  last_.pop_back();
+  return {.task = Task::whole, .item = item, .is_last = true};
 }
 
 bool Bring::begin_large(std::size_t item) {
@@ -131,6 +141,7 @@ bool Bring::begin_large(std::size_t item) {
 void Bring::give_back(const Work& work) {
   const std::lock_guard lock(mutex_);
   if (work.task == Task::whole) {
+    if (is_folder(work)) --folders_asked_;
     returned_.push_back(work);
     returned_.back().again = true;
     return;
@@ -147,12 +158,16 @@ void Bring::give_back(const Work& work) {
 
 void Bring::put_off(const Work& work) {
   const std::lock_guard lock(mutex_);
+  if (is_folder(work)) --folders_asked_;
   returned_.push_back(work);
 }
 
 // The last one ends the transfer.
 void Bring::item_done() {
-  if (--left_ == 0) end();
+  if (--left_ > 0) return;
+  last_ = std::exchange(closed_, {});
+  left_ = last_.size();
+  left_ == 0 ? end() : announce();
 }
 
 void Bring::drop_large(const Work& work) {
@@ -174,13 +189,6 @@ void Bring::stored(const Work& work, const Digest& digest) {
   if (work.large) announce();
 }
 
-void Bring::folder_is_there(bool by_this) {
-  progressed();
-  if (by_this) ++count().folders;
-  const std::lock_guard lock(mutex_);
-  item_done();
-}
-
 void Bring::skipped(const Work& work) {
   ++count().skipped;
   count().total -= plan_.items[work.item].version.size;
@@ -197,6 +205,7 @@ void Bring::failed(const Work& work, const std::string& why, bool stays) {
     if (work.large && work.large != large_) return;
     if (work.large && stays) kept_ += large_->ranges.done();
     ++count().failed;
+    if (is_folder(work)) folder_done(work, false);
     if (work.large) drop_large(work);
     item_done();
   }

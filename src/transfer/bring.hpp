@@ -48,6 +48,7 @@ class Bring : public Transfer {
   struct Work {
     Task task = Task::none;
     std::size_t item = 0;
+    bool is_last = false;  // whole: the second time of a directory, when all is in it
     bool again = false;    // whole: an earlier attempt may have succeeded
     bool differs = false;  // whole: the server was asked, and has no such file or another one
     Time give_up_at{};     // whole: when a busy server is not asked any more; Time{}: it was not busy
@@ -55,8 +56,9 @@ class Bring : public Transfer {
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer
   };
-  // `only_whole`: the connection has answers to wait for, and takes nothing else beside.
-  Work next(bool only_whole);
+  // `only_whole`: the connection has answers to wait for, and takes nothing else beside. `session`: which
+  // one.
+  Work next(bool only_whole, const void* session);
   void give_back(const Work& work);
   void put_off(const Work& work);  // whole: to be taken once more, by whichever connection is free
   // After an interruption many files are there, one after the other: such are asked for before they are sent.
@@ -64,7 +66,7 @@ class Bring : public Transfer {
   void asks_first(bool expected) { asks_first_ = expected; }
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
-  void folder_is_there(bool by_this);
+  void folder_is_there(const Work& work, bool by_this);
   void skipped(const Work& work);
   // The other files go on. `stays`: what has come is there for the next attempt.
   void failed(const Work& work, const std::string& why, bool stays = false);
@@ -75,7 +77,10 @@ class Bring : public Transfer {
   std::optional<std::uint64_t> digested() const;
 
  private:
-  Work next_item(bool only_whole);
+  Work next_item(bool only_whole, const void* session);
+  bool may_ask_for_folder(const void* session);
+  void folder_done(const Work& work, bool is_there);
+  bool is_folder(const Work& work) const { return plan_.items[work.item].is_folder; }
   Work next_of_large();
   std::uint64_t largest_whole() const;  // bytes
   bool begin_large(std::size_t item);
@@ -90,6 +95,13 @@ class Bring : public Transfer {
   std::deque<Work> returned_;  // whole files
   std::size_t next_ = 0;       // the first item that was never handed out
   std::size_t left_ = 0;       // items that are not done
+  // Directories are asked for over one connection at a time, in order, before any file: none is then made by
+  // what comes into it. Those to which their owner may not write get their mode at the end.
+  const void* folder_session_ = nullptr;
+  std::size_t folders_asked_ = 0;
+  std::size_t folders_left_ = 0;
+  std::vector<std::size_t> closed_;  // items: such directories,
+  std::vector<std::size_t> last_;    // and those of them that are left when all else is done
   std::shared_ptr<LargeSource> large_;
   std::uint64_t kept_ = 0;  // of large files that failed
   std::optional<Digest> digest_;

@@ -42,7 +42,7 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
     return refused_whole(pending, error->refusal);
   const auto* stored = std::get_if<file::Stored>(&message.body);
   if (stored != nullptr && stored->complete && is_of_folder(pending))
-    return bring_.folder_is_there(!stored->was_there || pending.work.again);
+    return bring_.folder_is_there(pending.work, !stored->was_there || pending.work.again);
   if (stored != nullptr && stored->complete && stored->digest == pending.digest)
     return bring_.stored(pending.work, pending.digest);
   if (const auto* offered = std::get_if<file::Offered>(&message.body);
@@ -83,6 +83,10 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(work);
   }
+  // A server without directories, or one that takes nothing: what comes into it is answered the same.
+  if (refusal.error == FileError::not_permitted && is_of_folder(pending) &&
+      bring_.item(work.item).is_on_way && !work.is_last)
+    return bring_.folder_is_there(work, false);
   if (refusal.error == FileError::exists && !pending.asked && !is_of_folder(pending))
     return ask({.request = ++request_, .work = work, .digest = pending.digest});
   if (refusal.error == FileError::not_found && pending.asked && !work.differs) {

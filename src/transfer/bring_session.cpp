@@ -59,7 +59,7 @@ void BringSession::proceed(Time now) {
   }
   send_range();
   while (may_begin() && !bring_.over()) {
-    Bring::Work work = bring_.next(!pending_.empty());
+    Bring::Work work = bring_.next(!pending_.empty(), this);
     if (work.task == Task::none) return say_working(now);
     begin(std::move(work), now);
   }
@@ -113,13 +113,17 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
   bring_.failed(work, printable(item.path) + ": changes while it is read");
 }
 
+// As long as files come into it, its owner may write to it.
 void BringSession::ask_for_folder(const Bring::Work& work) {
+  constexpr std::uint32_t kOwner = 0700;
   const SourceItem& item = bring_.item(work.item);
   const FileWishes& wishes = bring_.wishes();
-  outgoing().message({++request_, file::Folder{.mode = item.version.mode,
+  const bool is_open = item.is_on_way && !work.is_last;
+  outgoing().message({++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwner : 0),
                                                .makes_parents = wishes.makes_parents,
                                                .synced = wishes.synced,
-                                               .name = item.name}});
+                                               .name = item.name,
+                                               .sets_mode = work.is_last || wishes.overwrites}});
   pending_.push_back({.request = request_, .work = work});
 }
 

@@ -75,7 +75,7 @@ class Collector {
     const std::string& path = item.path;
     if (const auto objection = objection_to(item.name); !objection.empty())
       return unnamed(path, item.name, objection);
-    struct stat facts{};
+    struct stat facts {};
     if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
@@ -105,21 +105,22 @@ class Collector {
       entries.push_back(*at);
     if (error) cannot_send(path, error.message());  // what was read of it is still sent
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
-    const auto found = [this] { return list_.items.size() + list_.missing.size(); };
-    const std::size_t before = found();
+    const std::size_t missing = list_.missing.size(), items = list_.items.size();
     for (const fs::directory_entry& entry : entries) add_entry(entry, name, beneath);
-    if (!error && found() == before && !name.empty()) add_folder(path, name);
+    const bool is_empty = list_.items.size() == items && list_.missing.size() == missing;
+    if (!name.empty() && (is_empty ? !error : list_.items.size() > items)) add_folder(path, name, items);
   }
 
-  // Nothing below it is sent, so that no file makes it.
-  void add_folder(const std::string& path, const std::string& name) {
+  // Before what was found in it. One in which all that was found cannot be sent is not made: what is missing
+  // may come later.
+  void add_folder(const std::string& path, const std::string& name, std::size_t place) {
     if (const auto objection = objection_to(name); !objection.empty())
       return list_.missing.push_back("not sent: " + unnamed(path, name, objection));
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
     SourceItem item{.path = path, .name = name, .version = version_of(facts), .is_folder = true};
     item.version.size = 0;
-    list_.items.push_back(std::move(item));
+    list_.items.insert(list_.items.begin() + static_cast<std::ptrdiff_t>(place), std::move(item));
   }
 
   void add_entry(const fs::directory_entry& entry, const std::string& folder, const std::string& above) {
@@ -146,22 +147,20 @@ class Collector {
   std::shared_ptr<const Directory> top_;  // of what is being collected
 };
 
-// Another path may bring files into a directory that is empty here: it is theirs, with the mode that suits
-// them. Of two empty ones the first counts.
-void leave_out_needless_folders(SourceList& list) {
-  std::set<std::string> names;
+// Of two paths with the same directory the first one's counts, and each may bring something into it.
+// Directories go first.
+void arrange_folders(SourceList& list) {
+  std::set<std::string> names, seen;
   for (const SourceItem& item : list.items) names.insert(item.is_folder ? item.name + "/" : item.name);
-  const auto is_needless = [&](const SourceItem& item) {
-    if (!item.is_folder) return false;
-    const auto self = names.find(item.name + "/");
-    if (self == names.end()) return true;  // it was the first
-    const auto next = std::next(self);
-    const bool is_needed = next == names.end() || !next->starts_with(*self);
-    names.erase(self);
-    return !is_needed;
-  };
-  std::erase_if(list.items, is_needless);
-  list.folders = static_cast<std::size_t>(std::ranges::count_if(list.items, &SourceItem::is_folder));
+  std::erase_if(list.items,
+                [&](const SourceItem& item) { return item.is_folder && !seen.insert(item.name).second; });
+  for (SourceItem& item : list.items) {
+    if (!item.is_folder) continue;
+    const auto next = names.upper_bound(item.name + "/");
+    item.is_on_way = next != names.end() && next->starts_with(item.name + "/");
+    ++(item.is_on_way ? list.ways : list.folders);
+  }
+  std::ranges::stable_partition(list.items, &SourceItem::is_folder);
 }
 
 // Of two files with one name the later would replace the earlier, or count as skipped.
@@ -197,7 +196,7 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
       return std::unexpected(objection);
     }
   }
-  leave_out_needless_folders(list);
+  arrange_folders(list);
   if (std::string objection = repeated_name(list.items); !objection.empty())
     return std::unexpected(std::move(objection));
   return list;

@@ -22,7 +22,8 @@ struct SourceItem {
   std::shared_ptr<const Directory> top{};  // null: the path was named by the user, and links are followed
   std::string beneath{};                   // the path from there
   FileVersion version{};                   // when it was found
-  bool is_folder = false;                  // a directory, below which nothing is sent
+  bool is_folder = false;                  // a directory
+  bool is_on_way = false;                  // a directory: something is sent that comes into it
 };
 
 struct SourceList {
@@ -30,15 +31,16 @@ struct SourceList {
   std::vector<std::string> notes{};    // what was left out by intention, and why
   std::vector<std::string> missing{};  // what belongs to them and cannot be sent, and why
   std::uint64_t bytes = 0;
-  std::size_t folders = 0;  // of the items
+  std::size_t folders = 0;  // of the items: directories, below which nothing is sent
+  std::size_t ways = 0;     // of the items: other directories
 
-  std::size_t files() const { return items.size() - folders; }
+  std::size_t files() const { return items.size() - folders - ways; }
 };
 
-// The files that these paths name; with `recursive` those below directories too, and the directories below
-// which there are none. Links below a directory are not followed, and neither FIFOs nor devices are opened: a
-// note says so. `folder` is put before each name.
-// The error says which of the paths cannot be sent, or which two files would have one name.
+// The files that these paths name; with `recursive` those below directories too, and before all files the
+// directories, each behind the one that it is in. Links below a directory are not followed, and neither FIFOs
+// nor devices are opened: a note says so. `folder` is put before each name. The error says which of the paths
+// cannot be sent, or which two files would have one name.
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
                                                     const std::string& folder);
 

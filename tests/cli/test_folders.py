@@ -42,6 +42,23 @@ class Folders(TransferCase):
                 self.assertEqual(told["files"], {"stored": 0, "directories": 0, "skipped": 3, "failed": 0})
             shutil.rmtree(self.path("in/tree"))
 
+    def test_every_directory_has_the_mode_of_its_source(self):
+        modes = {"tree/full/deep": 0o500, "tree/full": 0o555, "tree/a/b": 0o710, "tree/a": 0o700,
+                 "tree/none": 0o755, "tree": 0o711}  # fmt: skip
+        self.tree()
+        for i in range(300):
+            self.make(f"tree/full/deep/{i}", 10)
+        self.make("tree/full/large", 2 * RANGE)
+        for name, mode in modes.items():
+            os.chmod(self.path(name), mode)
+        for connections in (1, 4):
+            with Receiver(self.path("in")) as receiver:
+                to = f"{receiver.address}/to/{connections}"
+                self.tell("send", "-r", self.path("tree"), to, "-c", connections)
+            self.same_trees(self.path("tree"), self.path(f"in/to/{connections}/tree"))
+            for name, mode in modes.items():
+                self.assertEqual(self.mode(f"in/to/{connections}/{name}"), mode, name)
+
     def test_an_empty_directory_alone_arrives(self):
         os.mkdir(self.path("tree"), 0o750)
         with Receiver(self.path("in")) as receiver:

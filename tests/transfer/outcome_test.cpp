@@ -47,7 +47,7 @@ TEST_F(TransferOutcome, SendsNothingThroughALinkThatIsPutInTheWay) {
     for (const char* name : {"elsewhere/b", "elsewhere/deep/c"}) source(name, secret);
     BringPlan plan = plan_of({folder_.file("tree")});
     plan.wishes.makes_parents = true;
-    ASSERT_EQ(plan.items.size(), 3U);
+    ASSERT_EQ(plan.items.size(), 6U) << "three directories";
     fs::remove(folder_.file("tree/b"));
     fs::create_symlink(folder_.file("elsewhere/b"), folder_.file("tree/b"));
     fs::remove_all(folder_.file("tree/sub"));
