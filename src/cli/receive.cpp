@@ -65,7 +65,7 @@ struct Receive {
   void tell(const Tally& tally) const;
   std::unique_ptr<Service> server(const Protocol& protocol) const;
   void check_directory() const;
-  void check_descriptors(const DescriptorRoom& room) const;
+  void check_descriptors(const DescriptorRoom& room, std::size_t uploads) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
 
@@ -140,12 +140,12 @@ void Receive::check_directory() const {
 }
 
 // Fewer connections than one client may have are worth a word.
-void Receive::check_descriptors(const DescriptorRoom& room) const {
+void Receive::check_descriptors(const DescriptorRoom& room, std::size_t uploads) const {
   room.check(0);
-  if (const auto connections = room.connections(); connections < kMostConnections)
+  if (uploads < kMostConnections)
     complain(program,
              fmt::format("{} open files (ulimit -n) allow {} at a time that bring files; others wait",
-                         room.limit(), counted(connections, "connection")));
+                         room.limit(), counted(uploads, "connection")));
 }
 
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
@@ -182,7 +182,7 @@ int Receive::run() {
   const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
   const std::vector<Endpoint> endpoints = where(chosen, options);
   raise_descriptor_limit();
-  const DescriptorRoom room(chosen.several_loops ? options.threads : 1);
+  const DescriptorRoom room(chosen.several_loops ? options.threads : 1, !chosen.several_loops);
   room.check_before();
   const auto service = server(protocol);
   check_directory();
@@ -190,6 +190,8 @@ int Receive::run() {
   Limits limits;
   limits.read_bytes = kReceiveBytes;
   limits.read_bytes_per_turn = 4 * kReceiveBytes;
+  const std::size_t most_uploads = room.uploads();  // at a time
+  limits.connections = std::min(limits.connections, room.connections());
   Stop stop;
   const Signals signals(stop);
   Tally tally;
@@ -205,7 +207,7 @@ int Receive::run() {
               .listeners = listeners.all(),
               .on_ready =
                   [&] {
-                    check_descriptors(room);
+                    check_descriptors(room, most_uploads);
                     print_out(greeting(chosen, listeners));
                   }},
              stop);

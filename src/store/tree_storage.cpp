@@ -39,7 +39,7 @@ std::uint64_t usual_quota(const Available& available) {
 
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),
-      most_waiting_(std::min(kMostWaiting, 2 * most_uploads_by_descriptors())),
+      most_waiting_(std::min(kMostWaiting, most_waiting_by_descriptors())),
       files_(std::move(files)),
       slots_(std::min(rules.most_uploads, most_uploads_by_descriptors()), rules.most_uploads_per_peer),
       quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}

@@ -3,19 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/descriptor_limit.hpp"
+#include "store/descriptors.hpp"
 
 namespace joust {
-namespace {
-
-constexpr rlim_t kOfUpload = 4;  // descriptors: the file, its lock, its journal and its directory
-
-}  // namespace
 
 std::size_t most_uploads_by_descriptors() {
-  return static_cast<std::size_t>(std::max<rlim_t>(1, descriptor_limit().rlim_cur / 4 / kOfUpload));
+  return descriptors::uploads_of(descriptor_limit().rlim_cur);
+}
+
+std::size_t most_waiting_by_descriptors() {
+  return descriptors::waiting_of(descriptor_limit().rlim_cur);
 }
 
 FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(PeerAddress peer) {

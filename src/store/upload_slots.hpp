@@ -12,9 +12,10 @@ namespace joust {
 
 class UploadSlot;
 
-// So many uploads may be open that they leave three quarters of this process's descriptors (RLIMIT_NOFILE)
-// for connections and downloads. Throws std::system_error.
+// How many uploads may be open, and how many complete files may wait for the disk, by the descriptors of this
+// process: see store/descriptors.hpp. Throw std::system_error.
 std::size_t most_uploads_by_descriptors();
+std::size_t most_waiting_by_descriptors();
 
 // How many uploads are open, in all and of each address. Any thread.
 class UploadSlots {

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <thread>
-#include <vector>
 
 #include "store/partial_fixture.hpp"
 
@@ -55,23 +54,6 @@ class LargestFile {
   struct sigaction signal_{};
   rlimit limit_{};
 };
-
-// Each has four: a file, its lock, its journal and its directory.
-TEST_F(PartialQuota, LeavesDescriptorsForConnections) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit tight{64, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
-  storage();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  std::vector<std::shared_ptr<Upload>> held;
-  for (const std::string_view name : {"1", "2", "3", "4"}) {
-    UploadRequest request = this->request();
-    request.name = name;
-    held.push_back(storage().upload(request).value());
-  }
-  EXPECT_EQ(storage().upload(request()).error().text, "open uploads: 4 of at most 4");
-}
 
 // A sender that is told of the shortage asks once more.
 TEST_F(PartialQuota, IsSealedAgainAfterAShortageOfDescriptors) {

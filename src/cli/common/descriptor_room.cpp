@@ -4,17 +4,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "base/descriptor_limit.hpp"
 #include "engines/engine.hpp"
+#include "store/descriptors.hpp"
 
 namespace joust {
 namespace {
 
 constexpr std::uint64_t kSmall = 4096;  // no larger limit is worth a word, or the time to count
-constexpr std::uint64_t kEach = 4;      // the socket, the file, its journal, and a folder on the way to it
-constexpr std::uint64_t kOfLoop = 2;    // a pipe, through which the kernel moves bytes
 constexpr std::uint64_t kSpare = 1;     // to accept a connection with
 // Of a client, beside its connections: what any engine opens for itself, the files that are moved, and
 // folders.
@@ -29,28 +29,39 @@ std::uint64_t open_now(std::uint64_t limit) {
 
 }  // namespace
 
-DescriptorRoom::DescriptorRoom(std::size_t loops) : loops_(loops), limit_(descriptor_limit().rlim_cur) {}
+DescriptorRoom::DescriptorRoom(std::size_t loops, bool threads_for_each)
+    : loops_(loops),
+      of_connection_(descriptors::kOfConnection + (threads_for_each ? descriptors::kOfPipe : 0)),
+      limit_(descriptor_limit().rlim_cur) {}
 
 bool DescriptorRoom::is_small() const {
   return limit_ < kSmall;
 }
 
 std::uint64_t DescriptorRoom::fixed(std::uint64_t own) const {
-  return open_now(limit_) + own + kOfLoop * loops_ + kSpare;
+  return open_now(limit_) + own + descriptors::kOfNaming + descriptors::kOfPipe * loops_ + kSpare;
 }
 
 void DescriptorRoom::check(std::uint64_t own) const {
   if (!is_small()) return;
-  const std::uint64_t needed = fixed(own) + kEach;
+  const std::uint64_t needed = fixed(own) + of_connection_ + descriptors::kOfUpload;
   if (needed > limit_)
-    throw std::runtime_error(fmt::format(
-        "{} open files (ulimit -n) are too few: one connection needs {} here, and each further one {}; "
-        "raise the limit, or try fewer loops (-t)",
-        limit_, needed, kEach));
+    throw std::runtime_error(
+        fmt::format("{} open files (ulimit -n) are too few: one connection needs {} here, and each further "
+                    "one {}; raise the limit, or try fewer loops (-t)",
+                    limit_, needed, of_connection_ + descriptors::kOfUpload));
 }
 
-std::uint64_t DescriptorRoom::connections() const {
-  return is_small() ? (limit_ - fixed(0)) / kEach : UINT64_MAX;
+std::size_t DescriptorRoom::connections() const {
+  if (!is_small()) return SIZE_MAX;
+  const std::uint64_t files = descriptors::kOfUpload * descriptors::uploads_of(limit_) +
+                              descriptors::kOfWhole * descriptors::waiting_of(limit_);
+  const std::uint64_t taken = std::min(limit_, fixed(own_before()) + files);
+  return std::max<std::uint64_t>(1, (limit_ - taken) / of_connection_);
+}
+
+std::size_t DescriptorRoom::uploads() const {
+  return is_small() ? std::min<std::size_t>(connections(), descriptors::uploads_of(limit_)) : SIZE_MAX;
 }
 
 std::uint64_t client_connections(const Engine& engine) {
