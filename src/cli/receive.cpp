@@ -62,12 +62,21 @@ struct Receive {
   std::vector<Endpoint> where(const Engine& chosen, const EngineOptions& options) const;
   Settings settings() const;
   unsigned threads_for(const Engine& chosen) const;
-  void tell(const Tally& tally) const;
+  void tell(const Tally& tally, const Service& service) const;
   std::unique_ptr<Service> server(const Protocol& protocol) const;
   void check_directory() const;
   void check_descriptors(const DescriptorRoom& room, std::size_t uploads) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
+
+// A number that the service has counted.
+std::uint64_t count_of(const Service& service, std::string_view name) {
+  for (const ResultGroup& group : service.results())
+    for (const auto& [key, value] : group.figures)
+      if (const auto* const number = std::get_if<std::uint64_t>(&value); key == name && number != nullptr)
+        return *number;
+  return 0;
+}
 
 // An address as clients of other machines would write it.
 std::string reachable(const std::string& address) {
@@ -212,7 +221,7 @@ int Receive::run() {
                   }},
              stop);
   if (!events) {
-    tell(tally);
+    tell(tally, *service);
     return kOk;
   }
   Json event = stopped_event(tally, listeners);
@@ -222,11 +231,14 @@ int Receive::run() {
 }
 
 // Strangers without the token are among the connections that failed.
-void Receive::tell(const Tally& tally) const {
+void Receive::tell(const Tally& tally, const Service& service) const {
   print_out(fmt::format("received {}, sent {} over {}\n",
                         format_bytes(static_cast<double>(tally.received.load())),
                         format_bytes(static_cast<double>(tally.sent.load())),
                         counted(tally.opened + tally.unopened, "connection")));
+  if (const std::uint64_t unfinished = count_of(service, "unfinished"); unfinished > 0)
+    print_out(fmt::format("{} unfinished: what has come is kept, and the same '{} send' goes on with it\n",
+                          counted(unfinished, "upload"), program.name));
   if (const auto failed = tally.failures(); failed > 0)
     complain(program, fmt::format("{} failed:\n  {}", counted(failed, "connection"),
                                   join(tally.complaints(), "\n  ")));

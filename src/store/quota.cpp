@@ -145,6 +145,11 @@ void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, 
   shares_.insert_or_assign(std::string(name), std::move(share));
 }
 
+std::size_t KeptShares::count() const {
+  const std::lock_guard lock(mutex_);
+  return shares_.size();
+}
+
 std::unique_ptr<QuotaShare> KeptShares::take(std::string_view name) {
   const std::lock_guard lock(mutex_);
   const auto found = shares_.find(name);

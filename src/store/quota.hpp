@@ -39,6 +39,7 @@ class Quota {
   // A place for an upload; null where this process made the quota, or where no place is free.
   QuotaPlaces::Place* place_for(std::string_view name);
   QuotaPlaces& places() { return places_; }
+  const QuotaPlaces& places() const { return places_; }
 
  private:
   bool take_now(std::uint64_t bytes);
@@ -93,9 +94,10 @@ class KeptShares {
   // Of the file its first `there` bytes stay.
   void keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
   std::unique_ptr<QuotaShare> take(std::string_view name);  // null if there is none
+  std::size_t count() const;                                // of this process
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<QuotaShare>, std::less<>> shares_;
 };
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace joust {
@@ -63,6 +64,13 @@ std::uint64_t QuotaPlaces::take_left(const Place& mine) {
     free(place);
   }
   return bytes;
+}
+
+std::size_t QuotaPlaces::count_left() const {
+  return static_cast<std::size_t>(std::ranges::count_if(*places_, [](const Place& place) {
+    const std::uint64_t owner = place.owner;
+    return place.name != 0 && (owner == kLeft || (owner != kNobody && has_ended(owner)));
+  }));
 }
 
 std::uint64_t QuotaPlaces::reclaim() {

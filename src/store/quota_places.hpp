@@ -40,6 +40,8 @@ class QuotaPlaces {
   static void free(Place& place);   // without what is in it
   // Takes out what others have left under the name of this place, and returns the bytes.
   std::uint64_t take_left(const Place& mine);
+  // How many are left under a name.
+  std::size_t count_left() const;
   // Takes out what uploads had that are gone with their processes, and returns the bytes.
   std::uint64_t reclaim();
   // The same of an earlier process that had the number of this one. To be called before this one has a place.

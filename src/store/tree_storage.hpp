@@ -51,6 +51,8 @@ class TreeStorage : public Storage {
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
+  // Uploads that were interrupted and can be gone on with, and have not been so far.
+  std::size_t unfinished() const { return kept_.count() + quota_.places().count_left(); }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id

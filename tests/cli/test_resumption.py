@@ -4,6 +4,7 @@
 JOUST_KILLS=50 makes as many attempts at random moments as that, in place of a handful."""
 
 import glob
+import json
 import os
 import random
 import shutil
@@ -247,3 +248,30 @@ class Resumption(TransferCase):
         with Receiver(self.path("in")) as receiver:
             self.tell("get", f"{receiver.address}/source", code=1, program=limited)
         self.assertFalse(os.path.exists(self.path("out/source")))
+
+    def test_a_receiver_that_is_stopped_tells_what_is_unfinished(self):
+        file = self.make("file", 3 * RANGE)
+        for engine, connections in (("epoll", 1), ("epoll", 4), ("threads", 2)):
+            for events in ((), ("--events",)):
+                with self.subTest(engine=engine, connections=connections, events=events):
+                    command = ["receive", "--into", self.path("in"), "-e", engine, *events]
+                    receiver = self.start(*command)
+                    line = receiver.stdout.readline()
+                    address = json.loads(line)["address"] if events else line.split()[2]
+                    sender = self.start("send", file, address, "-c", connections, "--limit", "4MB")
+                    wait_for(lambda: partial_bytes(self.path("in")) > 2 << 20, sender)
+                    receiver.terminate()
+                    said, _ = receiver.communicate(timeout=PATIENCE_S)
+                    kill(sender)
+                    if events:
+                        files = json.loads(said.splitlines()[-1])["files"]
+                        self.assertEqual(files["unfinished"], 1)
+                        self.assertGreater(files["abandoned"], 0)
+                    else:
+                        self.assertIn("1 upload unfinished: what has come is kept", said)
+                    with Receiver(self.path("in")) as again:
+                        told = self.tell("send", file, again.address)
+                        self.assertGreater(told["bytes"]["there_before"], 0)
+                        stopped = again.stop()["files"]
+                    self.assertEqual((stopped["unfinished"], stopped["abandoned"]), (0, 0))
+                    os.remove(self.path("in/file"))

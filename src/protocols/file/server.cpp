@@ -92,6 +92,7 @@ std::vector<ResultGroup> FileServer::results() const {
             {"uploads", server_->uploads.load()},
             {"refused", server_->refused.load()},
             {"abandoned", server_->abandoned.load()},
+            {"unfinished", std::uint64_t{storage_.unfinished()}},
             {"too_slow", server_->too_slow.load()},
             {"bytes_sent", server_->bytes_sent.load()},
             {"bytes_stored", server_->bytes_stored.load()},

@@ -28,7 +28,8 @@ ServerSession::ServerSession(ServerState& server, PeerAddress peer)
 
 ServerSession::~ServerSession() {
   end_turn();
-  if (state_ != State::idle && state_ != State::discarding) ++server_.abandoned;
+  const bool is_busy = state_ != State::idle && state_ != State::discarding;
+  if (is_busy || (!is_counted_ && leaves_unfinished())) ++server_.abandoned;
   if (state_ == State::receiving) upload_->give_back(range_);
   // Other connections may still refer to it, and none of them checks it.
   if (state_ == State::checking) upload_->let_go();
@@ -36,6 +37,13 @@ ServerSession::~ServerSession() {
   begun_.clear();
   waiting_.clear();
   server_.storage.session_ended();
+}
+
+// Between two ranges of an offered file nothing is under way. No other connection may bring the next one.
+bool ServerSession::leaves_unfinished() const {
+  return std::ranges::any_of(begun_, [](const BegunUpload& begun) {
+    return begun.offered && !begun.upload->over() && begun.upload.use_count() == 1;
+  });
 }
 
 Want ServerSession::want() const {
@@ -82,7 +90,10 @@ void ServerSession::take(const Message& message, Time now) {
   if (is_request(message.body) == of_upload || (of_upload && message.request != request_))
     return violated(message.request, {FileError::malformed, "this frame does not belong here"});
   request_ = message.request;
-  if (!of_upload) outgoing_.next_answer();
+  if (!of_upload) {
+    outgoing_.next_answer();
+    is_counted_ = false;
+  }
   if (const auto* query = std::get_if<Query>(&message.body)) return begin(*query, now);
   if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
   if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);

@@ -32,7 +32,7 @@ struct ServerState {
 
   std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
   std::atomic<std::uint64_t> refused{0};    // requests answered by an error
-  std::atomic<std::uint64_t> abandoned{0};  // begun and not completed
+  std::atomic<std::uint64_t> abandoned{0};  // requests and uploads, by connections that ended in the middle
   std::atomic<std::uint64_t> too_slow{0};   // connections ended for a rate below the least
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_stored{0}, bytes_digested{0};  // of files
 };
@@ -116,6 +116,7 @@ class ServerSession : public Session, private SessionFiles {
   FileAnswer<std::shared_ptr<Upload>> find_upload(const UploadRequest& request);
   void keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size);
   void forget_complete_uploads();
+  bool leaves_unfinished() const;
   void answered();  // the current request
   void conclude();
   void watch_rates(Time now);  // the last step of each input
@@ -172,6 +173,7 @@ class ServerSession : public Session, private SessionFiles {
   std::uint64_t refused_before_ = 0;  // turns of others, when this one began
   Time due_{};                        // digesting or checking: the time of the next slice, or check
   Time said_working_{};               // the last time the peer was told
+  bool is_counted_ = false;           // the latest upload, as abandoned
   bool peer_finished_ = false;        // what has not come will not
   bool ending_ = false;               // the peer has finished, or a stop: no new requests
   bool over_ = false;

@@ -108,6 +108,7 @@ void ServerSession::end_upload(const End& end, Time now) {
 void ServerSession::abandon_upload() {
   if (state_ != State::receiving) return;
   ++server_.abandoned;
+  is_counted_ = true;
   std::exchange(upload_, nullptr)->give_back(range_);
   state_ = State::discarding;
 }
