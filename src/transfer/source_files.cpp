@@ -39,16 +39,16 @@ std::string last_part(const std::string& path) {
 }
 
 // "a FIFO", for a note.
-std::string_view kind_of(fs::file_type type) {
-  switch (type) {
-    case fs::file_type::symlink:
+std::string_view kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFLNK:
       return "a symbolic link";
-    case fs::file_type::fifo:
+    case S_IFIFO:
       return "a FIFO";
-    case fs::file_type::socket:
+    case S_IFSOCK:
       return "a socket";
-    case fs::file_type::character:
-    case fs::file_type::block:
+    case S_IFCHR:
+    case S_IFBLK:
       return "a device";
     default:
       return "no regular file";
@@ -70,19 +70,13 @@ class Collector {
  public:
   explicit Collector(SourceList& list) : list_(list) {}
 
-  // Returns what speaks against it.
-  std::string add_file(SourceItem item) {
-    const std::string& path = item.path;
-    if (const auto objection = objection_to(item.name); !objection.empty())
-      return unnamed(path, item.name, objection);
+  // A file that the user has named. Returns what speaks against it.
+  std::string add_named(const std::string& path, const std::string& name) {
     struct stat facts {};
-    if (::fstatat(AT_FDCWD, path.c_str(), &facts, item.top ? AT_SYMLINK_NOFOLLOW : 0) != 0)
+    if (::stat(path.c_str(), &facts) != 0)
       return fmt::format("{}: {}", printable(path), std::strerror(errno));
     if (!S_ISREG(facts.st_mode)) return fmt::format("{}: is no regular file", printable(path));
-    item.version = version_of(facts);
-    list_.bytes += item.version.size;
-    list_.items.push_back(std::move(item));
-    return {};
+    return add_file({.path = path, .name = name, .version = version_of(facts)});
   }
 
   // What is below a directory that the user has named. Returns what speaks against it.
@@ -97,6 +91,15 @@ class Collector {
   }
 
  private:
+  // Returns what speaks against it.
+  std::string add_file(SourceItem item) {
+    if (const auto objection = objection_to(item.name); !objection.empty())
+      return unnamed(item.path, item.name, objection);
+    list_.bytes += item.version.size;
+    list_.items.push_back(std::move(item));
+    return {};
+  }
+
   // In the order of their names, so that two runs send in the same order.
   void add_directory(const std::string& path, const std::string& name, const std::string& beneath) {
     std::error_code error;
@@ -126,13 +129,13 @@ class Collector {
   void add_entry(const fs::directory_entry& entry, const std::string& folder, const std::string& above) {
     const std::string path = entry.path().string(), last = entry.path().filename().string();
     const std::string name = joined(folder, last), beneath = joined(above, last);
-    std::error_code error;
-    const fs::file_type type = entry.symlink_status(error).type();
-    if (error) return cannot_send(path, error.message());
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
     if (is_left_over(last)) return leave_out(path, "what an interrupted transfer has left");
-    if (type == fs::file_type::directory) return add_directory(path, name, beneath);
-    if (type != fs::file_type::regular) return leave_out(path, std::string(kind_of(type)));
-    SourceItem item{.path = path, .name = name, .top = top_, .beneath = beneath};
+    if (S_ISDIR(facts.st_mode)) return add_directory(path, name, beneath);
+    if (!S_ISREG(facts.st_mode)) return leave_out(path, std::string(kind_of(facts.st_mode)));
+    SourceItem item{
+        .path = path, .name = name, .top = top_, .beneath = beneath, .version = version_of(facts)};
     if (const std::string objection = add_file(std::move(item)); !objection.empty())
       list_.missing.push_back("not sent: " + objection);
   }
@@ -150,14 +153,16 @@ class Collector {
 // Of two paths with the same directory the first one's counts, and each may bring something into it.
 // Directories go first.
 void arrange_folders(SourceList& list) {
-  std::set<std::string> names, seen;
-  for (const SourceItem& item : list.items) names.insert(item.is_folder ? item.name + "/" : item.name);
+  std::set<std::string> seen, entered;
   std::erase_if(list.items,
                 [&](const SourceItem& item) { return item.is_folder && !seen.insert(item.name).second; });
+  std::string_view before;  // most files follow one of the same directory
+  for (const SourceItem& item : list.items)
+    if (const auto folder = split_name(item.name).folder; folder != std::exchange(before, folder))
+      entered.emplace(folder);
   for (SourceItem& item : list.items) {
     if (!item.is_folder) continue;
-    const auto next = names.upper_bound(item.name + "/");
-    item.is_on_way = next != names.end() && next->starts_with(item.name + "/");
+    item.is_on_way = entered.contains(item.name);
     ++(item.is_on_way ? list.ways : list.folders);
   }
   std::ranges::stable_partition(list.items, &SourceItem::is_folder);
@@ -191,14 +196,13 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
       if (!recursive) return std::unexpected(printable(path) + ": is a directory: -r sends what is below it");
       const auto objection = collector.add_top(path, last.empty() ? folder : joined(folder, last));
       if (!objection.empty()) return std::unexpected(objection);
-    } else if (const auto objection = collector.add_file({.path = path, .name = joined(folder, last)});
-               !objection.empty()) {
+    } else if (const auto objection = collector.add_named(path, joined(folder, last)); !objection.empty()) {
       return std::unexpected(objection);
     }
   }
   arrange_folders(list);
-  if (std::string objection = repeated_name(list.items); !objection.empty())
-    return std::unexpected(std::move(objection));
+  std::string objection = paths.size() > 1 ? repeated_name(list.items) : "";
+  if (!objection.empty()) return std::unexpected(std::move(objection));
   return list;
 }
 
