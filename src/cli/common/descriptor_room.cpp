@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kSmall = 4096;  // no larger limit is worth a word, or the time to count
 constexpr std::uint64_t kSpare = 1;     // to accept a connection with
-// Of a client, beside its connections: what any engine opens for itself, the files that are moved, and
-// folders.
+// Of a client, beside its connections: what any engine opens for itself, the file that is moved with its
+// journal and its folder, and what is open while it gets its name.
 constexpr std::uint64_t kOfClient = 16;
 
 std::uint64_t open_now(std::uint64_t limit) {
@@ -67,7 +67,9 @@ std::size_t DescriptorRoom::uploads() const {
 std::uint64_t client_connections(const Engine& engine) {
   const std::uint64_t limit = descriptor_limit().rlim_cur;
   if (limit >= kSmall) return UINT64_MAX;
-  const std::uint64_t fixed = open_now(limit) + kOfClient, each = engine.files_each + engine.files_of_dial;
+  const std::uint64_t fixed = open_now(limit) + kOfClient;
+  const std::uint64_t each =
+      engine.files_each + engine.files_of_dial + (engine.several_loops ? 0 : descriptors::kOfPipe);
   if (fixed + each > limit)
     throw std::runtime_error(
         fmt::format("{} open files (ulimit -n) are too few: one connection needs {} here; raise the limit",
