@@ -108,8 +108,8 @@ class FileTree {
     return std::unexpected(EPERM);
   }
 
-  // A regular file that is there; ENODEV for any other kind, EPERM of a tree that no disk has.
-  virtual std::expected<Entry, int> find(std::string_view /*name*/) { return std::unexpected(EPERM); }
+  // A regular file that is there; ENODEV for any other kind. Without a place in a tree that no disk has.
+  virtual std::expected<Entry, int> find(std::string_view /*name*/) { return Entry{.was_there = true}; }
 };
 
 }  // namespace joust

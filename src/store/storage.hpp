@@ -181,10 +181,9 @@ class Storage {
                                                                 const FileWishes& /*wishes*/) {
     return refused(FileError::not_permitted, "there are no directories here");
   }
-  // Puts a file that is there, its name and those of the directories on the way onto the disk.
-  virtual FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view /*name*/) {
-    return refused(FileError::not_permitted, "no disk has these files");
-  }
+  // Puts a file that is there, its name and those of the directories on the way onto the disk. Null: no disk
+  // has these files.
+  virtual FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view /*name*/) { return nullptr; }
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
   // So many complete files, each of them open, wait for the disk that no more should come.

@@ -154,8 +154,10 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
   if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
-  auto found = samples_.contains(name) ? std::unexpected(EPERM) : files_->find(name);
+  if (samples_.contains(name)) return nullptr;
+  auto found = files_->find(name);
   if (!found) return refuse(error_of(found.error()));
+  if (!found->place) return nullptr;
   auto file = std::make_shared<DiskEntry>(std::move(*found));
   file->sync(commits());
   return file;

@@ -46,6 +46,13 @@ TEST_F(MemoryStorage, KeepsWhatIsBrought) {
   EXPECT_EQ(text_of("empty"), "");
 }
 
+TEST_F(MemoryStorage, HasNoDiskToWaitFor) {
+  EXPECT_EQ(bring("new", "brought"), FileError::none);
+  const auto entry = storage().sync("new");
+  ASSERT_TRUE(entry) << "whoever asks may take the file for done";
+  EXPECT_EQ(*entry, nullptr);
+}
+
 TEST_F(MemoryStorage, TakesBytesInEveryWay) {
   for (const FileWrite write :
        {FileWrite::write, FileWrite::splice, FileWrite::mmap, FileWrite::writev}) {

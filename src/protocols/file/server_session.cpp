@@ -150,9 +150,10 @@ void ServerSession::begin(const Query& query, Time now) {
 
 void ServerSession::tell(const OpenFile& file, const std::optional<Digest>& digest, Time now) {
   const Message facts{request_, facts_of(file, digest)};
-  if (to_sync_.empty()) return outgoing_.message(facts);
-  auto entry = server_.storage.sync(to_sync_);
+  FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
+  if (!to_sync_.empty()) entry = server_.storage.sync(to_sync_);
   if (!entry) return refuse(entry.error());
+  if (!*entry) return outgoing_.message(facts);
   wait_for_disk({.answer = facts, .entry = std::move(*entry)}, now);
 }
 
