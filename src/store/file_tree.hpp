@@ -78,7 +78,7 @@ class NewFile {
 
 // A file or directory that has its name: to be synced, if that is wished, as a new file is.
 struct Entry {
-  std::unique_ptr<NewFile> place;
+  std::unique_ptr<NewFile> place{};
   bool was_there = false;
 };
 
