@@ -16,26 +16,28 @@ std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const
   return tree_.directory.open_parent(name);
 }
 
-// Only for a file that looks at the folder before it takes its name.
-std::expected<Parent, int> DirectoryTree::shared_parent_of(std::string_view name, const NewFileRules& rules) {
-  if (auto recent = tree_.recent.find(name)) return std::move(*recent);
-  auto parent = parent_of(name, rules);
-  if (parent) tree_.recent.keep(name, *parent);
-  return parent;
+template <typename File>
+std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create_in(std::expected<Parent, int> parent,
+                                                                      std::string_view name,
+                                                                      const NewFileRules& rules) {
+  if (!parent) return std::unexpected(parent.error());
+  auto file = std::make_unique<File>(tree_, name, rules, std::move(*parent));
+  if (const int error = file->create(); error != 0) return std::unexpected(error);
+  return file;
 }
 
+// A file that outlives its process is seldom one of many. The others look at their folder before they take
+// their names, so that they may begin in one that has been moved. What is refused there is not refused yet.
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name,
                                                                    const NewFileRules& rules) {
-  // A file that outlives its process is seldom one of many.
-  auto parent = rules.source ? parent_of(name, rules) : shared_parent_of(name, rules);
-  if (!parent) return std::unexpected(parent.error());
-  const auto made = [&]<typename File>(std::unique_ptr<File> file) {
-    const int error = file->create();
-    using Made = std::expected<std::unique_ptr<NewFile>, int>;
-    return error == 0 ? Made(std::move(file)) : Made(std::unexpect, error);
-  };
-  if (rules.source) return made(std::make_unique<PartialFile>(tree_, name, rules, std::move(*parent)));
-  return made(std::make_unique<TemporaryFile>(tree_, name, rules, std::move(*parent)));
+  if (rules.source) return create_in<PartialFile>(parent_of(name, rules), name, rules);
+  if (auto recent = tree_.recent.find(name)) {
+    if (auto made = create_in<TemporaryFile>(std::move(*recent), name, rules)) return made;
+    tree_.recent.forget();
+  }
+  auto parent = parent_of(name, rules);
+  if (parent) tree_.recent.keep(name, *parent);
+  return create_in<TemporaryFile>(std::move(parent), name, rules);
 }
 
 std::expected<Entry, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {

@@ -33,7 +33,9 @@ class DirectoryTree : public FileTree {
 
  private:
   std::expected<Parent, int> parent_of(std::string_view name, const NewFileRules& rules);
-  std::expected<Parent, int> shared_parent_of(std::string_view name, const NewFileRules& rules);
+  template <typename File>
+  std::expected<std::unique_ptr<NewFile>, int> create_in(std::expected<Parent, int> parent,
+                                                         std::string_view name, const NewFileRules& rules);
 
   FolderTree tree_;
 };

@@ -51,6 +51,7 @@ class NewFile {
   virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
   // ENOENT if the folder is not any more where its name leads: nothing is to get a name outside.
   virtual int confirm_folder() { return 0; }
+  virtual bool has_name() const { return replaced() != nullptr; }  // so that no folder has to be looked at
   virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
   // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
   // before.

@@ -133,10 +133,8 @@ void GroupCommit::take_names() {
   OncePerFolder confirmed;
   each_that_goes_on([&](File& file) {
     NewFile& place = file.member->place();
-    const bool is_named = place.replaced() != nullptr;
-    if (const int error = is_named ? 0 : confirmed.ask(file.folder, [&] { return place.confirm_folder(); });
-        error != 0)
-      return error;
+    const auto look = [&] { return place.confirm_folder(); };
+    if (const int error = place.has_name() ? 0 : confirmed.ask(file.folder, look); error != 0) return error;
     file.result = place.take_name(file.member->number());
     return 0;
   });

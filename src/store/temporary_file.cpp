@@ -98,7 +98,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
     abandon();
     return std::unexpected(error);
   }
-  if (replaced() == nullptr)
+  if (!has_name())
     if (const int error = confirm_folder(); error != 0) return std::unexpected(error);
   const auto replaced = take_name(fd);
   if (replaced && synced)

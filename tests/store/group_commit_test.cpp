@@ -156,6 +156,31 @@ TEST_F(GroupOfFiles, GoIntoANewFolderWhereTheOldOneWasMovedAway) {
   EXPECT_TRUE(fs::is_empty(folder_.file("outside")));
 }
 
+// What is there in the old one says nothing of the new one.
+TEST_F(GroupOfFiles, AreNotJudgedByWhatIsInTheFolderThatWasMovedAway) {
+  ASSERT_TRUE(checked({bring("sub/there", "old")})[0]);
+  const auto held = bring("sub/a", "1");
+  fs::rename(path("sub"), folder_.file("outside"));
+  EXPECT_TRUE(checked({bring("sub/there", "new")})[0]);
+  EXPECT_EQ(text_of(path("sub/there")), "new");
+  EXPECT_EQ(text_of(folder_.file("outside/there")), "old");
+}
+
+// Of those that have their names, in the same group, nothing is to be looked at.
+TEST_F(GroupOfFiles, PublishNothingOutsideBesideAFileThatIsOnlySynced) {
+  ASSERT_TRUE(checked({bring("sub/there", "old")})[0]);
+  for (int round = 0; round < 20; ++round) {
+    const auto upload = bring("sub/new", "new");
+    const auto there = storage().sync("sub/there");
+    ASSERT_TRUE(there && *there);
+    const auto another = storage().sync("sub/there");
+    fs::rename(path("sub"), folder_.file("outside"));
+    EXPECT_FALSE(checked({upload})[0]);
+    EXPECT_FALSE(fs::exists(folder_.file("outside/new"))) << round;
+    fs::rename(folder_.file("outside"), path("sub"));
+  }
+}
+
 TEST_F(GroupOfFiles, OfOneFolderShareItsHandle) {
   const auto open_files = [] {
     return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
