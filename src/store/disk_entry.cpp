@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "store/disk_entry.hpp"
 
+#include <cerrno>
+#include <new>
+
 namespace joust {
 
-void DiskEntry::sync(GroupCommit* commits) {
+void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
   {
     const std::lock_guard lock(mutex_);
     is_waiting_ = true;
   }
-  if (commits == nullptr || !commits->add(shared_from_this())) committed(place_->publish(number(), true));
+  if (commits != nullptr && commits->add(shared_from_this())) return;
+  if (thread != nullptr && thread->take([self = shared_from_this()] { self->wait_for_disk(); })) return;
+  wait_for_disk();
+}
+
+void DiskEntry::wait_for_disk() {
+  try {
+    committed(place_->publish(number(), true));
+  } catch (const std::bad_alloc&) {
+    committed(std::unexpected(ENOMEM));
+  }
 }
 
 void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {

@@ -18,8 +18,9 @@ class DiskEntry : public StoredEntry,
  public:
   explicit DiskEntry(Entry made) : was_there_(made.was_there), place_(std::move(made.place)) {}
 
-  // Without a group, or a thread for one, it waits for the disk. Call at most once.
-  void sync(GroupCommit* commits);
+  // With a group it becomes a member, without one the thread waits for the disk by itself, and without that
+  // (null), or where no thread can be started, this does. Call at most once.
+  void sync(GroupCommit* commits, DigestWorker* thread = nullptr);
 
   bool was_there() const override { return was_there_; }
   FileAnswer<bool> is_on_disk() override;
@@ -29,6 +30,8 @@ class DiskEntry : public StoredEntry,
   void committed(std::expected<ReplacedBytes, int> published) override;
 
  private:
+  void wait_for_disk();
+
   const bool was_there_;
   const std::unique_ptr<NewFile> place_;
   std::mutex mutex_;

@@ -10,8 +10,7 @@
 namespace joust {
 namespace {
 
-constexpr int kLastSlices = 4;             // digested at an interruption
-constexpr std::uint64_t kLarge = 4 << 20;  // bytes: the disk may take a while
+constexpr int kLastSlices = 4;  // digested at an interruption
 
 }  // namespace
 
@@ -51,7 +50,7 @@ bool DiskUpload::waits_for_disk() {
 // Small files are published together with those that follow them. A large one would keep them waiting, and
 // its slot is taken for so long.
 bool DiskUpload::is_published_alone() const {
-  return publisher_ != nullptr && synced_ && !rehearsal_ && size_ >= kLarge;
+  return publisher_ != nullptr && synced_ && !rehearsal_ && size_ >= kPublishedAlone;
 }
 
 bool DiskUpload::begin_sync() {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <expected>
 #include <memory>
@@ -16,6 +17,9 @@
 #include "store/file_tree.hpp"
 
 namespace joust {
+
+// Bytes from which on a file is no member of a group: the disk may take a while, and the others would wait.
+inline constexpr std::uint64_t kPublishedAlone = 4 << 20;
 
 // Publishes synced files in groups. A disk takes about as long for a hundred small files as for one: it is
 // given the bytes of all, then asked for each file, and once for each folder. A group is what has come while

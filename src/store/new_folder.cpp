@@ -39,9 +39,11 @@ int NewFolder::take_existing() {
   return 0;
 }
 
-// What it has beside permissions stays.
+// What it has beside permissions stays. One that cannot be read may have the wanted ones already.
 int NewFolder::set_mode(std::uint32_t mode) {
-  struct stat facts{};
+  struct stat facts {};
+  if (::fstatat(folder(), last_part().c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
+  if ((facts.st_mode & kPermissionBits) == (mode & kPermissionBits)) return 0;
   if (!fd_.is_open()) return EACCES;
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   const mode_t others = facts.st_mode & 07777 & ~kPermissionBits;

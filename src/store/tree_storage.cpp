@@ -159,7 +159,8 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   if (!found) return refuse(error_of(found.error()));
   if (!found->place) return nullptr;
   auto file = std::make_shared<DiskEntry>(std::move(*found));
-  file->sync(commits());
+  const bool is_large = version_of(file->number()).size >= kPublishedAlone;
+  is_large ? file->sync(nullptr, publisher()) : file->sync(commits());
   return file;
 }
 

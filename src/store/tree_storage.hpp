@@ -59,6 +59,7 @@ class TreeStorage : public Storage {
 
   FileAnswer<OpenFile> open_named(std::string_view name);
   // A process of one connection may wait for the disk, and is not to end before a thread that does: null.
+  DigestWorker* publisher() { return claims_.is_shared() ? nullptr : &publisher_; }
   GroupCommit* commits() { return claims_.is_shared() ? nullptr : &commits_; }
   FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);

@@ -89,11 +89,14 @@ void ServerSession::check_slice(Time now) {
   answered();
 }
 
-// A digest takes time; silence would look like a dead server.
+// A digest takes time; silence would look like a dead server. Whoever has asked before hears it first.
 void ServerSession::still_working(std::uint32_t request, std::uint64_t done, Time now) {
   if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
   said_working_ = now;
-  outgoing_.message({request, Working{done}});
+  if (waiting_.empty())
+    outgoing_.message({request, Working{done}});
+  else
+    outgoing_.message({waiting_.front().answer.request, Working{}});
 }
 
 }  // namespace joust::file

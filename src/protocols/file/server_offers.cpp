@@ -2,6 +2,7 @@
 //
 // How the server receives whole files: those that are offered and come in ranges, and those whose data
 // follows at once.
+#include <algorithm>
 #include <utility>
 
 #include "protocols/file/server_session.hpp"
@@ -72,12 +73,14 @@ void ServerSession::begin(const Whole& whole) {
   state_ = State::receiving;
 }
 
-// Files that come whole, and directories, follow one another while the disk works on those before. Other
-// requests wait for it, because answers come in the order of their requests.
+// Files that come whole, and directories, follow one another while the disk works on those before. Queries
+// follow one another too, but a file that waits has no name yet. Other requests wait for it, because answers
+// come in the order of their requests.
 bool ServerSession::waits_for_others(const Message& message) const {
-  const bool may_follow = std::holds_alternative<Whole>(message.body) ||
-                          std::holds_alternative<Folder>(message.body) || state_ != State::idle;
-  return !waiting_.empty() && !may_follow;
+  if (waiting_.empty() || state_ != State::idle) return false;
+  if (std::holds_alternative<Query>(message.body))
+    return std::ranges::any_of(waiting_, [](const Waiting& one) { return one.upload != nullptr; });
+  return !std::holds_alternative<Whole>(message.body) && !std::holds_alternative<Folder>(message.body);
 }
 
 void ServerSession::answer(const Message& message) {

@@ -153,7 +153,7 @@ void ServerSession::tell(const OpenFile& file, const std::optional<Digest>& dige
   FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
   if (!to_sync_.empty()) entry = server_.storage.sync(to_sync_);
   if (!entry) return refuse(entry.error());
-  if (!*entry) return outgoing_.message(facts);
+  if (!*entry) return answer(facts);
   wait_for_disk({.answer = facts, .entry = std::move(*entry)}, now);
 }
 
