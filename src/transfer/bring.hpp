@@ -60,6 +60,8 @@ class Bring : public Transfer {
   // one.
   Work next(bool only_whole, const void* session);
   void give_back(const Work& work);
+  void found_busy() { was_busy_ = true; }
+  bool was_busy() const { return was_busy_; }  // the server, at some time
   void put_off(const Work& work);  // whole: to be taken once more, by whichever connection is free
   // After an interruption many files are there, one after the other: such are asked for before they are sent.
   bool asks_first() const { return asks_first_; }
@@ -97,6 +99,7 @@ class Bring : public Transfer {
   std::size_t left_ = 0;       // items that are not done
   // Directories are asked for over one connection at a time, in order, before any file: none is then made by
   // what comes into it. Those to which their owner may not write get their mode at the end.
+  std::atomic<bool> was_busy_{false};
   const void* folder_session_ = nullptr;
   std::size_t folders_asked_ = 0;
   std::size_t folders_left_ = 0;

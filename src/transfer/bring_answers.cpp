@@ -77,15 +77,19 @@ bool BringSession::has_same_looks(const Bring::Work& work, const file::Facts& fa
 // The file that is there may be this one.
 void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
   Bring::Work work = pending.work;
+  const SourceItem& item = bring_.item(work.item);
+  const bool is_busy = refusal.error == FileError::busy;
+  if (is_busy) bring_.found_busy();
+  // The directory that it is in may be one that was put off.
+  const bool is_early = refusal.error == FileError::not_found && item.is_inside && bring_.was_busy();
   // By time: whichever connection is free asks again, and with many of them that is soon.
-  if (refusal.error == FileError::busy && (work.give_up_at == Time{} || now_ < work.give_up_at)) {
+  if ((is_busy || is_early) && (work.give_up_at == Time{} || now_ < work.give_up_at)) {
     if (work.give_up_at == Time{}) work.give_up_at = now_ + kMostAttempts * kAskAgain;
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(work);
   }
   // A server without directories, or one that takes nothing: what comes into it is answered the same.
-  if (refusal.error == FileError::not_permitted && is_of_folder(pending) &&
-      bring_.item(work.item).is_on_way && !work.is_last)
+  if (refusal.error == FileError::not_permitted && item.is_on_way && !work.is_last && !replaces())
     return bring_.folder_is_there(work, false);
   if (refusal.error == FileError::exists && !pending.asked && !is_of_folder(pending))
     return ask({.request = ++request_, .work = work, .digest = pending.digest});

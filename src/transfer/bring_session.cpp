@@ -120,8 +120,8 @@ void BringSession::ask_for_folder(const Bring::Work& work) {
   const FileWishes& wishes = bring_.wishes();
   const bool is_open = item.is_on_way && !work.is_last;
   outgoing().message({++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwner : 0),
-                                               .makes_parents = wishes.makes_parents,
-                                               .synced = wishes.synced,
+                                               .makes_parents = wishes.makes_parents && !item.is_inside,
+                                               .synced = wishes.synced && !is_open,
                                                .name = item.name,
                                                .sets_mode = work.is_last || wishes.overwrites}});
   pending_.push_back({.request = request_, .work = work});

@@ -128,6 +128,8 @@ void FetchSession::take(const file::Message& message, Time now) {
     if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
     if (error->refusal.error == FileError::busy)
       return lose(words_of(fetch_.plan().name, error->refusal), now);
+    if (error->refusal.error == FileError::beyond_end || error->refusal.error == FileError::shrunk)
+      return changed_on_server();
     return fetch_.give_up(words_of(fetch_.plan().name, error->refusal));
   }
   if (std::holds_alternative<file::Working>(message.body)) return;
@@ -145,16 +147,19 @@ void FetchSession::take_facts(const file::Facts& facts, Time now) {
     return fetch_.learned(facts);
   }
   const auto known = fetch_.facts();
-  if (facts.size != known->size || facts.modified_ns != known->modified_ns) {
-    fetch_.forget();
-    return fetch_.give_up(fmt::format("{}: the file has changed on the server meanwhile; fetch it again",
-                                      printable(fetch_.plan().name)));
-  }
+  if (facts.size != known->size || facts.modified_ns != known->modified_ns) return changed_on_server();
   found_ = true;
   if (work_.task != Task::digest) return;
   if (!facts.digest) return lose("the server gives no digest", now);
   done();
   fetch_.learned_digest(*facts.digest);
+}
+
+// Nothing that has come can be gone on with.
+void FetchSession::changed_on_server() {
+  fetch_.forget();
+  fetch_.give_up(fmt::format("{}: the file has changed on the server meanwhile; fetch it again",
+                             printable(fetch_.plan().name)));
 }
 
 void FetchSession::take_data(const file::Data& data, Time now) {

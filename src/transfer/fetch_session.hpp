@@ -29,6 +29,7 @@ class FetchSession : public TransferSession {
   void take_part(Time now);
   void ask_for_part(Time now);
   void recall();
+  void changed_on_server();
   void compare();
   void check();
   void take_facts(const file::Facts& facts, Time now);

@@ -30,8 +30,9 @@ std::string joined(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "/" + name;
 }
 
-// "a/b", "a/b/" and "a/b/." all end in b; ".." and "/" have no name of their own.
+// "a/b" and "a/b/" end in b; "a/b/." means what is in it. ".." and "/" have no name of their own.
 std::string last_part(const std::string& path) {
+  if (path.ends_with("/.") || path.ends_with("/..")) return "";
   fs::path normal = fs::path(path).lexically_normal();
   if (!normal.has_filename()) normal = normal.parent_path();
   const std::string last = normal.filename().string();
@@ -163,6 +164,7 @@ void arrange_folders(SourceList& list) {
   for (SourceItem& item : list.items) {
     if (!item.is_folder) continue;
     item.is_on_way = entered.contains(item.name);
+    item.is_inside = seen.contains(std::string(split_name(item.name).folder));
     ++(item.is_on_way ? list.ways : list.folders);
   }
   std::ranges::stable_partition(list.items, &SourceItem::is_folder);

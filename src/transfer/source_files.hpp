@@ -24,6 +24,7 @@ struct SourceItem {
   FileVersion version{};                   // when it was found
   bool is_folder = false;                  // a directory
   bool is_on_way = false;                  // a directory: something is sent that comes into it
+  bool is_inside = false;                  // a directory: in another one that is sent
 };
 
 struct SourceList {

@@ -113,8 +113,7 @@ void TransferSession::on_deadline(Time now) {
   if (std::exchange(sent_, false)) last_sign_ = now;
   if (!finished_ && busy() && now >= last_sign_ + patience())
     lose_peer({Stage::timeout, 0,
-               (transfer_.was_answered() ? "nothing moved for " : "no answer within ") +
-                   format_duration(patience())},
+               (is_known_ ? "nothing moved for " : "no answer within ") + format_duration(patience())},
               now);
   conclude(now);
 }
@@ -150,15 +149,16 @@ void TransferSession::conclude(Time now) {
   give_back_work();
 }
 
+// A connection that was never answered may wait to be accepted, with a range that others could carry.
 Duration TransferSession::patience() const {
-  if (transfer_.was_answered()) return kLongestSilence;
+  if (is_known_) return kLongestSilence;
   return std::min(kLongestSilence, kFirstAnswer + std::chrono::seconds(sent_bytes_ / kSlowBytesPerS));
 }
 
 std::optional<Time> TransferSession::deadline() const {
   if (finished_) return std::nullopt;
   if (!busy()) return due();
-  const bool looks = sent_ && !transfer_.was_answered();
+  const bool looks = sent_ && !is_known_;
   return earlier(due(),
                  earlier(last_sign_ + patience(), looks ? std::optional(looked_ + kLook) : std::nullopt));
 }

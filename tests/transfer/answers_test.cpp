@@ -174,6 +174,19 @@ TEST_F(TransferAnswers, AServerThatHasAnsweredMayBeSilentForLonger) {
   }
 }
 
+// A server that takes no more connections leaves it waiting in the kernel.
+TEST_F(TransferAnswers, AConnectionThatWasNeverAnsweredKeepsItsWorkFromOthersForTenSeconds) {
+  Bring bring(plan_of({source("new", content(kRangeBytes + 5))}));
+  const auto working = [](const file::Message&) -> std::optional<file::Body> { return file::Working{}; };
+  const auto silent = [](const file::Message&) -> std::optional<file::Body> { return std::nullopt; };
+  run(bring, working, std::chrono::seconds(1));
+  run(bring, silent, std::chrono::milliseconds(9900));
+  EXPECT_EQ(bring.counts().retries, 0U);
+  run(bring, silent, std::chrono::milliseconds(10'400));
+  EXPECT_EQ(bring.counts().retries, 1U);
+  EXPECT_FALSE(bring.over());
+}
+
 // It may be the file that was brought before the connection was lost, and may be another one.
 TEST_F(TransferAnswers, SaysThatAServerDoesNotTellWhatIsThere) {
   Bring bring(plan_of({source("new", "text")}));

@@ -65,6 +65,20 @@ TEST_F(TransferFolders, AreThoseBelowWhichNothingIsSent) {
   EXPECT_NE(plan.missing.front().find(".joust-own"), std::string::npos);
 }
 
+TEST_F(TransferFolders, AreNotMadeOfThePathThatEndsInADot) {
+  fs::create_directories(folder_.file("tree/sub"));
+  source("tree/sub/file", "text");
+  const std::string tree = folder_.file("tree");
+  for (const auto& [path, name] : {std::pair{tree + "/.", "there/sub/file"},
+                                   {tree + "/sub/..", "there/sub/file"},
+                                   {tree, "there/tree/sub/file"},
+                                   {tree + "/", "there/tree/sub/file"}}) {
+    const auto list = list_sources({path}, true, "there");
+    ASSERT_TRUE(list) << list.error();
+    EXPECT_EQ(list->items.back().name, name) << path;
+  }
+}
+
 TEST_F(TransferFolders, OfTwoPathsAreOne) {
   for (const char* name : {"one/tree/x/y", "two/tree/x/y", "two/tree/z", "three/tree/x/w"})
     fs::create_directories(folder_.file(name));
@@ -130,7 +144,7 @@ TEST_F(TransferFolders, HaveTheirModesWhateverComesIntoThem) {
     EXPECT_EQ(bring.counts().files, 5U);
     EXPECT_EQ(bring.counts().folders, 1U);
     for (const auto& [name, mode] : modes) {
-      struct stat facts{};
+      struct stat facts {};
       ASSERT_EQ(::stat(path("tree/" + name).c_str(), &facts), 0);
       EXPECT_EQ(facts.st_mode & 07777, mode) << name << is_lost;
     }
@@ -156,7 +170,7 @@ TEST_F(TransferFolders, KeepTheModesTheyHaveUnlessTheyAreOverwritten) {
     EXPECT_TRUE(bring.complaints().empty()) << bring.complaints().front();
     EXPECT_EQ(bring.counts().folders, 0U);
     for (const char* name : {"tree/closed", "tree/empty"}) {
-      struct stat facts{};
+      struct stat facts {};
       ASSERT_EQ(::stat(path(name).c_str(), &facts), 0);
       EXPECT_EQ(facts.st_mode & 07777, overwrites ? 0511U : 0770U) << name;
     }
