@@ -62,17 +62,17 @@ std::optional<Digest> Bring::digest() const {
   return digest_;
 }
 
-Bring::Work Bring::next(bool only_whole, const void* session) {
+Bring::Work Bring::next(const Asker& asker) {
   const std::lock_guard lock(mutex_);
-  if (large_ && !only_whole)
-    if (Work work = next_of_large(); work.task != Task::none) return work;
-  return next_item(only_whole, session);
+  if (large_ && !asker.only_whole)
+    if (Work work = next_of_large(asker.relied_on); work.task != Task::none) return work;
+  return next_item(asker);
 }
 
-Bring::Work Bring::next_of_large() {
+Bring::Work Bring::next_of_large(bool relied_on) {
   using Step = LargeSource::Step;
   Work work{.item = large_->item(), .large = large_};
-  if (large_->step == Step::to_offer) {
+  if (large_->step == Step::to_offer && relied_on) {
     large_->step = Step::offering;
     large_->id = random_number();
     large_->pace_digest(UINT64_MAX);  // the server may have the file, and is compared with it
@@ -82,7 +82,7 @@ Bring::Work Bring::next_of_large() {
       work.task = Task::range;
       work.range = *range;
       large_->pace_digest(large_->ranges.any() ? range->end() + kDigestAhead : UINT64_MAX);
-    } else if (large_->ranges.complete() && large_->is_digested()) {
+    } else if (large_->ranges.complete() && large_->is_digested() && relied_on) {
       large_->step = Step::sealing;
       work.task = Task::seal;
     }
@@ -96,23 +96,23 @@ std::uint64_t Bring::largest_whole() const {
   return limit_.applies() ? limit_.portion() : kRangeBytes;
 }
 
-Bring::Work Bring::next_item(bool only_whole, const void* session) {
+Bring::Work Bring::next_item(const Asker& asker) {
   if (!returned_.empty()) {
-    if (is_folder(returned_.front()) && !may_ask_for_folder(session)) return {};
+    if (is_folder(returned_.front()) && !may_ask_for_folder(asker)) return {};
     Work work = returned_.front();
     returned_.pop_front();
     return work;
   }
   while (next_ < plan_.items.size()) {
     if (plan_.items[next_].is_folder)
-      return may_ask_for_folder(session) ? Work{.task = Task::whole, .item = next_++} : Work{};
+      return may_ask_for_folder(asker) ? Work{.task = Task::whole, .item = next_++} : Work{};
     if (folders_left_ > 0) return {};
     if (plan_.items[next_].version.size <= largest_whole()) return {.task = Task::whole, .item = next_++};
-    if (only_whole || large_) return {};
-    if (begin_large(next_++)) return next_of_large();
+    if (asker.only_whole || large_ || !asker.relied_on) return {};
+    if (begin_large(next_++)) return next_of_large(true);
   }
   // The deepest first: nobody may pass through one that is closed.
-  if (last_.empty() || !may_ask_for_folder(session)) return {};
+  if (last_.empty() || !may_ask_for_folder(asker)) return {};
   const std::size_t item = last_.back();
   last_.pop_back();
   return {.task = Task::whole, .item = item, .is_last = true};

@@ -56,9 +56,13 @@ class Bring : public Transfer {
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
     std::uint64_t id = 0;                  // likewise, of the offer
   };
-  // `only_whole`: the connection has answers to wait for, and takes nothing else beside. `session`: which
-  // one.
-  Work next(bool only_whole, const void* session);
+  // The connection that asks.
+  struct Asker {
+    const void* session = nullptr;
+    bool only_whole = false;  // it has answers to wait for, and takes nothing else beside
+    bool relied_on = true;    // it takes what others wait for: offers, seals and directories
+  };
+  Work next(const Asker& asker);
   void give_back(const Work& work);
   void found_busy() { was_busy_ = true; }
   bool was_busy() const { return was_busy_; }  // the server, at some time
@@ -79,11 +83,11 @@ class Bring : public Transfer {
   std::optional<std::uint64_t> digested() const;
 
  private:
-  Work next_item(bool only_whole, const void* session);
-  bool may_ask_for_folder(const void* session);
+  Work next_item(const Asker& asker);
+  bool may_ask_for_folder(const Asker& asker);
   void folder_done(const Work& work, bool is_there);
   bool is_folder(const Work& work) const { return plan_.items[work.item].is_folder; }
-  Work next_of_large();
+  Work next_of_large(bool relied_on);
   std::uint64_t largest_whole() const;  // bytes
   bool begin_large(std::size_t item);
   void count_again(std::uint64_t there);

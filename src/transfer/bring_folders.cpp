@@ -6,9 +6,9 @@
 namespace joust::transfer {
 
 // Under the lock.
-bool Bring::may_ask_for_folder(const void* session) {
-  if (folders_asked_ > 0 && folder_session_ != session) return false;
-  folder_session_ = session;
+bool Bring::may_ask_for_folder(const Asker& asker) {
+  if (!asker.relied_on || (folders_asked_ > 0 && folder_session_ != asker.session)) return false;
+  folder_session_ = asker.session;
   ++folders_asked_;
   return true;
 }

@@ -59,7 +59,8 @@ void BringSession::proceed(Time now) {
   }
   send_range();
   while (may_begin() && !bring_.over()) {
-    Bring::Work work = bring_.next(!pending_.empty(), this);
+    Bring::Work work =
+        bring_.next({.session = this, .only_whole = !pending_.empty(), .relied_on = may_be_relied_on()});
     if (work.task == Task::none) return say_working(now);
     begin(std::move(work), now);
   }

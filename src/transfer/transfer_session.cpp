@@ -48,7 +48,10 @@ Want TransferSession::want() const {
 bool TransferSession::is_server(Bytes chunk, Time now) {
   if (is_known_) return true;
   is_known_ = first_.empty() && std::to_integer<std::uint8_t>(chunk.front()) == file::kVersion;
-  if (is_known_) return true;
+  if (is_known_) {
+    transfer_.heard();
+    return true;
+  }
   first_ += as_text(chunk.first(std::min(chunk.size(), kBeginsChallenge.size() - first_.size())));
   if (tells_enough(as_bytes(first_))) lose(stranger(), now);
   return false;

@@ -16,6 +16,11 @@ namespace joust::transfer {
 class TransferSession : public Session, protected SessionFiles {
  public:
   explicit TransferSession(Transfer& transfer) : transfer_(transfer) {}
+  ~TransferSession() override {
+    if (is_known_) transfer_.heard_last();
+  }
+  TransferSession(const TransferSession&) = delete;
+  TransferSession& operator=(const TransferSession&) = delete;
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
@@ -37,6 +42,8 @@ class TransferSession : public Session, protected SessionFiles {
   void released(std::size_t n) override { outgoing_.released(n); }
 
  protected:
+  // False if it may wait to be accepted while others are served: what is needed by all is not for it.
+  bool may_be_relied_on() const { return is_known_ || !transfer_.is_any_heard(); }
   // Begins what there is to do, if the connection is free for it. Called after every input.
   virtual void proceed(Time now) = 0;
   virtual void take(const file::Message& message, Time now) = 0;
