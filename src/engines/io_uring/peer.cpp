@@ -20,6 +20,13 @@ namespace {
 constexpr unsigned kFilesPerTurn = 4;  // sendfile() calls for one peer, before others get their turn
 constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
 
+// No byte was moved, and the same again may succeed. The kernel cancels what waits for a socket also by
+// itself, when a signal meets the thread.
+bool is_transient(int result) {
+  constexpr std::array kTransient{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};
+  return std::ranges::find(kTransient, result) != kTransient.end();
+}
+
 }  // namespace
 
 std::uint64_t uring_tag(UringOp op, const void* owner) {
@@ -75,13 +82,12 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
 }
 
 void UringPeer::received(int result, Bytes bytes, Time now) {
-  constexpr std::array kAskAgain{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};  // transient: no bytes are lost
   if (!live()) return;
   if (result > 0)
     connection->received(bytes, now);
   else if (result == 0)
     connection->peer_finished(now);
-  else if (std::ranges::find(kAskAgain, result) == kAskAgain.end())
+  else if (!is_transient(result))
     connection->failed({Stage::receive, -result, {}}, now);
 }
 
@@ -99,7 +105,7 @@ void UringPeer::sent(int result, Time now) {
   if (!live()) return;
   if (result >= 0)
     connection->sent(static_cast<std::size_t>(result), now);
-  else if (result != -EINTR && result != -EAGAIN)
+  else if (!is_transient(result))
     connection->send_failed(-result, now);
 }
 
