@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "store/disk_entry.hpp"
 
-#include <cerrno>
-#include <new>
-
 namespace joust {
 
 void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
@@ -12,16 +9,8 @@ void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
     is_waiting_ = true;
   }
   if (commits != nullptr && commits->add(shared_from_this())) return;
-  if (thread != nullptr && thread->take([self = shared_from_this()] { self->wait_for_disk(); })) return;
-  wait_for_disk();
-}
-
-void DiskEntry::wait_for_disk() {
-  try {
-    committed(place_->publish(number(), true));
-  } catch (const std::bad_alloc&) {
-    committed(std::unexpected(ENOMEM));
-  }
+  if (thread != nullptr && thread->take([self = shared_from_this()] { self->publish_alone(); })) return;
+  publish_alone();
 }
 
 void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {

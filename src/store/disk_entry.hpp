@@ -30,8 +30,6 @@ class DiskEntry : public StoredEntry,
   void committed(std::expected<ReplacedBytes, int> published) override;
 
  private:
-  void wait_for_disk();
-
   const bool was_there_;
   const std::unique_ptr<NewFile> place_;
   std::mutex mutex_;

@@ -55,13 +55,7 @@ bool DiskUpload::is_published_alone() const {
 
 bool DiskUpload::begin_sync() {
   if (!is_published_alone()) return commits_ != nullptr && commits_->add(shared_from_this());
-  return publisher_->take([upload = shared_from_this()] {
-    try {
-      upload->committed(upload->place_->publish(upload->file_.number(), true));
-    } catch (const std::bad_alloc&) {
-      upload->committed(std::unexpected(ENOMEM));
-    }
-  });
+  return publisher_->take([upload = shared_from_this()] { upload->publish_alone(); });
 }
 
 // The upload may have been let go meanwhile.

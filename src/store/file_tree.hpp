@@ -56,7 +56,7 @@ class NewFile {
   // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
   // before.
   virtual const ReplacedBytes* replaced() const { return nullptr; }
-  virtual int sync_folder() { return 0; }  // with the names of the directories on the way; likewise
+  virtual int sync_folder() { return 0; }    // with the names of the directories on the way; likewise
   virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
 
   virtual void abandon() = 0;  // removes it now
@@ -104,8 +104,7 @@ class FileTree {
   // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
   // there is left as it is, or gets the mode if existing ones are to be replaced. EEXIST if anything else has
   // the name, EPERM of a tree without directories.
-  virtual std::expected<Entry, int> make_folder(std::string_view /*name*/,
-                                                     const NewFileRules& /*rules*/) {
+  virtual std::expected<Entry, int> make_folder(std::string_view /*name*/, const NewFileRules& /*rules*/) {
     return std::unexpected(EPERM);
   }
 

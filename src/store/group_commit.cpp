@@ -36,6 +36,15 @@ class OncePerFolder {
 
 }  // namespace
 
+// Nobody is above a thread to catch a lack of memory.
+void GroupCommit::Member::publish_alone() {
+  try {
+    committed(place().publish(number(), true));
+  } catch (const std::bad_alloc&) {
+    committed(std::unexpected(ENOMEM));
+  }
+}
+
 GroupCommit::GroupCommit() {
   group_.reserve(kMostOfGroup);
 }

@@ -35,6 +35,9 @@ class GroupCommit {
     // What publish() returns. On the thread.
     virtual void committed(std::expected<ReplacedBytes, int> published) = 0;
 
+    // Without a group: this thread waits for the disk.
+    void publish_alone();
+
    protected:
     ~Member() = default;
   };

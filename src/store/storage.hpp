@@ -178,7 +178,7 @@ class Storage {
   // Makes a directory. One that is there is left as it is, or gets the mode, if that is wished (overwrites)
   // and the storage replaces files. Other wishes are its mode, makes_parents and synced.
   virtual FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view /*name*/,
-                                                                const FileWishes& /*wishes*/) {
+                                                               const FileWishes& /*wishes*/) {
     return refused(FileError::not_permitted, "there are no directories here");
   }
   // Puts a file that is there, its name and those of the directories on the way onto the disk. Null: no disk
