@@ -33,10 +33,6 @@ Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wron
                      program.name);
 }
 
-std::string last_part(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 struct Get {
   explicit Get(const Program& owner) : program(owner), common(owner) {}
 
@@ -59,7 +55,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
     throw UsageError(
         "-o -: a file is verified before it has its name, so it cannot go to standard output; "
         "-o ./- is a file of that name");
-  const std::string last = last_part(remote.path);
+  const std::string last(split_name(remote.path).last);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
   const bool is_folder = output.ends_with('/');
@@ -101,7 +97,7 @@ std::string Get::source() const {
 int Get::run() {
   const std::string from = source();
   const RemotePath remote = split_remote(from);
-  const std::array made{output.empty() ? last_part(remote.path) : output};
+  const std::array made{output.empty() ? std::string(split_name(remote.path).last) : output};
   common.check(made);
   if (remote.path.empty())
     throw UsageError(fmt::format("'{}': which file? Say {}{}PATH", printable(from),

@@ -26,6 +26,9 @@ struct BringPlan {
   unsigned most_retries = 8;
 };
 
+// What the owner of a directory may do, as long as files come into it.
+inline constexpr std::uint32_t kOwnersPermissions = 0700;
+
 // The steps of sending files, and who takes which. Files of at most one range go whole, many of them without
 // waiting for answers, and so do directories. Larger ones are offered, one at a time, and all connections
 // carry their ranges.

@@ -15,11 +15,11 @@ bool Bring::may_ask_for_folder(const Asker& asker) {
 
 // Under the lock. `is_there`: with a mode that this transfer has given it.
 void Bring::folder_done(const Work& work, bool is_there) {
-  constexpr std::uint32_t kOwner = 0700;
   --folders_asked_;
   if (work.is_last) return;
   const SourceItem& item = plan_.items[work.item];
-  if (is_there && item.is_on_way && (item.version.mode & kOwner) != kOwner) closed_.push_back(work.item);
+  if (is_there && item.is_on_way && (item.version.mode & kOwnersPermissions) != kOwnersPermissions)
+    closed_.push_back(work.item);
   if (--folders_left_ == 0) announce();
 }
 

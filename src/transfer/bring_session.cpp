@@ -116,11 +116,10 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
 
 // As long as files come into it, its owner may write to it.
 void BringSession::ask_for_folder(const Bring::Work& work) {
-  constexpr std::uint32_t kOwner = 0700;
   const SourceItem& item = bring_.item(work.item);
   const FileWishes& wishes = bring_.wishes();
   const bool is_open = item.is_on_way && !work.is_last;
-  outgoing().message({++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwner : 0),
+  outgoing().message({++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwnersPermissions : 0),
                                                .makes_parents = wishes.makes_parents && !item.is_inside,
                                                .synced = wishes.synced && !is_open,
                                                .name = item.name,

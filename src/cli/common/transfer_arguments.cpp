@@ -114,7 +114,7 @@ void TransferArguments::add_to(Command command) {
   command.add_flag("--skip-existing", skip_existing, "leave files that exist as they are");
   command
       .add_option("--fsync", fsync,
-                  "on: a file that is moved counts when the disk has it; off: when the system has it")
+                  "on: a file counts as there when the disk has it; off: when the system has it")
       .one_of({"on", "off"})
       .show_default();
   add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);

@@ -17,15 +17,11 @@ Operation operation_of(const Parameters& parameters) {
   return op == "put" ? Operation::put : op == "info" ? Operation::info : Operation::get;
 }
 
-std::string base_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 std::string name_of(const Parameters& parameters, Operation operation) {
   if (const std::string& given = parameters.option("name"); !given.empty()) return given;
   if (operation != Operation::put) return kSampleName;
   const std::string& file = parameters.option("file");
-  return file.empty() ? "upload" : base_name(file);
+  return file.empty() ? "upload" : std::string(split_name(file).last);
 }
 
 // 0: a range for each connection.

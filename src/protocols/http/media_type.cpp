@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "store/name.hpp"
+
 namespace joust::http {
 namespace {
 
@@ -47,7 +49,7 @@ constexpr std::array kTypes{
 }  // namespace
 
 std::string_view media_type(std::string_view name) {
-  const std::string_view last = name.substr(name.rfind('/') + 1);
+  const std::string_view last = split_name(name).last;
   const std::size_t dot = last.rfind('.');
   std::string end(dot == last.npos ? "" : last.substr(dot + 1));
   std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; });
