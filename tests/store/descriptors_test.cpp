@@ -3,11 +3,10 @@
 // The descriptors that uploads have, and how many uploads a limit of them allows.
 #include "store/descriptors.hpp"
 
-#include <sys/resource.h>
-
 #include <filesystem>
 #include <vector>
 
+#include "store/descriptor_limit.hpp"
 #include "store/partial_fixture.hpp"
 
 namespace joust {
@@ -19,21 +18,6 @@ class Descriptors : public test::PartialUploadTest {
     const std::filesystem::directory_iterator all("/dev/fd");
     return static_cast<std::uint64_t>(std::distance(all, std::filesystem::directory_iterator{}));
   }
-  // Of the process, while this lives.
-  class Limit {
-   public:
-    explicit Limit(rlim_t descriptors) {
-      EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-      const rlimit tight{descriptors, before_.rlim_max};
-      EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
-    }
-    ~Limit() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-    Limit(const Limit&) = delete;
-    Limit& operator=(const Limit&) = delete;
-
-   private:
-    rlimit before_{};
-  };
 };
 
 TEST_F(Descriptors, OfAnUploadAreNoMoreThanAreReckonedWith) {
@@ -59,7 +43,7 @@ TEST_F(Descriptors, OfAnUploadAreNoMoreThanAreReckonedWith) {
 
 TEST_F(Descriptors, LeaveRoomForConnections) {
   {
-    const Limit tight(64);
+    const test::DescriptorLimit tight(64);
     storage();
   }
   std::vector<std::shared_ptr<Upload>> held;

@@ -2,8 +2,8 @@
 #include "store/memory_tree.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
+#include "store/descriptor_limit.hpp"
 #include "store/storage_fixture.hpp"
 
 namespace joust {
@@ -99,25 +99,8 @@ TEST_F(MemoryStorage, BoundsItsFiles) {
   EXPECT_EQ(bring("c", "3"), FileError::busy);
 }
 
-// As long as this lives, the process may have that many descriptors.
-class DescriptorLimit {
- public:
-  explicit DescriptorLimit(rlim_t most) {
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    rlimit lowered = before_;
-    lowered.rlim_cur = most;
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &lowered), 0);
-  }
-  ~DescriptorLimit() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-  DescriptorLimit(const DescriptorLimit&) = delete;
-  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(MemoryStorage, LeavesMostDescriptorsToOthers) {
-  const DescriptorLimit limit(80);
+  const test::DescriptorLimit limit(80);
   storage_ = std::make_unique<TreeStorage>(std::make_unique<MemoryTree>(), StorageRules{});
   for (int i = 0; i < 20; ++i) EXPECT_EQ(bring("file" + std::to_string(i), "1"), FileError::none);
   EXPECT_EQ(bring("another", "1"), FileError::busy);
