@@ -3,6 +3,11 @@
 
 namespace joust {
 
+void DiskEntry::tell(FailedSyncs& failed, const FileVersion& version) {
+  failed_ = &failed;
+  version_ = version;
+}
+
 void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
   {
     const std::lock_guard lock(mutex_);
@@ -14,6 +19,7 @@ void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
 }
 
 void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {
+  if (failed_ != nullptr && !published) failed_->note(version_, published.error());
   const std::lock_guard lock(mutex_);
   is_waiting_ = false;
   error_ = published ? 0 : published.error();

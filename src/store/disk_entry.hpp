@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "store/failed_syncs.hpp"
 #include "store/group_commit.hpp"
 #include "store/storage.hpp"
 
@@ -18,6 +19,8 @@ class DiskEntry : public StoredEntry,
  public:
   explicit DiskEntry(Entry made) : was_there_(made.was_there), place_(std::move(made.place)) {}
 
+  // To be told if the disk does not take this version of the file. Borrowed; call before sync().
+  void tell(FailedSyncs& failed, const FileVersion& version);
   // With a group it becomes a member, without one the thread waits for the disk by itself, and without that
   // (null), or where no thread can be started, this does. Call at most once.
   void sync(GroupCommit* commits, DigestWorker* thread = nullptr);
@@ -32,6 +35,8 @@ class DiskEntry : public StoredEntry,
  private:
   const bool was_there_;
   const std::unique_ptr<NewFile> place_;
+  FailedSyncs* failed_ = nullptr;
+  FileVersion version_{};
   std::mutex mutex_;
   bool is_waiting_ = false;  // protected by mutex_
   int error_ = 0;            // likewise: an errno

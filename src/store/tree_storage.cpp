@@ -19,6 +19,10 @@ constexpr std::size_t kDigestsKept = 1024;
 // them by then is taken up to the second one.
 constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 
+// The sender cannot help it: equal bytes are not sent again.
+constexpr std::string_view kNotTaken =
+    "the disk has failed to take its bytes before: see to the disk, remove the file and send it again";
+
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
 }
@@ -159,7 +163,10 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   if (!found) return refuse(error_of(found.error()));
   if (!found->place) return nullptr;
   auto file = std::make_shared<DiskEntry>(std::move(*found));
-  const bool is_large = version_of(file->number()).size >= kPublishedAlone;
+  const FileVersion version = version_of(file->number());
+  if (failed_syncs_.has(version)) return refuse(error_of(EIO), kNotTaken);
+  file->tell(failed_syncs_, version);
+  const bool is_large = version.size >= kPublishedAlone;
   is_large ? file->sync(nullptr, publisher()) : file->sync(commits());
   return file;
 }

@@ -44,6 +44,39 @@ TEST_F(Synced, AreFilesThatTheServerHasAlready) {
   }
 }
 
+// The kernel tells a failure once: the next fsync() says nothing, and the disk has other bytes.
+TEST_F(Synced, IsNoFileThatTheDiskHasFailedToTakeBefore) {
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{kRangeBytes + 1}}) {
+    const std::string name = source("file", content(size));
+    const auto bring = [&] {
+      BringPlan plan = plan_of({name});
+      plan.wishes.synced = true;
+      return std::make_unique<Bring>(std::move(plan));
+    };
+    const auto first = bring(), refused = bring(), again = bring(), sent = bring();
+    Joined(*first, server()).run();
+    ASSERT_EQ(first->counts().files, 1U);
+    const auto other = source("other", content(size));
+    Bring well(plan_of({other}));
+    Joined(well, server()).run();
+    EXPECT_EQ(run(*refused), (Outcome{0, 1, 1})) << size;
+    Joined(*again, server()).run();
+    EXPECT_EQ(again->counts().failed, 1U) << size;
+    const std::string told = again->complaints().at(0);
+    EXPECT_NE(told.find("the disk has failed to take its bytes before"), std::string::npos) << told;
+    BringPlan plan = plan_of({other});
+    plan.wishes.synced = true;
+    Bring there(std::move(plan));
+    Joined(there, server()).run();
+    EXPECT_EQ(there.counts().skipped, 1U) << "another file is none of it";
+    fs::remove(path("file"));
+    Joined(*sent, server()).run();
+    EXPECT_EQ(sent->counts().files, 1U) << size;
+    fs::remove(path("file"));
+    fs::remove(path("other"));
+  }
+}
+
 TEST_F(Synced, IsAFileThatIsHereAlready) {
   std::ofstream(path("there"), std::ios::binary) << content(100'000);
   Fetch first(fetch_of("there"));
