@@ -36,11 +36,14 @@ TEST_F(FileServer, TellsWhatItKnowsOfAFile) {
 TEST_F(FileServer, TellsOfAFileThatTheDiskHas) {
   storage(joust::test::kOldFiles);
   for (const bool wants_digest : {true, false}) {
+    // Another file: one that the disk has failed to take stays refused.
+    const std::string text = wants_digest ? "digested" : "plain";
+    std::ofstream(path("old")) << text;
     const std::string query = wire({1, Query{"sub/../old", wants_digest, true}}) +
                               wire({2, Query{"old", wants_digest, true}}) + wire({3, Query{"old", true}});
     const Decoded heard = ask(query);
     ASSERT_EQ(heard.messages.size(), 3U) << heard.text();
-    EXPECT_EQ(std::get<Facts>(heard.messages[1].body).size, 3U);
+    EXPECT_EQ(std::get<Facts>(heard.messages[1].body).size, text.size());
     EXPECT_EQ(heard.messages[2].request, 3U);
     const joust::test::Failing failing(joust::test::Call::fsync, EIO);
     EXPECT_EQ(error_of(wire({2, Query{"old", wants_digest, true}})), "input/output error");
