@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 
+#include "failing_calls.hpp"
 #include "protocols/file_bringing_fixture.hpp"
 
 namespace joust::file {
@@ -51,6 +53,21 @@ TEST_F(FileOffers, LeavesAnExistingFileAsItIsAsked) {
             "1: offered: skipped");
   EXPECT_EQ(error_of(offer("old", "new")), "exists");
   EXPECT_EQ(text_of(path("old")), "old");
+}
+
+// It may have come over a connection that was lost before the disk had it.
+TEST_F(FileOffers, AsksTheDiskForAnExistingFileThatItLeaves) {
+  const FileWishes wishes{.skips_existing = true, .synced = true};
+  for (const std::string& says : {whole("old", "new", wishes), offer("old", "new", wishes)})
+    EXPECT_EQ(describe(ask(says).messages.at(0)), "1: offered: skipped");
+  for (const bool is_whole : {true, false}) {
+    const std::string text = is_whole ? "first" : "another";
+    std::ofstream(path("old")) << text;
+    const std::string says = is_whole ? whole("old", "new", wishes) : offer("old", "new", wishes);
+    const joust::test::Failing failing(joust::test::Call::fsync, EIO, 1);
+    EXPECT_EQ(error_of(says), "input/output error");
+    EXPECT_EQ(failing.failed(), 1U);
+  }
 }
 
 // Who leaves existing files alone would take it for the file.

@@ -65,6 +65,21 @@ TEST_F(FileServer, SendsARangeOfAFile) {
   EXPECT_EQ(describe(heard.messages[4]), "2: end 0 -");
 }
 
+// A range of 8 MiB is put into the output at once.
+TEST_F(FileServer, CountsWhatAPeerHasTakenAndNotWhatWaitsForIt) {
+  std::ofstream(path("large")) << std::string(1 << 20, 'x');
+  {
+    ServerSession session(server());
+    const std::string says = wire({1, Fragment{{0, 1 << 20}, "large"}});
+    EXPECT_EQ(session.on_bytes(joust::as_bytes(says), Time{}), says.size());
+    std::array<Segment, 3> output;  // the facts, the head of the data, and the data
+    ASSERT_EQ(session.output(output), 3U);
+    session.consumed(output[0].size() + output[1].size() + 1000);
+  }
+  EXPECT_EQ(server().bytes_sent, 1000U);
+  EXPECT_EQ(server().abandoned, 1U);
+}
+
 TEST_F(FileServer, SendsTheDigestOfAWholeFileWhereItIsKnown) {
   storage(joust::test::kOldFiles);
   const Decoded heard = ask(wire({1, Query{"old", true}}) + wire({2, Fragment{{0, 3}, "old"}}) +

@@ -90,16 +90,24 @@ std::size_t Outgoing::segments(std::span<Segment> into) const {
   return filled;
 }
 
-void Outgoing::consumed(std::size_t n) {
+bool Outgoing::sends_file() const {
+  return std::any_of(pieces_.begin() + static_cast<std::ptrdiff_t>(first_), pieces_.end(),
+                     [](const Piece& piece) { return piece.file != nullptr; });
+}
+
+std::uint64_t Outgoing::consumed(std::size_t n) {
   assert(n <= waiting_);
+  std::uint64_t of_files = 0;
   waiting_ -= n;
   while (n > 0) {
     Piece& piece = pieces_[first_];
     const std::uint64_t part = std::min<std::uint64_t>(n, piece.size - piece.consumed);
     piece.consumed += part;
     n -= part;
+    if (piece.file) of_files += part;
     if (piece.consumed == piece.size) ++first_;
   }
+  return of_files;
 }
 
 void Outgoing::released(std::size_t n) {

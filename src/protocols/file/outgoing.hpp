@@ -37,10 +37,11 @@ class Outgoing {
   std::uint64_t waiting() const { return waiting_; }                             // bytes not consumed yet
   std::uint64_t cost() const { return waiting_ + pieces_.size() * kPieceCost; }  // with overhead
   std::size_t files() const { return files_; }                                   // unreleased ranges of files
+  bool sends_file() const;  // a range of one is not consumed yet
 
-  // As Session::output, consumed and released.
+  // As Session::output, consumed and released. Returns the bytes of files among those consumed.
   std::size_t segments(std::span<Segment> into) const;
-  void consumed(std::size_t n);
+  std::uint64_t consumed(std::size_t n);
   void released(std::size_t n);
 
  private:

@@ -18,10 +18,15 @@ constexpr Duration kLookForGroup = std::chrono::milliseconds(1);
 
 }  // namespace
 
-// True if the answer is that nothing is to be done.
-bool ServerSession::skips(const FileWishes& wishes, const FileRefusal& refusal) {
+// True if the answer is that nothing is to be done. The disk is asked as well: the file may be the same
+// client's, and may have come over a connection that was lost before the disk had it.
+bool ServerSession::skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal,
+                          Time now) {
   if (refusal.error != FileError::exists || !wishes.skips_existing) return false;
-  answer({request_, Offered{.skipped = true}});
+  FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
+  if (wishes.synced) entry = server_.storage.sync(name);
+  const bool is_unreadable = !entry && entry.error().error == FileError::not_permitted;
+  answer_from_disk({request_, Offered{.skipped = true}}, is_unreadable ? nullptr : std::move(entry), now);
   return true;
 }
 
@@ -31,7 +36,7 @@ void ServerSession::begin(const Offer& offer, Time now) {
   auto found = find_upload(
       {.name = offer.name, .size = offer.size, .id = offer.id, .peer = peer_, .wishes = offer.wishes});
   if (!found) {
-    if (!skips(offer.wishes, found.error())) refuse(found.error());
+    if (!skips(offer.name, offer.wishes, found.error(), now)) refuse(found.error());
     return;
   }
   upload_ = std::move(*found);
@@ -49,7 +54,7 @@ void ServerSession::recall_slice(Time now) {
 }
 
 // The session keeps no other reference to it: a file that is refused is gone at once.
-void ServerSession::begin(const Whole& whole) {
+void ServerSession::begin(const Whole& whole, Time now) {
   const std::uint64_t number = ++server_.uploads;
   ++requests_;
   data_left_ = 0;
@@ -63,7 +68,7 @@ void ServerSession::begin(const Whole& whole) {
                                        .peer = peer_,
                                        .wishes = whole.wishes});
   if (!found) {
-    if (!skips(whole.wishes, found.error())) refuse(found.error());
+    if (!skips(whole.name, whole.wishes, found.error(), now)) refuse(found.error());
     return;
   }
   if (auto taken = (*found)->take(all); !taken) return refuse(taken.error());
@@ -87,6 +92,14 @@ void ServerSession::answer(const Message& message) {
   if (waiting_.empty()) return outgoing_.message(message);
   waiting_.push_back({.answer = message});
   is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
+}
+
+// Null: the disk has it, or is not asked.
+void ServerSession::answer_from_disk(const Message& message, FileAnswer<std::shared_ptr<StoredEntry>> entry,
+                                     Time now) {
+  if (!entry) return refuse(entry.error());
+  if (!*entry) return answer(message);
+  wait_for_disk({.answer = message, .entry = std::move(*entry)}, now);
 }
 
 void ServerSession::wait_for_disk(Waiting waiting, Time now) {

@@ -28,7 +28,7 @@ ServerSession::ServerSession(ServerState& server, PeerAddress peer)
 
 ServerSession::~ServerSession() {
   end_turn();
-  const bool is_busy = state_ != State::idle && state_ != State::discarding;
+  const bool is_busy = (state_ != State::idle && state_ != State::discarding) || outgoing_.sends_file();
   if (is_busy || (!is_counted_ && leaves_unfinished())) ++server_.abandoned;
   if (state_ == State::receiving) upload_->give_back(range_);
   // Other connections may still refer to it, and none of them checks it.
@@ -98,7 +98,7 @@ void ServerSession::take(const Message& message, Time now) {
   if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
   if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
   if (const auto* offer = std::get_if<Offer>(&message.body)) return begin(*offer, now);
-  if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole);
+  if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole, now);
   if (const auto* seal = std::get_if<Seal>(&message.body)) return begin(*seal, now);
   if (const auto* folder = std::get_if<Folder>(&message.body)) return begin(*folder, now);
   if (const auto* data = std::get_if<Data>(&message.body)) {
@@ -149,12 +149,9 @@ void ServerSession::begin(const Query& query, Time now) {
 }
 
 void ServerSession::tell(const OpenFile& file, const std::optional<Digest>& digest, Time now) {
-  const Message facts{request_, facts_of(file, digest)};
   FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
   if (!to_sync_.empty()) entry = server_.storage.sync(to_sync_);
-  if (!entry) return refuse(entry.error());
-  if (!*entry) return answer(facts);
-  wait_for_disk({.answer = facts, .entry = std::move(*entry)}, now);
+  answer_from_disk({request_, facts_of(file, digest)}, std::move(entry), now);
 }
 
 void ServerSession::begin(const Fragment& fragment) {
@@ -174,9 +171,7 @@ void ServerSession::begin(const Fragment& fragment) {
 }
 
 void ServerSession::send_more() {
-  const std::uint64_t before = left_.size;
   left_ = outgoing_.data_ahead(request_, source_.file, left_);
-  server_.bytes_sent.fetch_add(before - left_.size, std::memory_order_relaxed);
   if (left_.size > 0 || !outgoing_.has_room()) return;
   const bool whole = range_.size == source_.version.size;
   outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
@@ -184,7 +179,7 @@ void ServerSession::send_more() {
 }
 
 void ServerSession::consumed(std::size_t n) {
-  outgoing_.consumed(n);
+  server_.bytes_sent.fetch_add(outgoing_.consumed(n), std::memory_order_relaxed);
   outgoing_rate_.moved(n);
   if (state_ == State::sending) {
     send_more();

@@ -87,12 +87,12 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Fragment& fragment);
   void begin(const UploadRange& upload);
   void begin(const Offer& offer, Time now);
-  void begin(const Whole& whole);
+  void begin(const Whole& whole, Time now);
   void begin(const Seal& seal, Time now);
   void begin(const Folder& folder, Time now);
   bool may_fetch();  // refuses the request if not
   bool may_bring();  // likewise
-  bool skips(const FileWishes& wishes, const FileRefusal& refusal);
+  bool skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now);
   void recall_slice(Time now);
   void sender_works(const Working& working);
   void begin(const Data& data);
@@ -105,6 +105,7 @@ class ServerSession : public Session, private SessionFiles {
   void check_slice(Time now);
   void still_working(std::uint32_t request, std::uint64_t done, Time now);
   void answer(const Message& message);
+  void answer_from_disk(const Message& message, FileAnswer<std::shared_ptr<StoredEntry>> entry, Time now);
   void tell(const OpenFile& file, const std::optional<Digest>& digest, Time now);
   void look_at_disk(Time now);
   bool waits_for_others(const Message& message) const;
