@@ -24,6 +24,7 @@ bool DigestWorker::take(std::function<void()> work) {
       return false;
     }
     waiting_.push_back(std::move(work));
+    ++count_;
   }
   more_.notify_one();
   return true;
@@ -42,6 +43,7 @@ void DigestWorker::run() {
     {
       const auto work = std::move(waiting_.front());
       waiting_.pop_front();
+      --count_;
       is_working_ = true;
       lock.unlock();
       work();

@@ -42,13 +42,6 @@ std::expected<Fd, int> another_handle(const Fd& folder) {
 
 }  // namespace
 
-int sync_directory(int handle) {
-  const Fd readable(
-      retry_interrupted([&] { return ::openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!readable.is_open()) return errno == EACCES ? 0 : errno;
-  return retry_interrupted([&] { return ::fsync(readable.get()); }) == 0 ? 0 : errno;
-}
-
 std::expected<Fd, int> only_regular(Fd opened) {
   struct stat facts {};
   if (!opened.is_open() || ::fstat(opened.get(), &facts) != 0) return std::unexpected(errno);
@@ -118,7 +111,7 @@ int Directory::sync_parents(std::string_view name, SyncedFolders& known) const {
   return each_parent(name, [&known](int in, const std::string& part) -> std::expected<Fd, int> {
     auto found = open_folder(in, part);
     if (!found || known.contains(found->get())) return found;
-    if (const int error = sync_directory(in); error != 0) return std::unexpected(error);
+    if (const int error = known.sync(in); error != 0) return std::unexpected(error);
     known.add(found->get());
     return found;
   });

@@ -22,11 +22,6 @@ struct Parent {
 class Quota;
 class SyncedFolders;
 
-// Puts the names in a directory onto the disk. The handle can do nothing, so that it is opened again: a
-// directory that may be written to but not read cannot be synced, and its names are as durable as the file
-// system makes them by itself. Returns the errno, or 0.
-int sync_directory(int handle);
-
 // Opened, or not, with the reason in errno: a regular file; ENODEV for any other kind.
 std::expected<Fd, int> only_regular(Fd opened);
 

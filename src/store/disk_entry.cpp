@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/disk_entry.hpp"
 
+#include <cerrno>
+
 namespace joust {
 
 void DiskEntry::tell(FailedSyncs& failed, const FileVersion& version) {
@@ -14,12 +16,20 @@ void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
     is_waiting_ = true;
   }
   if (commits != nullptr && commits->add(shared_from_this())) return;
-  if (thread != nullptr && thread->take([self = shared_from_this()] { self->publish_alone(); })) return;
+  // One whose connection is gone is not waited for.
+  const auto publish = [entry = weak_from_this()] {
+    if (const auto self = entry.lock()) self->publish_alone();
+  };
+  if (thread != nullptr && thread->take(publish)) return;
   publish_alone();
 }
 
 void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {
-  if (failed_ != nullptr && !published) failed_->note(version_, published.error());
+  if (failed_ != nullptr) {
+    if (!published) failed_->note(version_, published.error());
+    // It was in a group with another of the same file, which was told of the failure.
+    if (published && failed_->has(version_)) published = std::unexpected(EIO);
+  }
   const std::lock_guard lock(mutex_);
   is_waiting_ = false;
   error_ = published ? 0 : published.error();

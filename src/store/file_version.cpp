@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "base/system/birth_time.hpp"
 
 namespace joust {
 namespace {
@@ -58,6 +59,15 @@ FileVersion version_of(const struct stat& facts) {
           .modified_ns = nanoseconds(modified(facts)),
           .changed_ns = nanoseconds(changed(facts)),
           .mode = static_cast<std::uint32_t>(facts.st_mode & kPermissionBits)};
+}
+
+// The number of a directory that was removed is soon that of another one.
+std::optional<FileVersion> identity_of_folder(int fd) {
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0) return std::nullopt;
+  return FileVersion{.device = static_cast<std::uint64_t>(facts.st_dev),
+                     .inode = facts.st_ino,
+                     .modified_ns = birth_time_ns(fd)};
 }
 
 std::int64_t wall_clock_ns() {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "store/synced_folders.hpp"
 
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-#include "base/system/birth_time.hpp"
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "base/fd.hpp"
+#include "store/file_version.hpp"
 
 namespace joust {
 namespace {
@@ -12,25 +17,31 @@ constexpr std::size_t kMostKnown = 4096;
 
 }  // namespace
 
+int SyncedFolders::sync(int folder) {
+  const auto identity = identity_of_folder(folder);
+  if (!identity) return errno;
+  if (failed_.has(*identity)) return EIO;
+  const Fd readable(
+      retry_interrupted([&] { return ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!readable.is_open()) return errno == EACCES ? 0 : errno;
+  if (retry_interrupted([&] { return ::fsync(readable.get()); }) == 0) return 0;
+  const int error = errno;
+  failed_.note(*identity, error);
+  return error;
+}
+
 bool SyncedFolders::contains(int folder) const {
-  const auto identity = identity_of(folder);
+  const auto identity = identity_of_folder(folder);
   const std::lock_guard lock(mutex_);
   return identity && known_.contains(*identity);
 }
 
 void SyncedFolders::add(int folder) {
-  const auto identity = identity_of(folder);
+  const auto identity = identity_of_folder(folder);
   if (!identity) return;
   const std::lock_guard lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
   known_.insert(*identity);
-}
-
-// The number of a directory that was removed is soon that of another one.
-std::optional<SyncedFolders::Identity> SyncedFolders::identity_of(int folder) {
-  struct stat facts {};
-  if (::fstat(folder, &facts) != 0) return std::nullopt;
-  return Identity{facts.st_dev, facts.st_ino, birth_time_ns(folder)};
 }
 
 }  // namespace joust

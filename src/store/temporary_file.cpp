@@ -38,7 +38,7 @@ timespec time_of(std::int64_t since_1970_ns) {
 
 int sync_names(FolderTree& tree, std::string_view name, int folder) {
   if (const int error = tree.directory.sync_parents(name, tree.synced); error != 0) return error;
-  return sync_directory(folder);
+  return tree.synced.sync(folder);
 }
 
 TemporaryFile::TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules,

@@ -21,7 +21,7 @@ constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 
 // The sender cannot help it: equal bytes are not sent again.
 constexpr std::string_view kNotTaken =
-    "the disk has failed to take its bytes before: see to the disk, remove the file and send it again";
+    "the disk has failed to take it before: see to the disk, remove it and send it again";
 
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
@@ -85,7 +85,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (samples_.contains(request.name)) return refuse(FileError::exists);
   // One that comes whole has no other connections, which would look for it.
   if (request.wishes && !request.wishes->outlives) {
-    if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+    if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
     return begin(request);
   }
   const std::lock_guard lock(mutex_);
@@ -139,7 +139,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
                                                                   const FileWishes& wishes) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+  if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   auto made =
       samples_.contains(name)
           ? std::unexpected(EEXIST)
@@ -150,14 +150,19 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
   if (!made && made.error() == EEXIST) return refuse(FileError::exists, "and is no directory");
   if (!made) return not_made(made.error());
   auto folder = std::make_shared<DiskEntry>(std::move(*made));
-  if (wishes.synced) folder->sync(commits());
+  if (!wishes.synced) return folder;
+  if (const auto identity = identity_of_folder(folder->number())) {
+    if (failed_syncs_.has(*identity)) return refuse(error_of(EIO), kNotTaken);
+    folder->tell(failed_syncs_, *identity);
+  }
+  folder->sync(commits());
   return folder;
 }
 
 FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+  if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   if (samples_.contains(name)) return nullptr;
   auto found = files_->find(name);
   if (!found) return refuse(error_of(found.error()));

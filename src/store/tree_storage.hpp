@@ -47,7 +47,7 @@ class TreeStorage : public Storage {
                                                        const FileWishes& wishes) override;
   FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
-  bool is_crowded() const override { return commits_.waiting() >= most_waiting_; }
+  bool is_crowded() const override { return waiting() >= most_waiting_; }
   void session_ended() override;
 
   const PlainBytes& plain_bytes() const { return *plain_; }
@@ -58,6 +58,7 @@ class TreeStorage : public Storage {
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
+  std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }  // files, for the disk
   FileAnswer<OpenFile> open_named(std::string_view name);
   // A process of one connection may wait for the disk, and is not to end before a thread that does: null.
   DigestWorker* publisher() { return claims_.is_shared() ? nullptr : &publisher_; }

@@ -200,8 +200,10 @@ TEST_F(NewFolders, ThatComeMeanwhileAreSyncedTogether) {
 TEST_F(NewFolders, ThatTheDiskDidNotTakeAreAnError) {
   for (const std::uint64_t passed : {0, 1}) {
     const Failing failing(Call::fsync, EIO, 1, passed);
-    EXPECT_EQ(make(fmt::format("new{}", passed), kSyncedFolder), FileError::input_output) << passed;
+    EXPECT_EQ(make(fmt::format("sub/new{}", passed), kSyncedFolder), FileError::input_output) << passed;
   }
+  for (const std::string_view again : {"sub/new0", "sub/new1"})
+    EXPECT_EQ(make(again, kSyncedFolder), FileError::input_output) << "the kernel tells it once";
   const Failing failing(Call::fsync, EIO);
   EXPECT_EQ(make("sub", kSyncedFolder), FileError::input_output) << "it may have been made a moment ago";
   EXPECT_EQ(make("other", kDeep), FileError::none) << "nobody asked for the disk";

@@ -245,56 +245,5 @@ TEST_F(PartialFaults, TheWorkerGoesOnBehindWhatWasThere) {
   EXPECT_GT(fs::file_size(hidden_path(kPartial)), from) << "what is new stays";
 }
 
-class Folders : public PartialFaults {
- protected:
-  UploadRequest deep(std::string_view name) const {
-    UploadRequest request = synced();
-    request.name = name;
-    request.size = 0;
-    request.wishes->makes_parents = true;
-    return request;
-  }
-  FileError error_of(std::string_view name) {
-    const auto upload = storage().upload(deep(name));
-    return upload ? FileError::none : upload.error().error;
-  }
-  // The call fails that follows `passed` others: the first is the file's own.
-  FileError without_sync(std::string_view name, std::uint64_t passed) {
-    const auto upload = storage().upload(deep(name)).value();
-    recall(*upload);
-    EXPECT_TRUE(upload->seal(digest_of("")));
-    const Failing failing(Call::fsync, EIO, 1, passed);
-    const auto checked = check(*upload);
-    return checked ? FileError::none : checked.error().error;
-  }
-};
-
-TEST_F(Folders, CountInTheQuotaForGood) {
-  storage({.most_stored = 3 * kEntryBytes + 100});
-  EXPECT_EQ(error_of("a/new"), FileError::none);
-  EXPECT_EQ(storage().quota().left(), 2 * kEntryBytes + 100) << "the upload was given up, its folder stays";
-  EXPECT_EQ(error_of("a/b/c/d/e/new"), FileError::no_space);
-  EXPECT_TRUE(fs::exists(path("a/b/c")));
-  EXPECT_FALSE(fs::exists(path("a/b/c/d")));
-  EXPECT_EQ(storage().quota().left(), 100U);
-}
-
-// First the root's names, which have "a" now, and then those of "a".
-TEST_F(Folders, HaveTheirNamesOnTheDiskBeforeTheirFilesCount) {
-  EXPECT_EQ(without_sync("a/b/1", 1), FileError::input_output);
-  EXPECT_EQ(without_sync("a/b/2", 1), FileError::input_output) << "it is there, and not known to be safe";
-  EXPECT_EQ(without_sync("a/b/3", 2), FileError::input_output);
-  EXPECT_EQ(without_sync("a/b/4", 2), FileError::input_output);
-  EXPECT_EQ(without_sync("a/b/5", 2), FileError::none) << "each on the way is synced once";
-  EXPECT_EQ(without_sync("sub/new", 1), FileError::input_output) << "somebody else has made it";
-}
-
-// A directory that is made in the place of another one often gets its number.
-TEST_F(Folders, AreSyncedAgainWhenTheyAreOthers) {
-  EXPECT_EQ(without_sync("a/1", 3), FileError::none);
-  fs::remove_all(path("a"));
-  EXPECT_EQ(without_sync("a/1", 2), FileError::input_output);
-}
-
 }  // namespace
 }  // namespace joust

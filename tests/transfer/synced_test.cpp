@@ -63,7 +63,7 @@ TEST_F(Synced, IsNoFileThatTheDiskHasFailedToTakeBefore) {
     Joined(*again, server()).run();
     EXPECT_EQ(again->counts().failed, 1U) << size;
     const std::string told = again->complaints().at(0);
-    EXPECT_NE(told.find("the disk has failed to take its bytes before"), std::string::npos) << told;
+    EXPECT_NE(told.find("the disk has failed to take it before"), std::string::npos) << told;
     BringPlan plan = plan_of({other});
     plan.wishes.synced = true;
     Bring there(std::move(plan));
