@@ -40,6 +40,10 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
   return create_in<TemporaryFile>(std::move(parent), name, rules);
 }
 
+void DirectoryTree::remove_partial(std::string_view name) {
+  if (const auto parent = tree_.directory.open_parent(name)) PartialFile::remove(*parent);
+}
+
 std::expected<Entry, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {
   auto parent = parent_of(name, rules);
   if (!parent) return std::unexpected(parent.error());

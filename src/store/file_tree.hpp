@@ -101,6 +101,9 @@ class FileTree {
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
 
+  // Removes what an interruption has left for this name, unless it is being gone on with.
+  virtual void remove_partial(std::string_view /*name*/) {}
+
   // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
   // there is left as it is, or gets the mode if existing ones are to be replaced. EEXIST if anything else has
   // the name, EPERM of a tree without directories.

@@ -100,6 +100,15 @@ int PartialFile::create() {
   return error;
 }
 
+void PartialFile::remove(const Parent& of) {
+  const std::string name = name_for("partial-", of.last);
+  const Fd left(retry_interrupted([&] { return ::openat(of.fd->get(), name.c_str(), kReopened); }));
+  struct stat facts {};
+  if (!left.is_open() || lock(left.get()) != 0 || ::fstat(left.get(), &facts) != 0 || !is_own(facts)) return;
+  ::unlinkat(of.fd->get(), name_for("journal-", of.last).c_str(), 0);
+  ::unlinkat(of.fd->get(), name.c_str(), 0);
+}
+
 // Between the opening and the lock the former owner may have given the file its name: then it is another one.
 int PartialFile::open_locked() {
   const std::string name = name_for("partial-", last_part());

@@ -18,6 +18,9 @@ class PartialFile : public TemporaryFile {
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
 
+  // Removes what an earlier object has left for the name, with its journal, unless another one has it.
+  static void remove(const Parent& of);
+
   int create() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;
   void abandon() override;

@@ -124,6 +124,9 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   if (!slot) return std::unexpected(slot.error());
   auto place = files_->create(request.name, rules_for(request));
   if (!place) return not_made(place.error());
+  // A source that is small now comes whole, and nobody would go on with what was there of it.
+  const bool outlives = request.wishes && request.wishes->outlives;
+  if (!outlives && !request.rehearsal && kept_.take(request.name)) files_->remove_partial(request.name);
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
                            {.how = rules_.write,
                             .quota = &quota_,

@@ -34,6 +34,27 @@ TEST_F(PartialQuota, CountsOnceInTheQuota) {
   EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
 }
 
+// A small file comes whole, so nobody would ever go on with it.
+TEST_F(PartialQuota, GoesWhereItsNameComesAgainAsASmallFile) {
+  const std::uint64_t limit = 16 * kMiB;
+  storage({.most_stored = limit});
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, 4 * kMiB);
+  upload.reset();
+  EXPECT_EQ(storage().unfinished(), 1U);
+  EXPECT_EQ(hidden().size(), 2U);
+  auto small = storage().upload({.name = "new", .size = 4, .id = 2, .wishes = FileWishes{.mode = 0640}});
+  ASSERT_TRUE(small && (*small)->take({0, 4}));
+  test::store(**small, "text", {0, 4});
+  (*small)->finish({0, 4});
+  EXPECT_TRUE(test::check(**small));
+  EXPECT_EQ(storage().unfinished(), 0U);
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_EQ(text_of(path("new")), "text");
+  EXPECT_EQ(storage().quota().left(), limit - 4 - kEntryBytes);
+}
+
 // While this lives no file of the process may grow beyond so many bytes.
 class LargestFile {
  public:
