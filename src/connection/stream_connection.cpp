@@ -56,8 +56,11 @@ void StreamConnection::received(Bytes chunk, Time now) {
 
 void StreamConnection::offer_held(Time now) {
   if (!held_.empty()) {
-    const std::size_t taken = offer(held_, now);
-    held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(taken));
+    held_taken_ += offer(Bytes(held_).subspan(held_taken_), now);
+    if (held_taken_ == held_.size()) {
+      held_.clear();
+      held_taken_ = 0;
+    }
   }
   if (held_.empty() && peer_finished_ && !told_finished_) {
     told_finished_ = true;

@@ -113,6 +113,7 @@ class StreamConnection {
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
   std::vector<std::byte> held_;  // read, but the session wants nothing now; at most one read
+  std::size_t held_taken_ = 0;   // bytes of its front that the session has taken since
   bool peer_finished_ = false;
   bool told_finished_ = false;  // the session has been told
   bool shut_ = false;

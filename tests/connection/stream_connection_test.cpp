@@ -129,6 +129,25 @@ TEST_F(StreamConnectionTest, HoldsWhatTheSessionDoesNotWant) {
   EXPECT_TRUE(connection_.wants_input());
 }
 
+TEST_F(StreamConnectionTest, PassesOnInStepsWhatItHolds) {
+  script_.takes_at_most = 1;
+  receive("abcdef");
+  const auto take = [&](std::size_t bytes) {
+    script_.want = Want::bytes;
+    script_.takes_at_most = bytes;
+    connection_.refresh(now_);
+    return script_.received;
+  };
+  EXPECT_EQ(take(2), "abc");
+  receive("gh");  // a completion of a ring may still bring bytes
+  EXPECT_EQ(take(2), "abcde");
+  EXPECT_FALSE(connection_.wants_input());
+  EXPECT_EQ(take(100), "abcdefgh");
+  EXPECT_TRUE(connection_.wants_input());
+  receive("i");
+  EXPECT_EQ(script_.received, "abcdefghi");
+}
+
 TEST_F(StreamConnectionTest, TellsTheSessionOfPublicationsUntilItsEnd) {
   connection_.refresh(now_);
   EXPECT_EQ(script_.published, 1U);
