@@ -64,6 +64,22 @@ TEST_P(HttpOn, SendsFilesAndPartsOfThemInOrder) {
   EXPECT_EQ(server.tally().failures(), 0U);
 }
 
+// They come in few reads, and are answered in many turns.
+TEST_P(HttpOn, AnswersAllRequestsOfAPipeline) {
+  const auto files = service();
+  Server server(GetParam(), *files);
+  Peer peer(server.endpoint());
+  std::string requests;
+  for (int i = 0; i < 1'000; ++i) requests += get("small");
+  peer.send(requests + get("large"));
+  peer.finish();
+  for (int i = 0; i < 1'000; ++i) ASSERT_EQ(body(peer), "small") << i;
+  EXPECT_TRUE(body(peer) == large_);
+  EXPECT_EQ(peer.receive_to_end(), "");
+  server.stop();
+  EXPECT_EQ(server.tally().failures(), 0U);
+}
+
 TEST_P(HttpOn, FinishesAFileAfterTheClientHasEndedItsSide) {
   const auto files = service();
   Server server(GetParam(), *files);

@@ -134,12 +134,20 @@ class HttpTest : public testing::Test {
         EXPECT_TRUE(left.empty() || session().want() != Want::bytes) << "it left bytes that it wants";
         moved = true;
       }
+      moved = pass_deadline() || moved;
       const std::string more = take_output();
       heard += more;
       moved = moved || !more.empty();
     }
     not_taken_ = left.size();
     return heard;
+  }
+  // False if none is due.
+  bool pass_deadline() {
+    const auto due = session().deadline();
+    if (!due || *due > now_) return false;
+    session().on_deadline(now_);
+    return true;
   }
   // Sends in pieces, as an engine would; files are read as far as they go.
   std::string take_output() {

@@ -16,8 +16,19 @@ class HttpSessions : public HttpTest {
  protected:
   std::string at(Duration time) {
     now_ = kStart + time;
-    if (const auto due = session().deadline(); due && *due <= now_) session().on_deadline(now_);
+    pass_deadline();
     return take_output();
+  }
+  static std::string requests(int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += kGet;
+    return all;
+  }
+  // How many replies these are.
+  static int replies(std::string heard) {
+    int count = 0;
+    for (; !heard.empty(); ++count) EXPECT_EQ(take_reply(heard).body, "Hello, World!");
+    return count;
   }
 };
 
@@ -65,17 +76,49 @@ TEST_F(HttpSessions, HaveAsManyRequestsAsTheyMay) {
 }
 
 TEST_F(HttpSessions, DoNotReadWhileRepliesAreUnread) {
-  std::string many;
-  for (int i = 0; i < 10'000; ++i) many += kGet;
-  std::size_t taken = session().on_bytes(as_bytes(many), now_);
+  const std::string many = requests(10'000);
+  std::size_t taken = 0;
+  do taken += session().on_bytes(as_bytes(many).subspan(taken), now_);
+  while (pass_deadline() && session().want() == Want::bytes);
   EXPECT_LT(taken, many.size());
   EXPECT_EQ(session().want(), Want::nothing);
+  EXPECT_FALSE(pass_deadline()) << "only the peer's reading helps";
   std::string heard = take_output();
   EXPECT_LT(heard.size(), 300U << 10);
   heard += say(std::string_view(many).substr(taken));
-  int replies = 0;
-  for (; !heard.empty(); ++replies) ASSERT_EQ(take_reply(heard).body, "Hello, World!");
-  EXPECT_EQ(replies, 10'000);
+  EXPECT_EQ(replies(heard), 10'000);
+}
+
+// Thousands of requests fit into one read, and a loop's other peers would wait for all of them.
+TEST_F(HttpSessions, LetOthersHaveTheirTurn) {
+  constexpr int kMany = 1'000, kMostInTurn = 64;
+  const std::string many = requests(kMany);
+  Bytes left = as_bytes(many);
+  int answered = 0;
+  for (int turn = 0; turn < kMany && answered < kMany; ++turn) {
+    now_ += milliseconds(1);
+    pass_deadline();
+    if (session().want() == Want::bytes) left = left.subspan(session().on_bytes(left, now_));
+    const int more = replies(take_output());
+    EXPECT_LE(more, kMostInTurn);
+    EXPECT_TRUE(left.empty() || session().want() == Want::nothing) << "replies that are sent begin no turn";
+    EXPECT_TRUE(left.empty() || session().deadline() == now_) << "it waits for nobody";
+    answered += more;
+  }
+  EXPECT_EQ(answered, kMany);
+  EXPECT_FALSE(session().deadline());
+}
+
+TEST_F(HttpSessions, CountAllReadsOfATurn) {
+  const std::string some = requests(20);
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(session().want(), Want::bytes);
+    session().on_bytes(as_bytes(some), now_);
+  }
+  EXPECT_EQ(session().want(), Want::nothing);
+  EXPECT_EQ(replies(take_output()), 64);
+  session().on_drain(now_);
+  EXPECT_FALSE(session().finished()) << "requests have arrived before the stop";
 }
 
 TEST_F(HttpSessions, TellTheDateOfTheDay) {

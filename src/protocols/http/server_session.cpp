@@ -11,6 +11,8 @@ namespace {
 
 // With this many bytes of unread replies no further requests are read.
 constexpr std::size_t kMostUnread = 256 << 10;
+// Thousands of requests fit into one read. After this many replies the other peers of a loop get their turn.
+constexpr unsigned kMostRepliesInTurn = 64;
 
 Status status_of(HeadCutter::Status cut) {
   if (cut == HeadCutter::Status::target_too_long) return Status::target_too_long;
@@ -28,7 +30,7 @@ Want HttpSession::want() const {
 }
 
 bool HttpSession::rests() const {
-  return over_ || body_.file || outbox_.size() >= kMostUnread;
+  return over_ || pauses_ || body_.file || outbox_.size() >= kMostUnread;
 }
 
 std::size_t HttpSession::on_bytes(Bytes chunk, Time now) {
@@ -42,6 +44,7 @@ std::size_t HttpSession::on_bytes(Bytes chunk, Time now) {
       incoming_rate_.reset();  // each head has its own time, and its own bytes
       behind_heads = 0;
       answer(step.head, now);
+      pauses_ = replies_in_turn_ >= kMostRepliesInTurn && taken < chunk.size();
     } else {
       refuse_unread(status_of(step.status), now);
     }
@@ -54,6 +57,9 @@ std::size_t HttpSession::on_bytes(Bytes chunk, Time now) {
 
 void HttpSession::answer(Bytes head, Time now) {
   ++requests_;
+  if (now > turn_) replies_in_turn_ = 0;
+  turn_ = now;
+  ++replies_in_turn_;
   const auto request = parse_request(head);
   if (!request) return refuse_unread(request.error(), now);
   const bool is_last = site_.requests_per_connection > 0 && requests_ >= site_.requests_per_connection;
@@ -111,7 +117,14 @@ void HttpSession::on_drain(Time now) {
   watch_rates(now);
 }
 
+std::optional<Time> HttpSession::deadline() const {
+  if (pauses_) return turn_;  // due at once, in the next turn
+  return earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
+}
+
 void HttpSession::on_deadline(Time now) {
+  pauses_ = false;
+  replies_in_turn_ = 0;
   if (outgoing_rate_.missed(now)) {
     site_.counts.too_slow.fetch_add(1, std::memory_order_relaxed);
     gives_up_ = true;

@@ -41,7 +41,8 @@ struct HttpSite {
 };
 
 // A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
-// While the range of a file is in the output nothing is added behind it, so requests wait unread.
+// While the range of a file is in the output nothing is added behind it, so requests wait unread. After many
+// replies in one turn requests wait too, for a deadline that is due at once.
 class HttpSession : public Session, private SessionFiles {
  public:
   explicit HttpSession(const HttpSite& site)
@@ -58,9 +59,7 @@ class HttpSession : public Session, private SessionFiles {
   std::size_t output(std::span<Segment> into) const override;
   Want want() const override;
   SessionFiles* files() override { return this; }
-  std::optional<Time> deadline() const override {
-    return earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
-  }
+  std::optional<Time> deadline() const override;
   bool finished() const override { return over_ || drained(); }
   std::string_view complaint() const override { return complaint_; }
   bool gives_up() const override { return gives_up_; }
@@ -103,12 +102,15 @@ class HttpSession : public Session, private SessionFiles {
   LeastRate incoming_rate_;  // of an incomplete head
   LeastRate outgoing_rate_;  // of unread replies
   std::uint64_t requests_ = 0;
+  Time turn_{};                   // of the last reply: inputs of one time are one turn
+  unsigned replies_in_turn_ = 0;
   std::uint64_t unreleased_ = 0;  // bytes of the outbox
   // Of the request that is being answered.
   bool closes_ = false;
   bool is_1_0_ = false;
   bool is_head_ = false;
 
+  bool pauses_ = false;  // until the next turn
   bool behind_ = false;  // the last input was not taken whole
   bool draining_ = false;
   bool over_ = false;
