@@ -6,8 +6,10 @@ import socket
 import subprocess
 import time
 
-from program import JOUST, PATIENCE_S, run, with_few_processes
+from program import JOUST, PATIENCE_S, Server, run, with_few_processes
 from transferring import Receiver, TransferCase, wait_for
+
+SILENT = "another program listens there, or all connections that the server takes are in use"
 
 
 class Refusals(TransferCase):
@@ -209,12 +211,20 @@ class Refusals(TransferCase):
                          self.start("get", f"{address}/file", "--retries", 0)]:  # fmt: skip
                 said = each.communicate(timeout=60)[1]
                 self.assertEqual(each.returncode, 1)
-                words = f"{address}: no answer within 10.0 s: is a 'joust receive' listening there?"
-                self.assertIn(words, said)
+                self.assertIn(f"{address}: no answer within 10.0 s: {SILENT}", said)
             self.assertLess(time.monotonic() - began, 25)
             told = self.start("get", f"{address}/file")  # its connections are silent together, twice
             self.assertEqual(told.wait(timeout=60), 1)
             self.assertLess(time.monotonic() - began, 55)
+
+    def test_a_server_without_room_is_not_taken_for_none(self):
+        file = self.make("file", 10)
+        with Server("-p", "file", "--max-connections", 1) as server:
+            host, port = server.address.rsplit(":", 1)
+            with socket.create_connection((host, int(port))):
+                done = run("send", file, server.address, "--retries", 0)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"{server.address}: no answer within 10.0 s: {SILENT}", done.stderr)
 
     def test_an_empty_name_is_no_directory(self):
         self.refused(run("receive", "--into", ""), "--into: the value is empty")

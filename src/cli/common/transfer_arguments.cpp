@@ -184,7 +184,8 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const Signals signals(stop);
   transfer.expect(dials,
                   {.address = address,
-                   .if_silent = fmt::format(": is a '{} receive' listening there?", program.name),
+                   .if_silent =
+                       ": another program listens there, or all connections that the server takes are in use",
                    .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
   if (!transfer.over()) {
     const ProgressMeter meter(kind_of_meter(progress), transfer.counts());
