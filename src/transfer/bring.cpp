@@ -65,14 +65,14 @@ std::optional<Digest> Bring::digest() const {
 Bring::Work Bring::next(const Asker& asker) {
   const std::lock_guard lock(mutex_);
   if (large_ && !asker.only_whole)
-    if (Work work = next_of_large(asker.relied_on); work.task != Task::none) return work;
+    if (Work work = next_of_large(); work.task != Task::none) return work;
   return next_item(asker);
 }
 
-Bring::Work Bring::next_of_large(bool relied_on) {
+Bring::Work Bring::next_of_large() {
   using Step = LargeSource::Step;
   Work work{.item = large_->item(), .large = large_};
-  if (large_->step == Step::to_offer && relied_on) {
+  if (large_->step == Step::to_offer) {
     large_->step = Step::offering;
     large_->id = random_number();
     large_->pace_digest(UINT64_MAX);  // the server may have the file, and is compared with it
@@ -82,7 +82,7 @@ Bring::Work Bring::next_of_large(bool relied_on) {
       work.task = Task::range;
       work.range = *range;
       large_->pace_digest(large_->ranges.any() ? range->end() + kDigestAhead : UINT64_MAX);
-    } else if (large_->ranges.complete() && large_->is_digested() && relied_on) {
+    } else if (large_->ranges.complete() && large_->is_digested()) {
       large_->step = Step::sealing;
       work.task = Task::seal;
     }
@@ -108,8 +108,8 @@ Bring::Work Bring::next_item(const Asker& asker) {
       return may_ask_for_folder(asker) ? Work{.task = Task::whole, .item = next_++} : Work{};
     if (folders_left_ > 0) return {};
     if (plan_.items[next_].version.size <= largest_whole()) return {.task = Task::whole, .item = next_++};
-    if (asker.only_whole || large_ || !asker.relied_on) return {};
-    if (begin_large(next_++)) return next_of_large(true);
+    if (asker.only_whole || large_) return {};
+    if (begin_large(next_++)) return next_of_large();
   }
   // The deepest first: nobody may pass through one that is closed.
   if (last_.empty() || !may_ask_for_folder(asker)) return {};

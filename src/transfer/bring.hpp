@@ -63,7 +63,6 @@ class Bring : public Transfer {
   struct Asker {
     const void* session = nullptr;
     bool only_whole = false;  // it has answers to wait for, and takes nothing else beside
-    bool relied_on = true;    // it takes what others wait for: offers, seals and directories
   };
   Work next(const Asker& asker);
   void give_back(const Work& work);
@@ -90,7 +89,7 @@ class Bring : public Transfer {
   bool may_ask_for_folder(const Asker& asker);
   void folder_done(const Work& work, bool is_there);
   bool is_folder(const Work& work) const { return plan_.items[work.item].is_folder; }
-  Work next_of_large(bool relied_on);
+  Work next_of_large();
   std::uint64_t largest_whole() const;  // bytes
   bool begin_large(std::size_t item);
   void count_again(std::uint64_t there);

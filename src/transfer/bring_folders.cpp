@@ -7,7 +7,7 @@ namespace joust::transfer {
 
 // Under the lock.
 bool Bring::may_ask_for_folder(const Asker& asker) {
-  if (!asker.relied_on || (folders_asked_ > 0 && folder_session_ != asker.session)) return false;
+  if (folders_asked_ > 0 && folder_session_ != asker.session) return false;
   folder_session_ = asker.session;
   ++folders_asked_;
   return true;

@@ -58,9 +58,8 @@ void BringSession::proceed(Time now) {
     begin_large(now);
   }
   send_range();
-  while (may_begin() && !bring_.over()) {
-    Bring::Work work =
-        bring_.next({.session = this, .only_whole = !pending_.empty(), .relied_on = may_be_relied_on()});
+  while (may_begin() && may_have_work() && !bring_.over()) {
+    Bring::Work work = bring_.next({.session = this, .only_whole = !pending_.empty()});
     if (work.task == Task::none) return say_working(now);
     begin(std::move(work), now);
   }

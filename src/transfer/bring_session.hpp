@@ -19,6 +19,7 @@ class BringSession : public TransferSession {
 
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
+  const std::string& any_name() const override { return bring_.item(0).name; }
   void give_back_work() override;
   bool busy() const override;
   void more_room(std::size_t sent) override;

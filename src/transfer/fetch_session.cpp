@@ -37,7 +37,7 @@ void FetchSession::give_back_work() {
 }
 
 void FetchSession::proceed(Time now) {
-  while (work_.task == Task::none && !fetch_.over()) {
+  while (work_.task == Task::none && may_have_work() && !fetch_.over()) {
     work_ = fetch_.next(is_first_);
     if (work_.task == Task::none) return;
     begin(now);

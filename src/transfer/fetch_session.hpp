@@ -17,6 +17,7 @@ class FetchSession : public TransferSession {
 
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
+  const std::string& any_name() const override { return fetch_.plan().name; }
   void give_back_work() override;
   bool busy() const override;
   std::optional<Time> due() const override;

@@ -34,6 +34,20 @@ void Transfer::answered() {
   if (!was_answered()) was_answered_.store(true, std::memory_order_relaxed);
 }
 
+// From now on a connection that is not heard has less time.
+void Transfer::heard() {
+  if (heard_++ == 0) announce();
+}
+
+bool Transfer::leads(const void* session) {
+  const void* leader = nullptr;
+  return heard_ == 0 && (leader_.compare_exchange_strong(leader, session) || leader == session);
+}
+
+void Transfer::leads_no_more(const void* session) {
+  leader_.compare_exchange_strong(session, nullptr);
+}
+
 std::string Transfer::words_on(const Failure& failure) const {
   if (was_answered()) return describe(failure);
   if (failure.stage == Stage::timeout)

@@ -81,9 +81,12 @@ class Transfer : public Service {
   void answered();
   // Connections on which the server has said something, and that are not gone. Others may be waiting to be
   // accepted.
-  void heard() { ++heard_; }
+  void heard();
   void heard_last() { --heard_; }
   bool is_any_heard() const { return heard_ > 0; }
+  // True for one session at a time, as long as no connection is heard.
+  bool leads(const void* session);
+  void leads_no_more(const void* session);
   bool was_answered() const { return was_answered_.load(std::memory_order_relaxed); }
   void moved(std::uint64_t bytes) { counts_.moved.fetch_add(bytes, std::memory_order_relaxed); }
   // More is there for good than ever before: what was lost up to now is forgotten. Bytes alone are no
@@ -119,6 +122,7 @@ class Transfer : public Service {
   std::atomic<unsigned> in_a_row_{0};
   std::atomic<bool> was_answered_{false};
   std::atomic<unsigned> heard_{0};
+  std::atomic<const void*> leader_{nullptr};
   std::size_t dials_ = 1;
   std::size_t vacant_ = 0;  // connections that may be dialled later,
   std::size_t wanted_ = 0;  // and those of them that are to be dialled now

@@ -19,7 +19,9 @@ constexpr Duration kLongestSilence = std::chrono::seconds(30);  // a server at w
 // be on its way for long: each second allows for so many bytes.
 constexpr Duration kFirstAnswer = std::chrono::seconds(10);
 constexpr std::uint64_t kSlowBytesPerS = 64 << 10;
-constexpr Duration kLook = std::chrono::milliseconds(100);  // whether bytes were sent
+constexpr Duration kAnswerBesideOthers = std::chrono::seconds(3);  // that are answered
+constexpr std::uint32_t kGreeting = UINT32_MAX;                    // the request; others count from 1
+constexpr Duration kLook = std::chrono::milliseconds(100);         // whether bytes were sent
 
 }  // namespace
 
@@ -49,6 +51,7 @@ bool TransferSession::is_server(Bytes chunk, Time now) {
   if (is_known_) return true;
   is_known_ = first_.empty() && std::to_integer<std::uint8_t>(chunk.front()) == file::kVersion;
   if (is_known_) {
+    transfer_.leads_no_more(this);
     transfer_.heard();
     return true;
   }
@@ -86,11 +89,28 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
     if (!step->message) continue;
     if (const auto* error = std::get_if<file::Error>(&step->message->body)) take_refusal(error->refusal, now);
     if (finished_) break;
-    take(*step->message, now);
+    const bool of_greeting = step->message->request == kGreeting && greeting_ == Greeting::sent;
+    of_greeting ? take_greeting(*step->message, now) : take(*step->message, now);
     if (!finished_) transfer_.answered();
   }
   conclude(now);
   return finished_ ? chunk.size() : taken;
+}
+
+// A connection without work asks a question, to learn whether it is accepted. That takes little time: the
+// answer comes together with that to the one which leads.
+void TransferSession::greet() {
+  if (is_known_ || busy() || greeting_ != Greeting::none) return;
+  greeting_ = Greeting::sent;
+  outgoing_.message({kGreeting, file::Query{any_name(), false}});
+}
+
+void TransferSession::take_greeting(const file::Message& message, Time now) {
+  if (std::holds_alternative<file::Working>(message.body)) return;
+  greeting_ = Greeting::answered;
+  const bool is_answer =
+      std::holds_alternative<file::Facts>(message.body) || std::holds_alternative<file::Error>(message.body);
+  if (!is_answer) lose("a frame that is no answer", now);
 }
 
 // Who does not understand the requests will not the next time. Any other refusal is the answer of a server.
@@ -126,6 +146,13 @@ void TransferSession::on_drain(Time /*now*/) {
   if (finished_) return;
   finished_ = gives_up_ = true;
   give_back_work();
+  leave();
+}
+
+// Somebody else may lead.
+void TransferSession::leave() {
+  if (std::exchange(is_known_, false)) transfer_.heard_last();
+  transfer_.leads_no_more(this);
 }
 
 void TransferSession::lose(const Failure& failure, Time now) {
@@ -134,6 +161,7 @@ void TransferSession::lose(const Failure& failure, Time now) {
   finished_ = gives_up_ = true;
   data_left_ = 0;
   give_back_work();
+  leave();
   transfer_.lost(failure, idle, now);
   transfer_.announce();  // the others may take what it had
 }
@@ -147,15 +175,17 @@ void TransferSession::consumed(std::size_t n) {
 
 void TransferSession::conclude(Time now) {
   if (!finished_ && !transfer_.over()) proceed(now);
-  if (!transfer_.over() || finished_) return;
+  if (finished_) return;
+  if (!transfer_.over()) return greet();
   finished_ = true;
   give_back_work();
 }
 
-// A connection that was never answered may wait to be accepted, with a range that others could carry.
+// A connection that was never answered may wait to be accepted, with work that others could do.
 Duration TransferSession::patience() const {
   if (is_known_) return kLongestSilence;
-  return std::min(kLongestSilence, kFirstAnswer + std::chrono::seconds(sent_bytes_ / kSlowBytesPerS));
+  const Duration first = transfer_.is_any_heard() ? kAnswerBesideOthers : kFirstAnswer;
+  return std::min(kLongestSilence, first + std::chrono::seconds(sent_bytes_ / kSlowBytesPerS));
 }
 
 std::optional<Time> TransferSession::deadline() const {

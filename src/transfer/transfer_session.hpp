@@ -16,9 +16,7 @@ namespace joust::transfer {
 class TransferSession : public Session, protected SessionFiles {
  public:
   explicit TransferSession(Transfer& transfer) : transfer_(transfer) {}
-  ~TransferSession() override {
-    if (is_known_) transfer_.heard_last();
-  }
+  ~TransferSession() override { leave(); }
   TransferSession(const TransferSession&) = delete;
   TransferSession& operator=(const TransferSession&) = delete;
 
@@ -42,11 +40,14 @@ class TransferSession : public Session, protected SessionFiles {
   void released(std::size_t n) override { outgoing_.released(n); }
 
  protected:
-  // False if it may wait to be accepted while others are served: what is needed by all is not for it.
-  bool may_be_relied_on() const { return is_known_ || !transfer_.is_any_heard(); }
+  // False if it may wait to be accepted: what it had, nobody else would do. Until the server has said
+  // something on some connection, one of them has work all the same.
+  bool may_have_work() { return is_known_ || transfer_.leads(this); }
   // Begins what there is to do, if the connection is free for it. Called after every input.
   virtual void proceed(Time now) = 0;
   virtual void take(const file::Message& message, Time now) = 0;
+  // A name to ask for, so that the server says something.
+  virtual const std::string& any_name() const = 0;
   // The work in hand is somebody else's now.
   virtual void give_back_work() = 0;
   virtual bool busy() const = 0;  // an answer is awaited
@@ -71,6 +72,9 @@ class TransferSession : public Session, protected SessionFiles {
 
  private:
   bool is_server(Bytes chunk, Time now);
+  void greet();
+  void take_greeting(const file::Message& message, Time now);
+  void leave();
   Failure stranger() const;
   void lose_peer(const Failure& failure, Time now);
   void take_refusal(const FileRefusal& refusal, Time now);
@@ -83,6 +87,7 @@ class TransferSession : public Session, protected SessionFiles {
   std::uint64_t data_left_ = 0;  // not received yet of the current data frame
   bool finished_ = false;
   bool gives_up_ = false;
+  enum class Greeting : std::uint8_t { none, sent, answered } greeting_ = Greeting::none;
   bool is_known_ = false;  // by its first byte, as a server
   std::string first_;      // bytes of one that is none
   bool sent_ = false;  // bytes have been sent since the last look
