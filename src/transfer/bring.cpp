@@ -236,6 +236,13 @@ void Bring::count_again(std::uint64_t there) {
   if (before.size > large_->counted.size) count().lost += before.size - large_->counted.size;
 }
 
+// However many connections ask, and lose what they had to another one.
+Time Bring::give_up_at(const Work& work, Time first) {
+  const std::lock_guard lock(mutex_);
+  if (work.large->give_up_at == Time{}) work.large->give_up_at = first;
+  return work.large->give_up_at;
+}
+
 void Bring::offer_again(const Work& work) {
   bool goes_on = true;
   {
@@ -268,6 +275,7 @@ void Bring::finished(const Work& work) {
     if (large_->ranges.done() > large_->most_done) {
       large_->most_done = large_->ranges.done();
       large_->forgotten = 0;
+      large_->give_up_at = {};
       progressed();
     }
   }

@@ -79,6 +79,8 @@ class Bring : public Transfer {
   // The other files go on. `stays`: what has come is there for the next attempt.
   void failed(const Work& work, const std::string& why, bool stays = false);
   void offered(const Work& work, const file::Offered& offered);
+  // A server is busy with the large file: when it is not asked any more. `first`: if that is new.
+  Time give_up_at(const Work& work, Time first);
   void offer_again(const Work& work);  // the server does not know of it any more
   void finished(const Work& work);     // a range
   // Bytes of a large file that the server has, and that is only being digested here.

@@ -14,7 +14,7 @@ namespace {
 
 // A server may still hold what a lost connection has begun, or have no place for more. It may need its idle
 // limit, a minute, to notice that a connection is gone.
-constexpr unsigned kMostAttempts = 400;
+constexpr Duration kLongestBusy = std::chrono::seconds(100);
 
 constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
 
@@ -84,7 +84,7 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
   const bool is_early = refusal.error == FileError::not_found && item.is_inside && bring_.was_busy();
   // By time: whichever connection is free asks again, and with many of them that is soon.
   if ((is_busy || is_early) && (work.give_up_at == Time{} || now_ < work.give_up_at)) {
-    if (work.give_up_at == Time{}) work.give_up_at = now_ + kMostAttempts * kAskAgain;
+    if (work.give_up_at == Time{}) work.give_up_at = now_ + kLongestBusy;
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(work);
   }
@@ -166,7 +166,7 @@ void BringSession::refused_large(const FileRefusal& refusal) {
     outgoing().message({request_, file::Error{{FileError::given_up, ""}}});
   left_ = {};
   const bool held = refusal.error == FileError::busy || refusal.error == FileError::overlap;
-  if (held && ++attempts_ < kMostAttempts) return wait();
+  if (held && now_ < bring_.give_up_at(work_, now_ + kLongestBusy)) return wait();
   const std::string& name = bring_.item(work_.item).name;
   const bool was_asked = asked_ != Asked::nothing;
   const bool tells_nothing =

@@ -79,7 +79,6 @@ void BringSession::begin(Bring::Work work, Time now) {
   if (!busy()) alive(now);
   if (work.task == Task::whole) return begin_whole(work, now);
   work_ = std::move(work);
-  attempts_ = 0;
   begin_large(now);
 }
 

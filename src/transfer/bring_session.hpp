@@ -79,7 +79,6 @@ class BringSession : public TransferSession {
   Time say_at_{};           // that it is
   // What the server was asked about the file that it has under the name of an offered one.
   enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
-  unsigned attempts_ = 0;
   Time again_at_{};
   Time go_on_at_{};  // by the limit of the rate, or after the server was busy
   Time now_{};

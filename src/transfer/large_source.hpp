@@ -30,6 +30,7 @@ class LargeSource {
   bool compared = false;        // with what it replaces
   bool may_be_stored = false;   // it was sealed, and the answer was lost
   std::uint64_t most_done = 0;  // bytes that the server had, at the best
+  Time give_up_at{};            // when a busy server is not asked any more; Time{}: not busy since then
   unsigned forgotten = 0;       // times that the server knew nothing of it, since it had more than ever
 
   std::size_t item() const { return item_; }

@@ -76,6 +76,41 @@ TEST_F(TransferAnswers, WaitsForAServerThatHasNoPlaceForSmallFiles) {
   }
 }
 
+// Each connection is another one, and the next asks like the first.
+TEST_F(TransferAnswers, GivesUpALargeFileThatABusyServerClosesTheConnectionOf) {
+  for (const bool takes_one : {false, true}) {
+    const std::string text = content(kRangeBytes + 5);
+    Bring bring(plan_of({source("new", text)}));
+    std::optional<ByteRange> range;
+    bool is_open = false, has_one = false;
+    const auto answer = [&](const file::Message& message) -> std::optional<file::Body> {
+      if (!is_open) return std::nullopt;
+      if (takes_one && std::holds_alternative<file::Offer>(message.body)) return file::Offered{};
+      if (const auto* upload = std::get_if<file::UploadRange>(&message.body); upload && !has_one) {
+        range = upload->range;
+        return std::nullopt;
+      }
+      if (std::holds_alternative<file::End>(message.body) && range) {
+        has_one = true;
+        return file::Stored{.range = *std::exchange(range, std::nullopt)};
+      }
+      if (std::holds_alternative<file::Data>(message.body)) return std::nullopt;
+      is_open = false;
+      return file::Error{{FileError::busy, "later"}};
+    };
+    int connections = 0;
+    for (; !bring.over() && connections < 1000; ++connections) {
+      is_open = true;
+      run(bring, answer, std::chrono::milliseconds(200));
+    }
+    EXPECT_GT(connections, 300) << "an upload of a connection that is gone may take a minute to end";
+    EXPECT_LT(connections, 520);
+    EXPECT_EQ(bring.counts().failed, 1U);
+    EXPECT_EQ(bring.complaints(), std::vector<std::string>{"new: the server says: busy (later)"});
+    EXPECT_EQ(bring.kept(), takes_one ? std::uint64_t{1} << 20 : 0U) << "to be gone on with";
+  }
+}
+
 TEST_F(TransferAnswers, GivesUpAFileThatTheServerKeepsForgetting) {
   Bring bring(plan_of({source("new", content(kRangeBytes + 5))}));
   int offers = 0;
