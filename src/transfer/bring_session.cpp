@@ -203,6 +203,7 @@ void BringSession::send_range() {
 }
 
 void BringSession::more_room(std::size_t sent) {
+  progress_sent(sent);
   bring_.count().sent.fetch_add(sent, std::memory_order_relaxed);
   sent_ += sent;
   send_range();

@@ -21,6 +21,9 @@ constexpr StorageRules kRules{.existing = Existing::replace,
                               .most_stored = UINT64_MAX,
                               .write = FileWrite::splice};
 
+// A server that digests says so every second, however long it takes.
+constexpr unsigned kMostMissed = 2;
+
 constexpr std::string_view kAnother =
     ", and is another file; --overwrite replaces it, --skip-existing leaves it";
 constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
@@ -221,6 +224,20 @@ void Fetch::learned_digest(const Digest& digest) {
     digest_ = digest;
   }
   judge_what_is_here();
+}
+
+void Fetch::digest_missed() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (++digests_missed_ < kMostMissed) return;
+  }
+  give_up_digest("does not answer the question for the");
+}
+
+// Without an end a server that keeps silent would be asked as often as a connection may be lost.
+void Fetch::give_up_digest(std::string_view what) {
+  give_up(fmt::format("{}: the server {} digest of it, so that nothing can be verified",
+                      printable(plan_.name), what));
 }
 
 void Fetch::finished(ByteRange range) {

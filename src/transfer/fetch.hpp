@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "protocols/file/wire.hpp"
 #include "store/file_digest.hpp"
@@ -67,6 +68,8 @@ class Fetch : public Transfer {
   void learned(const file::Facts& facts);
   void recalled(const Upload::Recall& recall);
   void learned_digest(const Digest& digest);
+  void digest_missed();                        // the server is there, and has not answered
+  void give_up_digest(std::string_view what);  // the server does
   enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
   Compared compare();  // a slice
   void finished(ByteRange range);
@@ -88,6 +91,7 @@ class Fetch : public Transfer {
   mutable std::mutex mutex_;
   std::optional<file::Facts> facts_;
   std::optional<Digest> digest_, fetched_;
+  unsigned digests_missed_ = 0;
   std::shared_ptr<Upload> upload_;
   // The file that is here already, if it may be the wanted one: it has its size.
   OpenFile here_;

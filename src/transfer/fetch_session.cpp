@@ -24,6 +24,10 @@ bool FetchSession::busy() const {
   return work_.task == Task::ask || work_.task == Task::digest || (work_.task == Task::range && !waiting_);
 }
 
+void FetchSession::fell_silent() {
+  if (work_.task == Task::digest) fetch_.digest_missed();
+}
+
 std::optional<Time> FetchSession::due() const {
   if (waiting_) return go_on_at_;
   const bool here = work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
@@ -53,6 +57,7 @@ void FetchSession::begin(Time now) {
   alive(now);
   found_ = false;
   const std::string& name = fetch_.plan().name;
+  if (work_.task == Task::digest) greet();  // tells who ignores the question from who is not there
   if (work_.task == Task::ask || work_.task == Task::digest)
     outgoing().message({++request_, file::Query{name, work_.task == Task::digest}});
   if (work_.task == Task::check && !work_.into->over())
@@ -150,8 +155,8 @@ void FetchSession::take_facts(const file::Facts& facts, Time now) {
   if (facts.size != known->size || facts.modified_ns != known->modified_ns) return changed_on_server();
   found_ = true;
   if (work_.task != Task::digest) return;
-  if (!facts.digest) return lose("the server gives no digest", now);
   done();
+  if (!facts.digest) return fetch_.give_up_digest("gives no");
   fetch_.learned_digest(*facts.digest);
 }
 

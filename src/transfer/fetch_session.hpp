@@ -20,6 +20,7 @@ class FetchSession : public TransferSession {
   const std::string& any_name() const override { return fetch_.plan().name; }
   void give_back_work() override;
   bool busy() const override;
+  void fell_silent() override;
   std::optional<Time> due() const override;
   FileRange store() const override;
   void on_stored(std::size_t n, Bytes seen, Time now) override;

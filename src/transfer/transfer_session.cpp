@@ -100,7 +100,7 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
 // A connection without work asks a question, to learn whether it is accepted. That takes little time: the
 // answer comes together with that to the one which leads.
 void TransferSession::greet() {
-  if (is_known_ || busy() || greeting_ != Greeting::none) return;
+  if (is_known_ || greeting_ != Greeting::none) return;
   greeting_ = Greeting::sent;
   outgoing_.message({kGreeting, file::Query{any_name(), false}});
 }
@@ -134,10 +134,12 @@ void TransferSession::on_failure(const Failure& failure, Time now) {
 void TransferSession::on_deadline(Time now) {
   looked_ = now;
   if (std::exchange(sent_, false)) last_sign_ = now;
-  if (!finished_ && busy() && now >= last_sign_ + patience())
+  if (!finished_ && busy() && now >= last_sign_ + patience()) {
+    if (is_known_) fell_silent();
     lose_peer({Stage::timeout, 0,
                (is_known_ ? "nothing moved for " : "no answer within ") + format_duration(patience())},
               now);
+  }
   conclude(now);
 }
 
@@ -168,15 +170,14 @@ void TransferSession::lose(const Failure& failure, Time now) {
 
 void TransferSession::consumed(std::size_t n) {
   outgoing_.consumed(n);
-  sent_ = true;
-  sent_bytes_ += n;
   if (!finished_) more_room(n);
 }
 
 void TransferSession::conclude(Time now) {
   if (!finished_ && !transfer_.over()) proceed(now);
   if (finished_) return;
-  if (!transfer_.over()) return greet();
+  if (!transfer_.over() && !busy()) greet();
+  if (!transfer_.over()) return;
   finished_ = true;
   give_back_work();
 }

@@ -46,11 +46,13 @@ class TransferSession : public Session, protected SessionFiles {
   // Begins what there is to do, if the connection is free for it. Called after every input.
   virtual void proceed(Time now) = 0;
   virtual void take(const file::Message& message, Time now) = 0;
-  // A name to ask for, so that the server says something.
+  // Once, and only where the server has said nothing yet: it is asked for a name, so that it says something.
+  void greet();
   virtual const std::string& any_name() const = 0;
   // The work in hand is somebody else's now.
   virtual void give_back_work() = 0;
   virtual bool busy() const = 0;  // an answer is awaited
+  virtual void fell_silent() {}   // a server that has answered before: the connection is lost
   virtual void more_room(std::size_t /*sent*/) {}
   virtual std::optional<Time> due() const { return std::nullopt; }  // of proceed(), beside inputs
 
@@ -63,6 +65,11 @@ class TransferSession : public Session, protected SessionFiles {
   file::Outgoing& outgoing() { return outgoing_; }
   const file::Outgoing& outgoing() const { return outgoing_; }
   void alive(Time now) { last_sign_ = now; }
+  // Bytes of files have gone: a sign as well, while a question is none.
+  void progress_sent(std::size_t n) {
+    sent_ = true;
+    sent_bytes_ += n;
+  }
   void receive_data(std::uint64_t size) { data_left_ = size; }
   std::uint64_t data_left() const { return data_left_; }
   void data_stored(std::size_t n) { data_left_ -= n; }
@@ -72,7 +79,6 @@ class TransferSession : public Session, protected SessionFiles {
 
  private:
   bool is_server(Bytes chunk, Time now);
-  void greet();
   void take_greeting(const file::Message& message, Time now);
   void leave();
   Failure stranger() const;
