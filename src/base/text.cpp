@@ -101,6 +101,10 @@ bool turns_direction(std::string_view character) {
          within("\xE2\x81\xA6", "\xE2\x81\xA9");
 }
 
+bool is_harmless(std::string_view character) {
+  return control_at(character, 0) == 0 && !turns_direction(character) && character != "\\";
+}
+
 }  // namespace
 
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text) {
@@ -224,9 +228,12 @@ std::string printable(std::string_view text, std::string_view kept) {
   while (!text.empty()) {
     const std::size_t size = utf8_sequence(text);
     const std::string_view character = text.substr(0, std::max<std::size_t>(1, size));
-    const bool harmless =
-        kept.contains(text.front()) || (size > 0 && control_at(text, 0) == 0 && !turns_direction(character));
-    result += harmless ? character : "?";
+    if (kept.contains(text.front()) || (size > 0 && is_harmless(character)))
+      result += character;
+    else if (character == "\\")
+      result += "\\\\";
+    else
+      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
     text.remove_prefix(character.size());
   }
   return result;

@@ -40,8 +40,9 @@ bool has_control(std::string_view text);
 // The length of the UTF-8 sequence that begins here, or 0 if it is invalid: stray, overlong or truncated, a
 // surrogate, or beyond U+10FFFF (Unicode 15, table 3-7). The text is not empty.
 std::size_t utf8_sequence(std::string_view text);
-// The text of a stranger for a terminal. Replaced by '?' are control characters, except for those in `kept`,
-// characters that turn the direction of writing around, and bytes that are not UTF-8.
+// The text of a stranger for a terminal. The bytes of control characters, of those that turn the direction of
+// writing around, and those that are not UTF-8 become \xHH, and a backslash becomes two, so that no two texts
+// look alike. Characters in `kept` stay.
 std::string printable(std::string_view text, std::string_view kept = {});
 
 // "3%", "0.5%": a fraction above 0 and below 1.

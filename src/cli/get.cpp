@@ -64,8 +64,8 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
         fmt::format("-o {}: there is no such directory; make it first, and name the file: -o {}{}",
                     printable(output), printable(output), printable(last)));
   if (is_folder || (!output.empty() && fs::is_directory(here, none)))
-    throw UsageError(fmt::format("-o {}: is a directory; name the file: -o {}{}{}", output, output,
-                                 is_folder ? "" : "/", last));
+    throw UsageError(fmt::format("-o {0}: is a directory; name the file: -o {0}{1}{2}", printable(output),
+                                 is_folder ? "" : "/", printable(last)));
   transfer::FetchPlan plan{.name = remote.path,
                            .folder = here.has_parent_path() ? here.parent_path().string() : ".",
                            .file = here.filename().string(),
@@ -109,7 +109,8 @@ int Get::run() {
   try {
     fetch = std::make_unique<transfer::Fetch>(fetched);
   } catch (const std::system_error& error) {
-    throw UsageError(fmt::format("-o {}: {}", printable(output), error.what()));
+    throw UsageError(
+        fmt::format("-o {}: its directory cannot be opened: {}", printable(output), error.code().message()));
   }
   // One asks for the facts, which say how many others are worth their while; one of them is for the digest.
   const transfer::DialPlan dials{.first = 1, .later = common.dials(UINT64_MAX)};

@@ -49,7 +49,7 @@ void refuse_unknown_command(const std::vector<std::string>& names, std::string_v
 }  // namespace
 
 void complain(const Program& program, std::string_view what) {
-  print_to_stderr(fmt::format("{}: {}\n", program.name, printable(what, "\n")));
+  print_to_stderr(fmt::format("{}: {}\n", program.name, printable(what, "\n\\")));
 }
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
@@ -96,7 +96,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const std::invalid_argument& error) {  // an option of the protocol
     return fail(program, kUsage, error.what());
   } catch (const Skipped& reason) {
-    fmt::print("skipped: {}\n", printable(reason.what(), ""));
+    fmt::print("skipped: {}\n", printable(reason.what(), "\\"));
     return kInvalid;
   } catch (const std::exception& error) {
     return fail(program, kRunError, error.what());

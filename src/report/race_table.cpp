@@ -79,7 +79,7 @@ std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
                 Paint::red, terminal) +
         "\n";
     for (const std::string& line : failed->last_words)
-      text += painted("    | " + printable(line), Paint::dim, terminal) + "\n";
+      text += painted("    | " + printable(line, "\\"), Paint::dim, terminal) + "\n";
   }
   return text.empty() ? text : text + "\n";
 }
@@ -126,7 +126,7 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
 }
 
 // ", 2 loops"; nothing where each has one.
-std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::*side) {
+std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::* side) {
   std::uint64_t least = 1024, most = 1;
   for (const race::Contestant& contestant : race.scenario.contestants) {
     const std::uint64_t loops =

@@ -50,6 +50,11 @@ std::unique_ptr<Session> Fetch::open(const Opening& /*opening*/) {
   return std::make_unique<FetchSession>(*this);
 }
 
+// For people.
+std::string Fetch::path_here() const {
+  return printable(plan_.folder + '/' + plan_.file);
+}
+
 std::uint64_t Fetch::kept() const {
   const std::lock_guard lock(mutex_);
   return upload_ && !fetched_ && recalled_ ? ranges_.done() : 0;
@@ -131,8 +136,7 @@ void Fetch::make_file(const file::Facts& facts) {
     const bool exists = upload.error().error == FileError::exists;
     if (exists && plan_.wishes.skips_existing) return skip();
     if (exists && may_be_here(facts)) return;
-    std::string why =
-        fmt::format("{}/{}: {}", plan_.folder, printable(plan_.file), error_name(upload.error().error));
+    std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
     if (upload.error().error == FileError::busy && upload.error().text.empty()) why += kWritten;
@@ -182,8 +186,7 @@ Fetch::Compared Fetch::compare() {
 }
 
 Fetch::Compared Fetch::is_not_on_disk(const FileRefusal& refusal) {
-  give_up(fmt::format("{}/{}: is here, but cannot be synced: {}", plan_.folder, printable(plan_.file),
-                      error_name(refusal.error)));
+  give_up(fmt::format("{}: is here, but cannot be synced: {}", path_here(), error_name(refusal.error)));
   return Compared::completely;
 }
 
@@ -200,7 +203,7 @@ void Fetch::judge_what_is_here() {
     make_file(*facts());
     return announce();
   }
-  give_up(fmt::format("{}/{}: exists{}", plan_.folder, printable(plan_.file), kAnother));
+  give_up(fmt::format("{}: exists{}", path_here(), kAnother));
 }
 
 void Fetch::recalled(const Upload::Recall& recall) {

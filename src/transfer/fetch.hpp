@@ -79,6 +79,7 @@ class Fetch : public Transfer {
 
  private:
   std::size_t carriers(std::uint64_t bytes) const;
+  std::string path_here() const;
   void make_file(const file::Facts& facts);
   bool may_be_here(const file::Facts& facts);
   void judge_what_is_here();

@@ -56,9 +56,9 @@ std::string_view kind_of(mode_t mode) {
   }
 }
 
-std::string unnamed(const std::string& path, const std::string& name, std::string_view objection) {
-  return fmt::format("{}: cannot be sent as '{}': {}; rename it", printable(path), printable(name),
-                     objection);
+// Its name is the end of the path, and may be long.
+std::string unnamed(const std::string& path, std::string_view objection) {
+  return fmt::format("{}: cannot be sent: {}; rename it", printable(path), objection);
 }
 
 bool is_left_over(std::string_view name) {
@@ -95,7 +95,7 @@ class Collector {
   // Returns what speaks against it.
   std::string add_file(SourceItem item) {
     if (const auto objection = objection_to(item.name); !objection.empty())
-      return unnamed(item.path, item.name, objection);
+      return unnamed(item.path, objection);
     list_.bytes += item.version.size;
     list_.items.push_back(std::move(item));
     return {};
@@ -119,7 +119,7 @@ class Collector {
   // may come later.
   void add_folder(const std::string& path, const std::string& name, std::size_t place) {
     if (const auto objection = objection_to(name); !objection.empty())
-      return list_.missing.push_back("not sent: " + unnamed(path, name, objection));
+      return list_.missing.push_back("not sent: " + unnamed(path, objection));
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
     SourceItem item{.path = path, .name = name, .version = version_of(facts), .is_folder = true};

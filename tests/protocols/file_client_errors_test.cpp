@@ -74,7 +74,7 @@ TEST_F(FileClientErrors, IsFoundOut) {
   expect(facts_, wire({3, Facts{3, 5, std::nullopt}}), "nobody asked for");
   expect(facts_, wire({2, Stored{{0, 3}, true, digest_of("abc")}}), "no answer");
   expect(facts_, wire({2, Query{"x", false}}), "no answer");
-  expect(wire({1, Error{{FileError::busy, "\x1b[31mred"}}}), std::nullopt, "busy (?[31mred)");
+  expect(wire({1, Error{{FileError::busy, "\x1b[31mred"}}}), std::nullopt, "busy (\\x1b[31mred)");
   expect(facts_, found_ + data("ab"), "closed the connection early");
   expect(wire({1, Facts{3, 5, std::nullopt}}), std::nullopt, "no digest");
   expect("HTTP/1.1 400 Bad Request\r\n\r\n", std::nullopt, "not the protocol");

@@ -17,15 +17,17 @@
 namespace joust {
 namespace {
 
-// A word as a shell reads it back.
+// A word as a shell reads it back. Of what a terminal does not show, the shell is told the bytes.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "@%+=:,./-_";
   const bool plain = !word.empty() && std::ranges::all_of(word, [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.contains(c);
   });
   if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  const bool is_shown = printable(word, "\\") == word;
+  std::string text = is_shown ? "'" : "$'";
+  for (const char c : is_shown ? word : printable(word))
+    text += c == '\'' ? std::string(is_shown ? "'\\''" : "\\'") : std::string(1, c);
   return text + "'";
 }
 

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The words in which `send` and `get` tell people what happened, to what, and what to do about it."""
+
+import json
+import os
+import socket
+import threading
+
+from program import PATIENCE_S, Server, run
+from transferring import Receiver, TransferCase
+
+
+class Words(TransferCase):
+    def failed(self, done, *words):
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_names_that_no_terminal_shows_are_told_apart(self):
+        os.mkdir(self.path("tree"))
+        for name in (b"\x1b", b"\x07", b"\xff", b"\xfe", b"\\x07\n"):
+            with open(os.path.join(os.fsencode(self.path("tree")), name), "wb"):
+                pass
+        shown = (r"tree/\x1b", r"tree/\x07", r"tree/\xff", r"tree/\xfe", r"tree/\\x07\x0a")
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", self.path("tree"), receiver.address, "--json", self.path("result"))
+        with open(self.path("result"), encoding="utf-8") as text:
+            complaints = json.load(text)["complaints"]
+        self.failed(done)
+        self.assertEqual(len(complaints), len(shown))
+        for name in shown:
+            self.assertIn(self.path(name) + ": cannot be sent: ", done.stderr)
+            self.assertTrue(any(self.path(name) + ": " in each for each in complaints), complaints)
+
+    def test_the_command_that_goes_on_is_one_for_a_shell(self):
+        os.mkdir(self.path("tree"))
+        source = self.path("tree/it's \x1b\\")
+        self.make(source, 10)
+        self.make("tree/good", 10)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", source, self.path("tree"), receiver.address)
+            self.refused(done, r"it's \x1b\\: cannot be sent: the name has a control character")
+            self.make("in/good", 20)
+            done = run("send", self.path("tree/good"), self.make("new", 10), receiver.address,
+                       "--json", self.path("it's \x1b\\"))  # fmt: skip
+        self.failed(done, "--json $'" + self.path("") + r"it\'s \x1b\\'")
+
+    def test_a_long_name_is_told_once(self):
+        deep = "tree" + 5 * ("/" + 250 * "n")
+        self.make(f"{deep}/file", 10)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", self.path("tree"), receiver.address)
+        self.failed(done, "the name is longer than 1024 bytes; rename it")
+        self.assertEqual(done.stderr.count(deep), 1, done.stderr)
+        long = self.path(300 * "n")
+        self.assertEqual(run("get", "127.0.0.1:1/file", "-o", f"{long}/file").stderr.count(long), 1)
