@@ -45,7 +45,7 @@ std::expected<Fd, int> another_handle(const Fd& folder) {
 std::expected<Fd, int> only_regular(Fd opened) {
   struct stat facts {};
   if (!opened.is_open() || ::fstat(opened.get(), &facts) != 0) return std::unexpected(errno);
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
   return opened;
 }
 

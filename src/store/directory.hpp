@@ -22,7 +22,7 @@ struct Parent {
 class Quota;
 class SyncedFolders;
 
-// Opened, or not, with the reason in errno: a regular file; ENODEV for any other kind.
+// Opened, or not, with the reason in errno: a regular file; EISDIR or ENODEV for any other kind.
 std::expected<Fd, int> only_regular(Fd opened);
 
 // A directory that confines all names: symbolic links are not followed, and ".." is refused. Names must have
@@ -32,7 +32,7 @@ class Directory {
   // Throws std::system_error if there is no such directory. Uses `walk` if the kernel lacks openat2.
   explicit Directory(const std::string& path, Resolution resolution = Resolution::openat2);
 
-  // Opens a regular file for reading; ENODEV for any other kind.
+  // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   std::expected<Fd, int> open_file(std::string_view name) const;
 
   std::expected<Parent, int> open_parent(std::string_view name) const;

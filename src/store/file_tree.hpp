@@ -88,7 +88,7 @@ class FileTree {
  public:
   virtual ~FileTree() = default;
 
-  // Opens a regular file for reading; ENODEV for any other kind.
+  // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   virtual std::expected<Fd, int> open(std::string_view name) const = 0;
 
   // True if the bytes of a named file never change, because other programs cannot write to it.
@@ -96,8 +96,8 @@ class FileTree {
 
   virtual Available available() const = 0;  // for new files
 
-  // EEXIST if there is a file of that name that must be kept, ENODEV if there is anything else, EBUSY if
-  // another process receives it.
+  // EEXIST if there is a file of that name that must be kept, EISDIR or ENODEV if there is anything else,
+  // EBUSY if another process receives it.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
 
@@ -111,7 +111,8 @@ class FileTree {
     return std::unexpected(EPERM);
   }
 
-  // A regular file that is there; ENODEV for any other kind. Without a place in a tree that no disk has.
+  // A regular file that is there; EISDIR or ENODEV for any other kind. Without a place in a tree that no disk
+  // has.
   virtual std::expected<Entry, int> find(std::string_view /*name*/) { return Entry{.was_there = true}; }
 };
 

@@ -84,7 +84,8 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
   }
-  if (!S_ISREG(facts.st_mode)) return std::unexpected(ENODEV);  // that is nobody's file, whatever is wanted
+  // That is nobody's file, whatever is wanted.
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
   if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
   return static_cast<std::uint64_t>(facts.st_size);
 }

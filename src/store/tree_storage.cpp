@@ -27,10 +27,20 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {})
   return std::unexpected(FileRefusal{error, std::string(text)});
 }
 
+// `what` has a name, or a part of it, that a directory is to have.
+std::unexpected<FileRefusal> no_directory(FileError error, std::string_view what) {
+  return refuse(error, std::string(what) + " is no directory: move it away, or choose another place");
+}
+
+std::unexpected<FileRefusal> no_file(int number) {
+  return refuse(error_of(number), number == EISDIR ? "a directory has that name" : "");
+}
+
 std::unexpected<FileRefusal> not_made(int number) {
   const FileError error = error_of(number);
   if (error == FileError::not_permitted || is_shortage(number)) return refuse(error, std::strerror(number));
-  if (number == ENOTDIR || number == ELOOP) return refuse(error, "what is in its way is no directory");
+  if (number == ENOTDIR || number == ELOOP) return no_directory(error, "what is in its way");
+  if (error == FileError::not_a_file) return no_file(number);
   return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
 
@@ -67,7 +77,7 @@ FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
 
 FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
   auto fd = files_->open(name);
-  if (!fd) return refuse(error_of(fd.error()));
+  if (!fd) return no_file(fd.error());
   OpenFile file{.file = nullptr, .version = version_of(fd->get())};
   // The bytes are read after this clock reading. Any later change gets other time stamps if the clock is more
   // than one step past the last change.
@@ -150,7 +160,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
                                        .makes_parents = wishes.makes_parents,
                                        .pays = &quota_,
                                        .mode = wishes.mode});
-  if (!made && made.error() == EEXIST) return refuse(FileError::exists, "and is no directory");
+  if (!made && made.error() == EEXIST) return no_directory(FileError::exists, "and");
   if (!made) return not_made(made.error());
   auto folder = std::make_shared<DiskEntry>(std::move(*made));
   if (!wishes.synced) return folder;
@@ -168,7 +178,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   if (samples_.contains(name)) return nullptr;
   auto found = files_->find(name);
-  if (!found) return refuse(error_of(found.error()));
+  if (!found) return no_file(found.error());
   if (!found->place) return nullptr;
   auto file = std::make_shared<DiskEntry>(std::move(*found));
   const FileVersion version = version_of(file->number());

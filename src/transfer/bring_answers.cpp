@@ -18,6 +18,12 @@ constexpr Duration kLongestBusy = std::chrono::seconds(100);
 
 constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
 
+std::string words_on(const std::string& name, const FileRefusal& refusal) {
+  const bool is_in_the_way = refusal.error == FileError::not_a_file;
+  return words_of(name, refusal) +
+         (is_in_the_way ? "; move it away there, or send to another directory" : "");
+}
+
 }  // namespace
 
 void BringSession::take(const file::Message& message, Time now) {
@@ -102,7 +108,7 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     bring_.asks_first(false);  // it is sent in any case
     return send_unasked(work);
   }
-  bring_.failed(work, words_of(bring_.item(work.item).name, refusal));
+  bring_.failed(work, words_on(bring_.item(work.item).name, refusal));
 }
 
 void BringSession::take_of_large(const file::Message& message, Time now) {
@@ -182,7 +188,7 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (refusal.error == FileError::not_found && (was_asked || work.task != Task::offer))
     return bring_.offer_again(work);
   if (refusal.error == FileError::not_permitted && was_asked) return untold(work, work.large->may_be_stored);
-  bring_.failed(work, words_of(name, refusal), !is_all_gone(refusal.error));
+  bring_.failed(work, words_on(name, refusal), !is_all_gone(refusal.error));
 }
 
 // A file with these bytes has the name: it is the one that this transfer has stored, or was there before.

@@ -135,7 +135,9 @@ void FetchSession::take(const file::Message& message, Time now) {
       return lose(words_of(fetch_.plan().name, error->refusal), now);
     if (error->refusal.error == FileError::beyond_end || error->refusal.error == FileError::shrunk)
       return changed_on_server();
-    return fetch_.give_up(words_of(fetch_.plan().name, error->refusal));
+    const bool is_file = error->refusal.error != FileError::not_a_file;
+    return fetch_.give_up(words_of(fetch_.plan().name, error->refusal) +
+                          (is_file ? "" : "; get takes the path of a file"));
   }
   if (std::holds_alternative<file::Working>(message.body)) return;
   if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);

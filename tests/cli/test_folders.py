@@ -92,7 +92,8 @@ class Folders(TransferCase):
             for words in ([], ["--overwrite"], ["--skip-existing"]):
                 told = self.tell("send", "-r", tree, receiver.address, *words, code=1)
                 self.assertEqual(told["complaints"],
-                                 ["tree/none: the server says: exists (and is no directory)"])  # fmt: skip
+                                 ["tree/none: the server says: exists (and is no directory: "
+                                  "move it away, or choose another place)"])  # fmt: skip
                 self.assertEqual(told["files"]["failed"], 1)
         self.assertEqual(os.path.getsize(file), 10)
 

@@ -54,3 +54,28 @@ class Words(TransferCase):
         self.assertEqual(done.stderr.count(deep), 1, done.stderr)
         long = self.path(300 * "n")
         self.assertEqual(run("get", "127.0.0.1:1/file", "-o", f"{long}/file").stderr.count(long), 1)
+
+    def test_a_directory_in_the_place_of_a_file_is_told(self):
+        small, large = self.make("small", 10), self.make("large", 9 << 20)
+        os.makedirs(self.path("in/small"))
+        os.makedirs(self.path("in/large"))
+        os.makedirs(self.path("out/file"))
+        self.make("in/file", 10)
+        there = "not a file (a directory has that name)"
+        with Receiver(self.path("in")) as receiver:
+            for source in (small, large):
+                for wish in ((), ("--overwrite",)):
+                    done = run("send", source, receiver.address, *wish)
+                    self.failed(done, f"{there}; move it away there, or send to another directory")
+            self.failed(run("get", f"{receiver.address}/small"), f"{there}; get takes the path of a file")
+            self.tell("get", f"{receiver.address}/file", code=1)
+            self.assertIn(f"./file: {there}; move it away, or use -o", self.said)
+
+    def test_a_file_in_the_place_of_a_directory_is_told(self):
+        self.make("tree/file", 10)
+        self.make("in/tree", 10)
+        mend = " is no directory: move it away, or choose another place)"
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", self.path("tree"), receiver.address)
+            self.failed(done, "tree: the server says: exists (and" + mend,
+                        "tree/file: the server says: not found (what is in its way" + mend)  # fmt: skip

@@ -188,7 +188,7 @@ TEST_F(TransferFolders, KeepNoOthersBackWhereOneIsRefused) {
     Joined(bring, server()).run();
     EXPECT_EQ(bring.counts().failed, 1U);
     ASSERT_EQ(bring.complaints().size(), 1U);
-    EXPECT_EQ(bring.complaints()[0], "tree/b: the server says: exists (and is no directory)");
+    EXPECT_TRUE(bring.complaints()[0].starts_with("tree/b: the server says: exists (and is no directory"));
     EXPECT_EQ(entries("tree"), 3U);
     EXPECT_EQ(joust::test::text_of(path("tree/b")), "text");
   }
