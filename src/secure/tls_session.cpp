@@ -131,7 +131,8 @@ std::string TlsSession::handshake_words() const {
   const int reason = ERR_GET_REASON(::ERR_peek_last_error());
   const std::string words = last_words();
   if (is_server || (!is_alert(reason) && reason != SSL_R_WRONG_VERSION_NUMBER))
-    return "TLS: the handshake failed, as it does where the tokens differ (" + words + ")";
+    return std::string("TLS: the handshake failed, as it does where the tokens differ") +
+           (is_server ? "" : ", or where another program answers") + " (" + words + ")";
   if (is_alert(reason))
     return "the server refuses the token: have both sides the same? (" + alert_name(reason) + ")";
   return begins_challenge(as_bytes(first_))  // what came is no record of TLS

@@ -54,7 +54,7 @@ std::string Transfer::words_on(const Failure& failure) const {
     return fmt::format("{}: {}{}", asked_.address, failure.detail, asked_.if_silent);
   if (failure.stage == Stage::verify) return asked_.address + ": " + failure.detail;
   const bool is_closed = failure.stage == Stage::receive || failure.stage == Stage::send;
-  return describe(failure) + (is_closed ? asked_.if_closed : "");
+  return is_closed ? asked_.address + ": " + describe(failure) + asked_.if_closed : describe(failure);
 }
 
 // What has never been understood will not be the next time: another protocol, or another token.

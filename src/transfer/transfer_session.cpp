@@ -23,6 +23,9 @@ constexpr Duration kAnswerBesideOthers = std::chrono::seconds(3);  // that are a
 constexpr std::uint32_t kGreeting = UINT32_MAX;                    // the request; others count from 1
 constexpr Duration kLook = std::chrono::milliseconds(100);         // whether bytes were sent
 
+constexpr std::string_view kStranger =
+    "what answers there does not speak the file protocol, as 'receive' does: is it another program?";
+
 }  // namespace
 
 std::string words_of(const std::string& name, const FileRefusal& refusal) {
@@ -62,12 +65,12 @@ bool TransferSession::is_server(Bytes chunk, Time now) {
 
 Failure TransferSession::stranger() const {
   const Bytes first = as_bytes(first_);
-  const char* const words =
+  const std::string_view words =
       begins_alert(first) ? "the server speaks TLS: give its token (--token-file)"
       : begins_challenge(first)
           ? "the server wants a token, and has --tls off: give both (--token-file, --tls off)"
-          : "what answers there does not speak the file protocol: is it another program?";
-  return {Stage::verify, 0, words};
+          : kStranger;
+  return {Stage::verify, 0, std::string(words)};
 }
 
 // Who has begun to say something else is a stranger, whatever ends the connection.
@@ -82,7 +85,7 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
     if (!step) {
-      lose("not the file protocol: " + step.error().refusal.text, now);
+      lose("a wrong frame: " + step.error().refusal.text, now);
       break;
     }
     taken += step->taken;
@@ -116,7 +119,8 @@ void TransferSession::take_greeting(const file::Message& message, Time now) {
 // Who does not understand the requests will not the next time. Any other refusal is the answer of a server.
 void TransferSession::take_refusal(const FileRefusal& refusal, Time now) {
   if (refusal.error != FileError::malformed || transfer_.was_answered()) return transfer_.answered();
-  lose(fmt::format("the server does not understand this program ({})", printable(refusal.text)), now);
+  const auto why = fmt::format("the server does not understand this program ({})", printable(refusal.text));
+  lose({Stage::verify, 0, why}, now);
 }
 
 void TransferSession::on_published(Time now) {
@@ -166,6 +170,12 @@ void TransferSession::lose(const Failure& failure, Time now) {
   leave();
   transfer_.lost(failure, idle, now);
   transfer_.announce();  // the others may take what it had
+}
+
+// Of the first answer: one that sends back what it gets, say.
+void TransferSession::lose(const std::string& why, Time now) {
+  const bool is_known = transfer_.was_answered();
+  lose({Stage::verify, 0, is_known ? why : fmt::format("{} ({})", kStranger, why)}, now);
 }
 
 void TransferSession::consumed(std::size_t n) {

@@ -75,7 +75,7 @@ class TransferSession : public Session, protected SessionFiles {
   void data_stored(std::size_t n) { data_left_ -= n; }
   // The connection is of no use any more; another one may take its place.
   void lose(const Failure& failure, Time now);
-  void lose(std::string why, Time now) { lose({Stage::verify, 0, std::move(why)}, now); }
+  void lose(const std::string& why, Time now);
 
  private:
   bool is_server(Bytes chunk, Time now);

@@ -55,6 +55,31 @@ class Words(TransferCase):
         long = self.path(300 * "n")
         self.assertEqual(run("get", "127.0.0.1:1/file", "-o", f"{long}/file").stderr.count(long), 1)
 
+    def test_an_address_is_in_every_failure_to_reach_it(self):
+        file = self.make("file", 10)
+        self.failed(run("send", file, "127.0.0.1:1"), "connect 127.0.0.1:1: Connection refused")
+        nobody = "unix:" + self.path("none")
+        self.failed(run("send", file, nobody), f"connect {nobody}: No such file or directory")
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            listener.settimeout(PATIENCE_S)
+            address = "127.0.0.1:%d" % listener.getsockname()[1]
+            closing = threading.Thread(target=lambda: listener.accept()[0].close())
+            closing.start()
+            self.failed(run("send", file, address, "--retries", 0), f"joust: {address}: receive: ")
+            closing.join()
+
+    def test_another_program_is_told_from_a_receiver(self):
+        token, file = self.path("token"), self.make("file", 10)
+        self.assertEqual(run("receive", "--new-token", token).returncode, 0)
+        with Server("-e", "epoll", "-p", "echo", "--listen", "127.0.0.1:0") as echo:
+            for words in (("send", file, echo.address), ("get", f"{echo.address}/file")):
+                self.failed(run(*words), f"{echo.address}: what answers there does not speak the file "
+                            "protocol, as 'receive' does: is it another program?")  # fmt: skip
+                guarded = run(*words, "--token-file", token, "--retries", 0)
+                self.failed(guarded, f"{echo.address}: TLS: ", "or where another program answers")
+                guarded = run(*words, "--token-file", token, "--tls", "off", "--retries", 0)
+                self.failed(guarded, f"{echo.address}: ", "is a 'joust receive' listening there?")
+
     def test_a_directory_in_the_place_of_a_file_is_told(self):
         small, large = self.make("small", 10), self.make("large", 9 << 20)
         os.makedirs(self.path("in/small"))
