@@ -162,7 +162,15 @@ std::string format_bytes(double bytes) {
   return three_digits(bytes / 1073741824) + " GiB";
 }
 
+std::string format_speed(double bytes_per_s) {
+  if (bytes_per_s < 999.5) return fmt::format("{:.0f} B/s", bytes_per_s);
+  if (bytes_per_s < 999.5e3) return three_digits(bytes_per_s / 1e3) + " kB/s";
+  return three_digits(bytes_per_s / 1e6) + " MB/s";
+}
+
 std::string counted(std::uint64_t number, std::string_view noun) {
+  if (number != 1 && noun.ends_with("ry"))
+    return fmt::format("{} {}ies", number, noun.substr(0, noun.size() - 1));
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 

@@ -30,7 +30,8 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 std::string format_bytes(double bytes);      // "4.02 MiB"
 
-std::string format_rate(double rate);        // "5,000", "0.5": exact
+std::string format_rate(double rate);          // "5,000", "0.5": exact
+std::string format_speed(double bytes_per_s);  // "612 MB/s", "85.4 kB/s"
 
 // "1,548,250": exact, for counts.
 std::string grouped(std::uint64_t number);
@@ -48,7 +49,7 @@ std::string printable(std::string_view text, std::string_view kept = {});
 // "3%", "0.5%": a fraction above 0 and below 1.
 std::expected<double, std::string> parse_percent(std::string_view text);
 
-// "1 round", "2 rounds"
+// "1 round", "2 rounds", "2 retries"
 std::string counted(std::uint64_t number, std::string_view noun);
 
 // To standard error. A pipe that nobody reads any more is no reason to end, so errors are passed over.

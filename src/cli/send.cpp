@@ -40,10 +40,10 @@ struct Send {
   void complain_of(const std::vector<std::string>& notes) const;
 };
 
-// "12 files", or "12 files and 1 directory".
+// "12 files", or "12 files and 1 empty directory".
 std::string counted_with(std::uint64_t files, std::uint64_t folders) {
   std::string text = counted(files, "file");
-  if (folders > 0) text += fmt::format(" and {} {}", folders, folders == 1 ? "directory" : "directories");
+  if (folders > 0) text += " and " + counted(folders, "empty directory");
   return text;
 }
 
@@ -81,6 +81,9 @@ int Send::run() {
       throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
   auto list = transfer::list_sources(words, recursive, remote.path);
   if (!list) throw UsageError(list.error());
+  if (list->items.empty())
+    list->notes.insert(list->notes.begin(), "there is nothing to send, so " + printable(remote.address) +
+                                                " is not asked for anything");
   complain_of(list->notes);
   if (common.dry_run) {
     if (!common.json.empty())

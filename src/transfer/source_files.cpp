@@ -194,6 +194,7 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
   for (const std::string& path : paths) {
     std::error_code error;
     const std::string last = last_part(path);
+    if (path.empty()) return std::unexpected("'': the name of a file is empty");
     if (fs::is_directory(path, error)) {
       if (!recursive) return std::unexpected(printable(path) + ": is a directory: -r sends what is below it");
       const auto objection = collector.add_top(path, last.empty() ? folder : joined(folder, last));

@@ -176,5 +176,21 @@ TEST(Printable, TellsAllTextsApart) {
   EXPECT_EQ(printable(printable("\xff"), "\\"), "\\xff") << "escaped already";
 }
 
+TEST(Counted, HasThePluralOfItsNoun) {
+  EXPECT_EQ(counted(1, "file"), "1 file");
+  EXPECT_EQ(counted(0, "file"), "0 files");
+  EXPECT_EQ(counted(1, "retry"), "1 retry");
+  EXPECT_EQ(counted(2, "empty directory"), "2 empty directories");
+}
+
+TEST(FormatSpeed, HasThreeDigitsOfAnyUnit) {
+  EXPECT_EQ(format_speed(0), "0 B/s");
+  EXPECT_EQ(format_speed(3), "3 B/s");
+  EXPECT_EQ(format_speed(999.6), "1.00 kB/s");
+  EXPECT_EQ(format_speed(85.4e3), "85.4 kB/s");
+  EXPECT_EQ(format_speed(999.6e3), "1.00 MB/s");
+  EXPECT_EQ(format_speed(1234.4e6), "1234 MB/s");
+}
+
 }  // namespace
 }  // namespace joust

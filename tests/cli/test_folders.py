@@ -64,7 +64,7 @@ class Folders(TransferCase):
         with Receiver(self.path("in")) as receiver:
             done = run("send", "-r", self.path("tree"), receiver.address)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertRegex(done.stdout, "^sent 0 files and 1 directory: 0 B in ")
+            self.assertRegex(done.stdout, "^sent 0 files and 1 empty directory: 0 B in ")
             again = run("send", "-r", self.path("tree"), f"{receiver.address}/to/here")
             self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(self.mode("in/tree"), 0o750)
@@ -74,7 +74,7 @@ class Folders(TransferCase):
         tree = self.tree()
         with Receiver(self.path("in")) as receiver:
             first, second = (run("send", "-r", tree, receiver.address).stdout for _ in range(2))
-        self.assertRegex(first, "^sent 3 files and 5 directories: ")
+        self.assertRegex(first, "^sent 3 files and 5 empty directories: ")
         self.assertRegex(second, "^sent 0 files: .*; 3 files skipped")
 
     def test_a_rehearsal_lists_what_would_be_made(self):
@@ -82,7 +82,7 @@ class Folders(TransferCase):
             done = run("send", "-r", self.tree(), receiver.address, "--dry-run")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn(f"directory  {self.path('tree/a/b/c')} -> tree/a/b/c\n", done.stdout)
-            self.assertIn("3 files and 5 directories, ", done.stdout)
+            self.assertIn("3 files and 5 empty directories, ", done.stdout)
             self.assertEqual(os.listdir(self.path("in")), [])
 
     def test_the_name_of_a_file_is_no_success(self):

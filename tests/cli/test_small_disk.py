@@ -56,7 +56,7 @@ class SmallDisk(TransferCase):
             _, said = sender.communicate(timeout=60)
             self.assertEqual(sender.returncode, 1, said)
             self.assertRegex(said, "file: the server says: no space")
-            self.assertIn("the same command goes on from there", said)
+            self.assertIn("mend that, then the same command goes on from there", said)
             self.assertFalse(os.path.exists(os.path.join(there, "file")))
             os.remove(filler)
             told = self.tell("send", file, receiver.address)

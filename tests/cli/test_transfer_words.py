@@ -55,6 +55,35 @@ class Words(TransferCase):
         long = self.path(300 * "n")
         self.assertEqual(run("get", "127.0.0.1:1/file", "-o", f"{long}/file").stderr.count(long), 1)
 
+    def test_who_is_not_asked_is_said(self):
+        os.makedirs(self.path("tree/empty"))
+        nobody = "127.0.0.1:1"
+        said = f"there is nothing to send, so {nobody} is not asked for anything"
+        told = self.tell("send", "-r", self.path("tree/empty") + "/.", nobody)
+        self.assertEqual((told["connections"], told["notes"]), (0, [said]))
+        self.assertIn(said, self.said)
+        self.tell("send", "-r", self.path("tree"), nobody, code=1)
+        self.assertNotIn(said, self.said)
+
+    def test_an_empty_name_is_a_usage_error(self):
+        self.refused(run("send", "", "127.0.0.1:1"), "'': the name of a file is empty")
+        self.refused(run("send", self.make("file", 1), ""), "the server '': the port is missing")
+        self.refused(run("get", ""), "'': which file? Say HOST:PORT/PATH")
+
+    def test_what_has_to_be_mended_first_is_said(self):
+        for name in ("a", "b"):
+            self.make(f"tree/{name}", 10)
+        self.make("in/tree/b", 20)
+        with Receiver(self.path("in")) as receiver:
+            done = run("send", "-r", self.path("tree"), receiver.address)
+        self.failed(done, "what is there is kept: mend that, then the same command goes on from there:\n")
+
+    def test_a_path_behind_a_socket_is_told_its_slashes(self):
+        file, at = self.make("file", 10), "unix:" + self.path("socket")
+        with Receiver(self.path("in"), "--listen", at):
+            for words in (("send", file, f"{at}/to/here"), ("get", f"{at}/to/here")):
+                self.refused(run(*words), f": {at} is the socket", f"is behind it: {at}//to/here\n")
+
     def test_an_address_is_in_every_failure_to_reach_it(self):
         file = self.make("file", 10)
         self.failed(run("send", file, "127.0.0.1:1"), "connect 127.0.0.1:1: Connection refused")

@@ -72,7 +72,7 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_
   const std::string percent = fmt::format("{:3.0f} %", part * 100);
   const std::string bytes = fmt::format("  {} of {}", format_bytes(static_cast<double>(done)),
                                         format_bytes(static_cast<double>(total)));
-  const std::string rate = bytes_per_s > 0 ? fmt::format("  {:.0f} MB/s", bytes_per_s / 1e6) : "";
+  const std::string rate = bytes_per_s > 0 ? "  " + format_speed(bytes_per_s) : "";
   const std::string left = time_left(total - done, bytes_per_s);
   const std::string wide = bar(part, kWide), narrow = bar(part, kNarrow);
   for (const std::string& line :

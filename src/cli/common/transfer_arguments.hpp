@@ -24,7 +24,7 @@ struct RemotePath {
   std::string address;
   std::string path;
 };
-// Throws UsageError for a URL.
+// Throws UsageError for a URL, and for a path below a socket that has no "//" before it.
 RemotePath split_remote(const std::string& text);
 // Whether this is the address of a server, with or without a path, and no file that is here.
 bool is_remote(const std::string& text);

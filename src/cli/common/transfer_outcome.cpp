@@ -120,11 +120,13 @@ int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
 void TransferArguments::suggest(const Outcome& outcome) const {
   const transfer::Counts& counts = outcome.counts;
   const char* const what = outcome.interrupted ? "interrupted" : "not complete";
-  constexpr std::string_view kGoesOn = "what is there is kept: the same command goes on from there";
+  const char* const goes_on = counts.failed > 0 ? "mend that, then the same command goes on from there"
+                                                : "the same command goes on from there";
   if (outcome.in_vain)
     joust::complain(program, "not complete: what was not sent cannot be sent as it is");
   else if (outcome.kept > 0 || outcome.did_something())
-    joust::complain(program, fmt::format("{}; {}:\n  {}", what, kGoesOn, command_line_of(program)));
+    joust::complain(program, fmt::format("{}; what is there is kept: {}:\n  {}", what, goes_on,
+                                         command_line_of(program)));
   else
     joust::complain(
         program,
@@ -134,9 +136,9 @@ void TransferArguments::suggest(const Outcome& outcome) const {
 std::string TransferArguments::summary(const Outcome& outcome, const TransferStory& story) {
   const transfer::Counts& counts = outcome.counts;
   const Usage& used = outcome.used;
-  std::string line = fmt::format("{} {}: {} in {:.2f} s, {:.0f} MB/s", story.verb, story.what,
+  std::string line = fmt::format("{} {}: {} in {:.2f} s, {}", story.verb, story.what,
                                  format_bytes(static_cast<double>(counts.moved)), outcome.seconds,
-                                 mb_per_s(counts, outcome.seconds));
+                                 format_speed(mb_per_s(counts, outcome.seconds) * 1e6));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.discarded > 0)
@@ -148,8 +150,7 @@ std::string TransferArguments::summary(const Outcome& outcome, const TransferSto
   if (counts.failed > 0) line += fmt::format("; {} failed", counted(counts.failed, "file"));
   line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,
                       format_bytes(static_cast<double>(used.peak_memory_bytes)),
-                      counted(counts.connections, "connection"),
-                      fmt::format("{} retries", counts.retries.load()));
+                      counted(counts.connections, "connection"), counted(counts.retries, "retry"));
   if (story.digest) line += fmt::format("XXH3-128 {}, the same on both sides\n", to_hex(*story.digest));
   return line;
 }
