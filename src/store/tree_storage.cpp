@@ -21,7 +21,7 @@ constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 
 // The sender cannot help it: equal bytes are not sent again.
 constexpr std::string_view kNotTaken =
-    "the disk has failed to take it before: see to the disk, remove it and send it again";
+    "the disk has failed to take it before: see to the disk, then remove it or send it with --overwrite";
 
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});

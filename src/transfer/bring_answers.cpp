@@ -108,6 +108,9 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
     bring_.asks_first(false);  // it is sent in any case
     return send_unasked(work);
   }
+  // The disk has refused the file that is there.
+  if (refusal.error == FileError::input_output && pending.asked && replaces() && !work.differs)
+    return send_unasked(work);
   bring_.failed(work, words_on(bring_.item(work.item).name, refusal));
 }
 
@@ -175,8 +178,10 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (held && now_ < bring_.give_up_at(work_, now_ + kLongestBusy)) return wait();
   const std::string& name = bring_.item(work_.item).name;
   const bool was_asked = asked_ != Asked::nothing;
-  const bool tells_nothing =
-      refusal.error == FileError::not_found || refusal.error == FileError::not_permitted;
+  // A file that the disk has refused is replaced as well.
+  const bool tells_nothing = refusal.error == FileError::not_found ||
+                             refusal.error == FileError::not_permitted ||
+                             refusal.error == FileError::input_output;
   if (was_asked && tells_nothing && is_to_compare()) return offer_compared();
   // The file that is there may be this one.
   if (refusal.error == FileError::exists && !was_asked) {
@@ -188,7 +193,7 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (refusal.error == FileError::not_found && (was_asked || work.task != Task::offer))
     return bring_.offer_again(work);
   if (refusal.error == FileError::not_permitted && was_asked) return untold(work, work.large->may_be_stored);
-  bring_.failed(work, words_on(name, refusal), !is_all_gone(refusal.error));
+  bring_.failed(work, words_on(name, refusal), !is_all_gone(refusal.error, work.task == Task::seal));
 }
 
 // A file with these bytes has the name: it is the one that this transfer has stored, or was there before.

@@ -260,7 +260,7 @@ void Fetch::checked(const FileAnswer<Upload::Check>& check) {
     const FileRefusal& refusal = check.error();
     std::string why = fmt::format("{}: {}", printable(plan_.file), error_name(refusal.error));
     if (!refusal.text.empty()) why += " (" + refusal.text + ")";
-    if (is_all_gone(refusal.error)) forget();
+    if (is_all_gone(refusal.error, true)) forget();
     return give_up(why);
   }
   {

@@ -34,8 +34,10 @@ std::string words_of(const std::string& name, const FileRefusal& refusal) {
   return words;
 }
 
-bool is_all_gone(FileError error) {
-  return error == FileError::digest_differs || error == FileError::input_output;
+// A disk that is full may tell so at the sync only, and then nobody knows which bytes it has.
+bool is_all_gone(FileError error, bool at_end) {
+  return error == FileError::digest_differs || error == FileError::input_output ||
+         (at_end && error == FileError::no_space);
 }
 
 void TransferSession::on_open(Time now) {

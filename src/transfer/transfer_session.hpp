@@ -104,7 +104,7 @@ class TransferSession : public Session, protected SessionFiles {
 
 // The server's words on a name, for people.
 std::string words_of(const std::string& name, const FileRefusal& refusal);
-// Whether nothing is left, for the next attempt, of a file that was refused in its end.
-bool is_all_gone(FileError error);
+// Whether nothing is left, for the next attempt, of a file that was refused. `at_end`: when all had come.
+bool is_all_gone(FileError error, bool at_end);
 
 }  // namespace joust::transfer

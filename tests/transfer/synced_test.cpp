@@ -12,6 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using joust::test::Call;
 using joust::test::Failing;
+using joust::test::text_of;
 using test::Joined;
 
 class Synced : public test::Transferring {
@@ -75,6 +76,39 @@ TEST_F(Synced, IsNoFileThatTheDiskHasFailedToTakeBefore) {
     fs::remove(path("file"));
     fs::remove(path("other"));
   }
+}
+
+// A new file is the remedy, whether its bytes are others or not.
+TEST_F(Synced, IsAFileThatReplacesOneThatTheDiskHasRefused) {
+  storage({.existing = Existing::replace});
+  for (const std::size_t size : {std::size_t{1000}, std::size_t{kRangeBytes + 1}}) {
+    const std::string name = source("file", content(size));
+    const auto bring = [&](bool synced, bool overwrites) {
+      BringPlan plan = plan_of({name});
+      plan.wishes.synced = synced;
+      plan.wishes.overwrites = overwrites;
+      return std::make_unique<Bring>(std::move(plan));
+    };
+    const auto first = bring(false, false), refused = bring(true, false), replacing = bring(true, true);
+    Joined(*first, server()).run();
+    EXPECT_EQ(run(*refused), (Outcome{0, 1, 1})) << size;
+    Joined(*replacing, server()).run();
+    EXPECT_EQ(replacing->counts().files, 1U) << size;
+    EXPECT_EQ(replacing->counts().failed, 0U) << size;
+    EXPECT_TRUE(text_of(path("file")) == content(size));
+    fs::remove(path("file"));
+  }
+}
+
+// Nobody knows then which of its bytes the disk has.
+TEST_F(Synced, ALargeFileForWhichTheDiskHasNoRoomIsNotKept) {
+  BringPlan plan = plan_of({source("file", content(kRangeBytes + 1))});
+  plan.wishes.synced = true;
+  Bring bring(std::move(plan));
+  const Failing failing(Call::fsync, ENOSPC);
+  Joined(bring, server()).run();
+  EXPECT_EQ(bring.counts().failed, 1U);
+  EXPECT_EQ(bring.kept(), 0U);
 }
 
 TEST_F(Synced, IsAFileThatIsHereAlready) {
