@@ -15,6 +15,7 @@
 #include "base/system/nameless_file.hpp"
 #include "store/name.hpp"
 #include "store/rename.hpp"
+#include "store/storage.hpp"
 
 namespace joust {
 namespace {
