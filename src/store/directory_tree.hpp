@@ -15,7 +15,7 @@ class DirectoryTree : public FileTree {
  public:
   // Throws std::system_error if there is no such directory.
   explicit DirectoryTree(const std::string& root, Resolution resolution = Resolution::openat2)
-      : tree_{.directory = Directory(root, resolution)} {}
+      : tree_{.directory = Directory(root, resolution), .synced = SyncedFolders(failed_syncs())} {}
 
   std::expected<Fd, int> open(std::string_view name) const override {
     return tree_.directory.open_file(name);

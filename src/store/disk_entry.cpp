@@ -5,9 +5,10 @@
 
 namespace joust {
 
-void DiskEntry::tell(FailedSyncs& failed, const FileVersion& version) {
+bool DiskEntry::watch(FailedSyncs& failed, const FileVersion& version) {
   failed_ = &failed;
   version_ = version;
+  return !failed.has(version);
 }
 
 void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {

@@ -19,8 +19,9 @@ class DiskEntry : public StoredEntry,
  public:
   explicit DiskEntry(Entry made) : was_there_(made.was_there), place_(std::move(made.place)) {}
 
-  // To be told if the disk does not take this version of the file. Borrowed; call before sync().
-  void tell(FailedSyncs& failed, const FileVersion& version);
+  // False if the disk has failed to take this version before. If it fails now, that is noted. Borrowed; call
+  // before sync().
+  [[nodiscard]] bool watch(FailedSyncs& failed, const FileVersion& version);
   // With a group it becomes a member, without one the thread waits for the disk by itself, and without that
   // (null), or where no thread can be started, this does. Call at most once.
   void sync(GroupCommit* commits, DigestWorker* thread = nullptr);

@@ -11,6 +11,7 @@
 
 #include "base/fd.hpp"
 #include "store/available.hpp"
+#include "store/failed_syncs.hpp"
 #include "store/journal.hpp"
 
 namespace joust {
@@ -114,6 +115,11 @@ class FileTree {
   // A regular file that is there; EISDIR or ENODEV for any other kind. Without a place in a tree that no disk
   // has.
   virtual std::expected<Entry, int> find(std::string_view /*name*/) { return Entry{.was_there = true}; }
+
+  FailedSyncs& failed_syncs() { return failed_syncs_; }  // of all that is in it
+
+ private:
+  FailedSyncs failed_syncs_;
 };
 
 }  // namespace joust

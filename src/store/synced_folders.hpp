@@ -12,6 +12,8 @@ namespace joust {
 // What is known of directories and the disk. All are handles of directories; any thread.
 class SyncedFolders {
  public:
+  explicit SyncedFolders(FailedSyncs& failed) : failed_(failed) {}  // borrowed
+
   // Puts the names in a directory onto the disk. The handle can do nothing, so that it is opened again: a
   // directory that may be written to but not read cannot be synced, and its names are as durable as the file
   // system makes them by itself. Returns the errno, or 0: EIO also where the disk has failed to take names of
@@ -26,7 +28,7 @@ class SyncedFolders {
  private:
   mutable std::mutex mutex_;
   std::set<FileVersion> known_;
-  FailedSyncs failed_;
+  FailedSyncs& failed_;
 };
 
 }  // namespace joust

@@ -18,7 +18,7 @@ namespace joust {
 struct FolderTree {
   const Directory directory;
   std::mutex publishing{};  // the file replaced must be the one whose size was counted
-  SyncedFolders synced{};
+  SyncedFolders synced;
   RecentFolder recent{};
 };
 

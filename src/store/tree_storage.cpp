@@ -164,10 +164,8 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
   if (!made) return not_made(made.error());
   auto folder = std::make_shared<DiskEntry>(std::move(*made));
   if (!wishes.synced) return folder;
-  if (const auto identity = identity_of_folder(folder->number())) {
-    if (failed_syncs_.has(*identity)) return refuse(error_of(EIO), kNotTaken);
-    folder->tell(failed_syncs_, *identity);
-  }
+  const auto identity = identity_of_folder(folder->number());
+  if (identity && !folder->watch(files_->failed_syncs(), *identity)) return refuse(error_of(EIO), kNotTaken);
   folder->sync(commits());
   return folder;
 }
@@ -182,8 +180,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   if (!found->place) return nullptr;
   auto file = std::make_shared<DiskEntry>(std::move(*found));
   const FileVersion version = version_of(file->number());
-  if (failed_syncs_.has(version)) return refuse(error_of(EIO), kNotTaken);
-  file->tell(failed_syncs_, version);
+  if (!file->watch(files_->failed_syncs(), version)) return refuse(error_of(EIO), kNotTaken);
   const bool is_large = version.size >= kPublishedAlone;
   is_large ? file->sync(nullptr, publisher()) : file->sync(commits());
   return file;

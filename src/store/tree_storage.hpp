@@ -11,7 +11,6 @@
 #include "base/shared_memory.hpp"
 #include "joust/time.hpp"
 #include "store/disk_upload.hpp"
-#include "store/failed_syncs.hpp"
 #include "store/file_tree.hpp"
 #include "store/quota.hpp"
 #include "store/storage.hpp"
@@ -74,7 +73,6 @@ class TreeStorage : public Storage {
   Quota quota_;                       // likewise
   UploadClaims claims_;               // likewise
   KeptShares kept_;                   // likewise
-  FailedSyncs failed_syncs_;          // likewise
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

@@ -68,7 +68,7 @@ TEST_F(DiskEntries, AreAllToldOfAFailure) {
   FailedSyncs failed;
   const auto first = find("large"), second = find("large");
   const FileVersion version = version_of(first->number());
-  for (const auto& entry : {first, second}) entry->tell(failed, version);
+  for (const auto& entry : {first, second}) EXPECT_TRUE(entry->watch(failed, version));
   {
     const test::Failing failing(test::Call::fsync, EIO, 1);
     first->sync(nullptr);

@@ -209,6 +209,16 @@ TEST_F(NewFolders, ThatTheDiskDidNotTakeAreAnError) {
   EXPECT_EQ(make("other", kDeep), FileError::none) << "nobody asked for the disk";
 }
 
+// A later sync of the directory, for the name of what is in it, says nothing.
+TEST_F(NewFolders, ThatTheDiskDidNotTakeHaveNoFilesThatItHas) {
+  {
+    const Failing failing(Call::fsync, EIO, 1);
+    EXPECT_EQ(make("new", kSyncedFolder), FileError::input_output);
+  }
+  EXPECT_EQ(make("new/below", kSyncedFolder), FileError::input_output);
+  EXPECT_EQ(make("other", kSyncedFolder), FileError::none);
+}
+
 TEST_F(NewFolders, AreSyncedAtOnceWhereThereIsNoThread) {
   const Failing no_thread(Call::pthread_create, EAGAIN);
   const auto folder = storage().make_folder("new", kSyncedFolder);
