@@ -24,7 +24,6 @@ bool DigestWorker::take(std::function<void()> work) {
       return false;
     }
     waiting_.push_back(std::move(work));
-    ++count_;
   }
   more_.notify_one();
   return true;
@@ -35,6 +34,11 @@ void DigestWorker::finish() {
   idle_.wait(lock, [this] { return waiting_.empty() && !is_working_; });
 }
 
+std::size_t DigestWorker::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void DigestWorker::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -43,7 +47,6 @@ void DigestWorker::run() {
     {
       const auto work = std::move(waiting_.front());
       waiting_.pop_front();
-      --count_;
       is_working_ = true;
       lock.unlock();
       work();

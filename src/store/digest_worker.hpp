@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -25,15 +24,14 @@ class DigestWorker {
   // Waits until no task is left.
   void finish();
 
-  std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }  // tasks that have not begun
+  std::size_t waiting() const;  // tasks that have not begun
 
  private:
   void run();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable more_, idle_;
   std::deque<std::function<void()>> waiting_;
-  std::atomic<std::size_t> count_{0};  // of them
   bool is_working_ = false;
   bool ending_ = false;
   std::thread thread_;

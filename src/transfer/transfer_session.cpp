@@ -188,8 +188,10 @@ void TransferSession::consumed(std::size_t n) {
 void TransferSession::conclude(Time now) {
   if (!finished_ && !transfer_.over()) proceed(now);
   if (finished_) return;
-  if (!transfer_.over() && !busy()) greet();
-  if (!transfer_.over()) return;
+  if (!transfer_.over()) {
+    if (!busy()) greet();
+    return;
+  }
   finished_ = true;
   give_back_work();
 }

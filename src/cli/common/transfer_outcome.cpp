@@ -37,8 +37,8 @@ std::string command_line_of(const Program& program) {
   return join(words, " ");
 }
 
-double mb_per_s(const transfer::Counts& counts, double seconds) {
-  return seconds > 0 ? static_cast<double>(counts.moved) / seconds / 1e6 : 0;
+double bytes_per_s(const transfer::Counts& counts, double seconds) {
+  return seconds > 0 ? static_cast<double>(counts.moved) / seconds : 0;
 }
 
 // Why the result could not be kept; empty if it was.
@@ -84,7 +84,7 @@ std::string TransferArguments::document(const Outcome& outcome, const TransferSt
                         {"repeated", counts.lost.load()},
                         {"discarded", counts.discarded.load()}}},
                       {"seconds", outcome.seconds},
-                      {"mb_per_s", mb_per_s(counts, outcome.seconds)},
+                      {"mb_per_s", bytes_per_s(counts, outcome.seconds) / 1e6},
                       {"connections", counts.connections.load()},
                       {"retries", counts.retries.load()},
                       {"digest", story.digest ? Json(to_hex(*story.digest)) : Json()},
@@ -138,7 +138,7 @@ std::string TransferArguments::summary(const Outcome& outcome, const TransferSto
   const Usage& used = outcome.used;
   std::string line = fmt::format("{} {}: {} in {:.2f} s, {}", story.verb, story.what,
                                  format_bytes(static_cast<double>(counts.moved)), outcome.seconds,
-                                 format_speed(mb_per_s(counts, outcome.seconds) * 1e6));
+                                 format_speed(bytes_per_s(counts, outcome.seconds)));
   if (counts.there > 0)
     line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
   if (counts.discarded > 0)
