@@ -3,8 +3,6 @@
 
 #include <optional>
 
-#include "measure/usage.hpp"
-
 namespace joust {
 namespace {
 
@@ -41,8 +39,8 @@ std::string why_processes_have_no_figures() {
 #endif
 }
 
-ProcessClock::ProcessClock(pid_t root) {
-  for (const pid_t process : process_tree(root))
+ProcessClock::ProcessClock(std::span<const pid_t> processes) {
+  for (const pid_t process : processes)
     if (const auto clock = clock_of(process)) processes_.push_back({*clock, 0});
 }
 

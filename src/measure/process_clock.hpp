@@ -5,18 +5,18 @@
 
 #include <ctime>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace joust {
 
-// The CPU time of another process and its descendants, read from outside to the nanosecond
-// (clock_getcpuclockid(3)): the process need not help, and may be stopped. Descendants are looked for when
-// the clock is made, so make it when all have been started. One thread.
+// The CPU time of other processes, read from outside to the nanosecond (clock_getcpuclockid(3)): the
+// processes need not help, and may be stopped. One thread.
 class ProcessClock {
  public:
-  ProcessClock() = default;  // of nobody: always 0
-  explicit ProcessClock(pid_t root);
+  ProcessClock() = default;  // of no process: always 0
+  explicit ProcessClock(std::span<const pid_t> processes);
 
   // In seconds since the processes began. Of one that has ended, the time that was read last.
   double read_s();

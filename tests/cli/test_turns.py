@@ -157,7 +157,7 @@ class Turns(Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         children = []
         while len(children) < 6:  # three servers and their loads
-            children = children_of(race.pid)
+            children = [each for conductor in children_of(race.pid) for each in children_of(conductor)]
             self.assertIsNone(race.poll())
             time.sleep(0.01)
         race.send_signal(signal.SIGINT)

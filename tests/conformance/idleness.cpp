@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "measure/process_clock.hpp"
+#include "measure/process_tree.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -21,7 +22,8 @@ double cpu_time_s(clockid_t clock) {
 }
 
 double share_of_one_window() {
-  ProcessClock tree(::getpid());  // of nobody, where there are no descriptors to look for children
+  ProcessClock tree(
+      process_tree(::getpid()));  // of nobody, where there are no descriptors to look for children
   const double tree_before_s = tree.read_s();
   const double process_before_s = cpu_time_s(CLOCK_PROCESS_CPUTIME_ID);
   const double own_before_s = cpu_time_s(CLOCK_THREAD_CPUTIME_ID);

@@ -12,8 +12,12 @@ using stats::noise::Shape;
 // A figure of a part of a trial as a factor, by the time within the trial: from 0 to 1.
 using Course = std::function<double(double time)>;
 
-double warming_up(double time) { return time < 0.5 ? 0.9 : 1.0; }
-double leaking(double time) { return 1 - 0.12 * time; }
+double warming_up(double time) {
+  return time < 0.5 ? 0.9 : 1.0;
+}
+double leaking(double time) {
+  return 1 - 0.12 * time;
+}
 
 class SteadyState : public Checks {
  protected:
@@ -81,8 +85,9 @@ TEST_F(SteadyState, AWarmUpInTheTrialsOfOneContestantIsTold) {
   const CheckResult check = found({.of_part = 0.02}, {{"epoll", warming_up}});
   EXPECT_EQ(check.verdict, Verdict::warn);
   EXPECT_TRUE(check.detail.starts_with("epoll: throughput rises by 1")) << check.detail;
-  EXPECT_TRUE(has(check.detail, "from the first half of a trial to the second, compared with the others; a "
-                                "longer warm-up (-w, now 300 ms)"))
+  EXPECT_TRUE(has(check.detail,
+                  "from the first half of a trial to the second, compared with the others; a "
+                  "longer warm-up (-w, now 300 ms)"))
       << check.detail;
   EXPECT_FALSE(has(check.detail, "threads")) << check.detail;
 }
@@ -143,8 +148,8 @@ TEST_F(SteadyState, ALoneContestantIsComparedWithItself) {
 }
 
 TEST_F(SteadyState, AWarmUpThatAllNeedIsThatOfAll) {
-  const CheckResult check = found(
-      {.of_part = 0.02}, {{"threads", warming_up}, {"epoll", warming_up}, {"io-uring", warming_up}});
+  const CheckResult check =
+      found({.of_part = 0.02}, {{"threads", warming_up}, {"epoll", warming_up}, {"io-uring", warming_up}});
   EXPECT_EQ(check.verdict, Verdict::warn);
   EXPECT_TRUE(check.detail.starts_with("all contestants: throughput rises by at least ")) << check.detail;
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "race/trial/trial_runner.hpp"
+#include "race/trials_fixture.hpp"
 
-#include <dirent.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -20,54 +17,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-std::size_t open_descriptors() {
-  DIR* const directory = ::opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (::readdir(directory) != nullptr) ++count;
-  ::closedir(directory);
-  return count;
-}
-
-// Real processes, but of a program that only speaks as the children do. Each test ends with descriptors and
-// children back where they were.
-class Trials : public testing::Test {
- protected:
-  void SetUp() override { before_ = open_descriptors(); }
-  void TearDown() override {
-    EXPECT_EQ(open_descriptors(), before_);
-    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
-    EXPECT_EQ(errno, ECHILD);
-  }
-
-  Trial run(const std::string& server, const std::string& client = "good", bool count_calls = false) {
-    entry.contestant.server.engine = server;
-    entry.contestant.client.engine = client;
-    return run_entry(count_calls);
-  }
-
-  Trial run_entry(bool count_calls = false) {
-    ProcessRunner runner(
-        {.scenario = scenario,
-         .cpus = cpus,
-         .stop = stop,
-         .program = JOUST_PYTHON,
-         .first_words = {"python3", std::string(JOUST_SOURCE_DIR) + "/tests/race/fake_child.py"},
-         .server_start = server_start,
-         .server_stop = server_stop,
-         .lateness = lateness});
-    return runner.run({.load_case = scenario.cases.front(), .entry = entry, .count_calls = count_calls});
-  }
-
-  Scenario scenario = fake_scenario({"good"});
-  CpuPlan cpus{.server = "any", .client = "any"};
-  Entry entry;
-  Stop stop;
-  Duration server_start = seconds(20), server_stop = seconds(20), lateness = seconds(20);
-
- private:
-  std::size_t before_ = 0;
-};
 
 TEST_F(Trials, AGoodTrialHasBothSides) {
   const Trial trial = run("good");
@@ -229,62 +178,6 @@ TEST_F(Trials, AnInterruptionEndsARunningTrial) {
   const Trial trial = run("good", "hangs");
   EXPECT_TRUE(trial.interrupted);
   EXPECT_FALSE(trial.measured());
-}
-
-// A server of somebody else, which knows nothing of the child protocol.
-constexpr const char* kOtherServer =
-    "import socket, sys\n"
-    "s = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-    "while True: c = s.accept()[0]\n";
-
-class ExternalTrials : public Trials {
- protected:
-  ExternalTrials() {
-    std::ofstream(script_) << kOtherServer;
-    entry.contestant = {.name = "other", .command = command(" {port}"), .client = {.engine = "good"}};
-  }
-
-  std::string command(const std::string& arguments) const {
-    return std::string(JOUST_PYTHON) + " " + script_ + arguments;
-  }
-
-  const test::TemporaryFolder folder_;
-  const std::string script_ = folder_.file("other_server.py");
-};
-
-TEST_F(ExternalTrials, ItsWholeProcessTreeIsMeasured) {
-  // Behind a shell that stays, so that the server is not the process we started.
-  entry.contestant.command = "true && " + command(" {port}") + "; true";
-  const Trial trial = run_entry();
-  ASSERT_TRUE(trial.measured()) << trial.failure;
-  ASSERT_TRUE(trial.server.usage);
-  EXPECT_GT(trial.server.usage->peak_memory_bytes, 4'000'000U) << "a shell alone is smaller";
-  EXPECT_FALSE(trial.server.bytes_received);
-}
-
-TEST_F(ExternalTrials, OneThatCannotStartLeavesItsLastWords) {
-  entry.contestant.command = "echo no such thing {port} >&2; exit 3";
-  const Trial trial = run_entry();
-  EXPECT_EQ(trial.failure, "the server ended before it could accept a connection: exit code 3");
-  ASSERT_EQ(trial.last_words.size(), 1U);
-  EXPECT_TRUE(trial.last_words.front().starts_with("no such thing "));
-}
-
-TEST_F(ExternalTrials, WhatItsExitCodeMeansIsItsOwnAffair) {
-  entry.contestant.command = "exit 2 # {port}";
-  EXPECT_FALSE(run_entry().refused);
-}
-
-TEST_F(ExternalTrials, OneThatNeverListensIsKilledWithAllItHasStarted) {
-  server_start = milliseconds(150);
-  entry.contestant.command = "sleep 60 & sleep 60 # {port}";
-  EXPECT_EQ(run_entry().failure, "the server did not accept a connection within 150 ms");
-}
-
-TEST_F(ExternalTrials, ASlowStarterHasTheTimeOfItsTrial) {
-  server_start = milliseconds(1);
-  scenario.limits.trial_timeout = seconds(20);
-  EXPECT_TRUE(run_entry().measured());
 }
 
 }  // namespace

@@ -20,8 +20,14 @@ Fd open_process(pid_t process) {
   return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
 }
 
-void end_with_parent() {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+void end_with_parent(int number) {
+  ::prctl(PR_SET_PDEATHSIG, number);
+}
+
+bool adopt_orphans() {
+  int before = 0;
+  ::prctl(PR_GET_CHILD_SUBREAPER, &before);
+  return before == 0 && ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 }
 
 #else
@@ -32,12 +38,19 @@ Fd open_process(pid_t /*process*/) {
 }
 
 #ifdef __FreeBSD__
-void end_with_parent() {
-  int number = SIGKILL;
+void end_with_parent(int number) {
   ::procctl(P_PID, 0, PROC_PDEATHSIG_CTL, &number);
 }
+
+bool adopt_orphans() {
+  return ::procctl(P_PID, 0, PROC_REAP_ACQUIRE, nullptr) == 0;
+}
 #else
-void end_with_parent() {}
+void end_with_parent(int /*number*/) {}
+
+bool adopt_orphans() {
+  return false;
+}
 #endif
 
 #endif

@@ -14,6 +14,7 @@
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/race/command.hpp"
+#include "cli/race/guardian.hpp"
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
 #include "race/race.hpp"
@@ -117,6 +118,13 @@ int Race::run() {
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
     throw std::runtime_error("there are no races on this system: " + reason);
   require_contestant(plan);
+  if (const auto code = guard()) {
+    if (const int number = *code - kKilled; number > 0)
+      complain(program, fmt::format("the race was killed (signal {}); all that it had started has been ended",
+                                    number));
+    return *code;
+  }
+  race::remove_left_folders();
   return race_and_report(raced, std::move(plan), cpus);
 }
 

@@ -18,6 +18,7 @@
 #include "base/system/pipe.hpp"
 #include "base/system/process.hpp"
 #include "measure/affinity.hpp"
+#include "measure/process_tree.hpp"
 
 namespace joust::race {
 namespace {
@@ -84,7 +85,8 @@ struct Prepared {
 
 }  // namespace
 
-Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec) {
+Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec)
+    : foreign_(command.foreign) {
   Prepared prepared(command);
   const pid_t parent = ::getpid();
   {
@@ -93,7 +95,8 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
     if (pid_ == 0) become(command.program.c_str(), prepared, parent);
   }
   ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
-  process_ = open_process(pid_);
+  cell_ = Cell(pid_);
+  awaited_ = open_process(pid_);
   output_ = std::move(prepared.output.from);
   errors_ = std::move(prepared.errors.from);
   for (const Fd* pipe : {&output_, &errors_})
@@ -102,9 +105,18 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
   checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
 }
 
+// The program is waited for last, so that its process id cannot be reused while the cell is killed.
 Child::~Child() {
-  send_group(SIGKILL);
+  cell_ = Cell();
   retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
+}
+
+std::vector<pid_t> Child::processes() {
+  return foreign_ ? cell_.members() : process_tree(pid_);
+}
+
+double Child::ended_cpu_s() {
+  return foreign_ ? cell_.ended_cpu_s() : 0;
 }
 
 void Child::send(int number, int value) const {
@@ -113,10 +125,16 @@ void Child::send(int number, int value) const {
   if (signal_with_value(pid_, number, value) < 0) ::kill(pid_, number);
 }
 
-// The group may outlive its leader: processes started by an external command are signalled too. The leader is
-// waited for last, so its process id cannot be reused before.
-void Child::send_group(int number) const {
+// The processes of joust stay in their group, and a thousand threads take long to search for others.
+void Child::send_all(int number) {
+  if (foreign_) return cell_.send(number);
   ::kill(-pid_, number);
+}
+
+void Child::stop_all(Time deadline) {
+  if (foreign_) return cell_.stop(deadline);
+  ::kill(-pid_, SIGSTOP);
+  wait_until_stopped(deadline);
 }
 
 void Child::wait_until_stopped(Time deadline) const {
@@ -133,13 +151,13 @@ void Child::wait_until_stopped(Time deadline) const {
 }
 
 int Child::exit_code() const {
-  return end_ && end_->exited ? end_->number : -1;
+  return program_end_ && program_end_->exited ? program_end_->number : -1;
 }
 
 std::string Child::how_it_ended() const {
-  if (!end_) return "still running";
-  if (end_->exited) return fmt::format("exit code {}", end_->number);
-  return fmt::format("signal {} ({})", end_->number, ::strsignal(end_->number));
+  if (!program_end_) return "still running";
+  if (program_end_->exited) return fmt::format("exit code {}", program_end_->number);
+  return fmt::format("signal {} ({})", program_end_->number, ::strsignal(program_end_->number));
 }
 
 std::optional<std::string> Child::take_line() {
@@ -182,10 +200,17 @@ void Child::look_for_end() {
   if (ended() || ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
       info.si_pid != pid_)
     return;
+  if (!program_end_) program_end_ = End{.exited = info.si_code == CLD_EXITED, .number = info.si_status};
+  if (foreign_)
+    if (const std::vector<pid_t> left = cell_.running(); !left.empty()) {
+      awaited_ = open_process(left.front());
+      return;
+    }
   drain(output_, said_);
   drain(errors_, complained_);
   usage_ = usage_of_ended(pid_);
-  end_ = End{.exited = info.si_code == CLD_EXITED, .number = info.si_status};
+  if (usage_) usage_ = *usage_ + cell_.ended_orphans();
+  end_ = program_end_;
 }
 
 void Child::wait_any(std::span<Child* const> children, int stop, Time deadline) {
@@ -193,7 +218,7 @@ void Child::wait_any(std::span<Child* const> children, int stop, Time deadline) 
   for (const Child* child : children) {
     events.push_back({child->output_.get(), POLLIN, 0});
     events.push_back({child->errors_.get(), POLLIN, 0});
-    events.push_back({child->ended() ? -1 : child->process_.get(), POLLIN, 0});
+    events.push_back({child->ended() ? -1 : child->awaited_.get(), POLLIN, 0});
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   ::poll(events.data(), static_cast<nfds_t>(events.size()),

@@ -13,6 +13,7 @@
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 #include "measure/usage.hpp"
+#include "race/trial/cell.hpp"
 
 namespace joust::race {
 
@@ -21,10 +22,11 @@ struct ChildCommand {
   std::string program;             // a path
   std::vector<std::string> words;  // argv, its name first
   std::vector<int> cpus{};         // pinned to these before it starts; empty: not pinned
+  bool foreign = false;            // not of joust: its processes may leave its process group, as daemons do
 };
 
-// A program in a process group of its own. Its output is collected. The destructor kills the whole group, and
-// the kernel kills the program when this process dies. One thread.
+// A program in a process group of its own, with all the processes that it starts. Its output is collected.
+// The destructor kills them all, and the kernel kills the program when this process dies. One thread.
 class Child {
  public:
   // Starts the program. `before_exec` runs in this process between fork and exec, with the child's process
@@ -35,16 +37,22 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
+  // The program and all processes that have come from it.
+  std::vector<pid_t> processes();
+  // The CPU time of those that have ended and were waited for; 0 unless the program is foreign.
+  double ended_cpu_s();
+
   void send(int number, int value = 0) const;  // to the program only; sigqueue(3) has the value
-  void send_group(int number) const;           // to all processes of its group
+  void send_all(int number);                   // to all processes
+  // Stops all processes. Returns when they have stopped or ended, or at the deadline.
+  void stop_all(Time deadline);
 
-  // After a SIGSTOP: returns when all threads of the program have stopped, it has ended, or at the deadline.
-  void wait_until_stopped(Time deadline) const;
-
+  // True when the program has ended and, of a foreign one, no process is left.
   bool ended() const { return end_.has_value(); }
-  int exit_code() const;             // -1 unless it has exited
+  int exit_code() const;             // of the program; -1 unless it has exited
   std::string how_it_ended() const;  // "exit code 1", "signal 11 (Segmentation fault)"
-  // Of the program that has ended, with the processes that it has waited for; without its peak of memory.
+  // Of the program that has ended, with the processes that it has waited for, and of orphans; without its
+  // peak of memory.
   const std::optional<Usage>& usage() const { return usage_; }
 
   std::optional<std::string> take_line();       // the next complete line of its standard output, if any
@@ -61,12 +69,16 @@ class Child {
   };
   void drain(Fd& pipe, std::string& into);
   void look_for_end();
+  void wait_until_stopped(Time deadline) const;
 
   pid_t pid_ = -1;
-  Fd process_, output_, errors_;
+  const bool foreign_;
+  Cell cell_;
+  Fd awaited_;  // the next process whose end matters
+  Fd output_, errors_;
   std::string said_, complained_;
   std::deque<std::string> lines_;
-  std::optional<End> end_;
+  std::optional<End> program_end_, end_;
   std::optional<Usage> usage_;
 };
 

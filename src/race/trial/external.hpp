@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace joust::race {
 
@@ -11,5 +16,15 @@ std::uint16_t free_port();
 
 // True if connections to this port of the loopback address are accepted.
 bool accepts(std::uint16_t port);
+
+// Where processes listen for TCP connections.
+struct ListeningPlaces {
+  std::vector<std::string> addresses{};  // "127.0.0.1:80", "[::]:80"
+  bool complete = true;                  // false: the descriptors of a process may not be read here
+
+  // Whether a connection to this port of 127.0.0.1 reaches one of them.
+  bool reached_at(std::uint16_t port) const;
+};
+ListeningPlaces listening_places(std::span<const pid_t> processes);
 
 }  // namespace joust::race

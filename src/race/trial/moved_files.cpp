@@ -67,15 +67,6 @@ bool same(const std::string& one, const std::string& other, Block& here, Block& 
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder(const fs::path& parent) : path_(parent / "joust-XXXXXX") {
-  if (::mkdtemp(path_.data()) == nullptr) checked(-1, "mkdtemp({})", path_);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 MovedFiles::MovedFiles(const FilePlan& plan)
     : plan_(plan), source_parent_(folder_of(plan)), source_(source_parent_.path() + '/' + kName) {
   write_sources();

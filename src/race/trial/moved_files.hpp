@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "race/scenario/files.hpp"
+#include "race/trial/temporary_folder.hpp"
 #include "store/storage.hpp"
 
 // The folders between which commands move files.
 namespace joust::race {
-
-// A new folder with a name of its own, removed with everything in it.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& parent);  // throws std::system_error
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // The files of a case, named 00000, 00001 ..., and fresh folders that they are moved into. One thread.
 class MovedFiles {

@@ -49,14 +49,14 @@ class TransferTrial {
     const bool in_order = sides_.start_server(std::move(places)) && transfer() && sides_.stop_server();
     if (!in_order) sides_.end();
     files_.remove_target();
-    if (!in_order) files_.restore();
+    if (!in_order && !setup_.stop.requested()) files_.restore();
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }
 
  private:
   std::optional<Usage> usage_of_server() const {
-    return server_.running() ? usage_of_process_tree(server_.child->pid()) : std::nullopt;
+    return server_.running() ? usage_of_processes(server_.child->processes()) : std::nullopt;
   }
 
   bool transfer() {

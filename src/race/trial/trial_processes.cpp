@@ -45,8 +45,8 @@ bool TrialProcesses::wait_until(Time deadline, const std::function<bool()>& done
 void TrialProcesses::end(Duration patience) const {
   const std::vector<Child*> both = children();
   const Time deadline = Clock::now() + patience;
-  for (const Child* child : both)
-    if (!child->ended()) child->send_group(SIGTERM);
+  for (Child* child : both)
+    if (!child->ended()) child->send_all(SIGTERM);
   const auto running = [](const Child* child) { return !child->ended(); };
   while (std::ranges::any_of(both, running) && !stop_.at_once() && Clock::now() < deadline)
     Child::wait_any(both, -1, deadline);

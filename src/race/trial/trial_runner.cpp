@@ -99,7 +99,7 @@ class OneTrial {
   void ask_server(Snapshot& seen, int value) {
     if (!server_.running()) return;
     if (sides_.external() || order_.entry.server_forks) {
-      seen.server = usage_of_process_tree(server_.child->pid());
+      seen.server = usage_of_processes(server_.child->processes());
       seen.server_at = Clock::now();
       return;
     }

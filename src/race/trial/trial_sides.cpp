@@ -66,7 +66,7 @@ bool TrialSides::start_engine() {
 }
 
 ChildCommand TrialSides::shell_command(const std::string& text, const std::string& cpus) const {
-  ChildCommand command{.program = "/bin/sh", .words = {"sh", "-c", filled(text, places_)}};
+  ChildCommand command{.program = "/bin/sh", .words = {"sh", "-c", filled(text, places_)}, .foreign = true};
   if (!cpus.empty() && cpus != "any")
     command.cpus = parse_cpus(cpus, allowed_cpus()).value_or(std::vector<int>{});
   return command;
@@ -83,14 +83,25 @@ bool TrialSides::start_external() {
   const Time deadline = Clock::now() + time_to_start();
   while (!accepts(port)) {
     if (server().child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
-      return fail_waiting(server(), "accept a connection", time_to_start());
+      return fail_waiting(server(), fmt::format("accept a connection on {}", address_), time_to_start());
     const Time next = Clock::now() + kPause;
     processes_.wait_until(std::min(next, deadline), [&] { return server().child->ended(); });
   }
-  return true;
+  const ListeningPlaces listening = listening_places(server().child->processes());
+  if (!listening.complete || listening.reached_at(port)) return true;
+  return fail(
+      fmt::format("no process that the command has started listens on {}: another program answers there",
+                  address_),
+      server());
 }
 
-bool TrialSides::fail_waiting(const Part& part, const char* what, Duration patience) {
+// Where an external server listens in place of the address that the load connects to.
+std::string TrialSides::listens_elsewhere() {
+  const std::vector<std::string> addresses = listening_places(server().child->processes()).addresses;
+  return addresses.empty() ? std::string() : fmt::format("; it listens on {}", join(addresses));
+}
+
+bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience) {
   if (external() && &part == &server() && part.child->exit_code() == kNotFound)
     return fail(
         fmt::format("the command, or a library that it needs, was not found (exit code {}); if it is a "
@@ -100,7 +111,9 @@ bool TrialSides::fail_waiting(const Part& part, const char* what, Duration patie
   if (part.child->ended())
     return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
                 part);
-  return fail(fmt::format("{} did not {} within {}", part.name, what, format_duration(patience)), part);
+  return fail(fmt::format("{} did not {} within {}{}", part.name, what, format_duration(patience),
+                          external() && &part == &server() ? listens_elsewhere() : ""),
+              part);
 }
 
 bool TrialSides::fail_without_server() {
@@ -129,7 +142,7 @@ bool TrialSides::read_result() {
 
 bool TrialSides::stop_server() {
   if (!server().child) return true;
-  server().child->send_group(SIGTERM);
+  server().child->send_all(SIGTERM);
   if (external()) {
     processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server().child->ended(); });
     return true;  // the exit status of an external program does not matter

@@ -29,7 +29,7 @@ class TrialSides {
 
   // Records why the trial has failed, and the last words of the part at fault. Returns false.
   bool fail(std::string what, const Part& part);
-  bool fail_waiting(const Part& part, const char* what, Duration patience);
+  bool fail_waiting(const Part& part, const std::string& what, Duration patience);
   bool fail_without_server();  // it has ended before the load
 
   bool external() const { return order_.entry.contestant.external(); }
@@ -45,6 +45,7 @@ class TrialSides {
   ChildCommand own_command(const Words& words) const;
   bool start_engine();
   bool start_external();
+  std::string listens_elsewhere();
   ChildCommand shell_command(const std::string& text, const std::string& cpus) const;
 
   const ProcessRunner::Setup& setup_;

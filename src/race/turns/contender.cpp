@@ -40,10 +40,10 @@ bool Contender::start() {
   if (!connect()) return false;
   if (sides_.order().entry.server_forks) await_processes();
   if (sides_.server().running()) {
-    server_clock_ = ProcessClock(sides_.server().child->pid());
-    server_at_start_ = usage_of_process_tree(sides_.server().child->pid());
+    server_clock_ = ProcessClock(sides_.server().child->processes());
+    server_at_start_ = usage_of_processes(sides_.server().child->processes());
   }
-  client_clock_ = ProcessClock(sides_.load().child->pid());
+  client_clock_ = ProcessClock(sides_.load().child->processes());
   rest();
   return true;
 }
@@ -67,7 +67,7 @@ void Contender::await_processes() {
   const Time deadline = Clock::now() + kMostForking;
   const std::size_t connections = sides_.order().load_case.load.connections;
   for (std::size_t before = 0; sides_.server().running() && Clock::now() < deadline;) {
-    const std::size_t now = process_tree(sides_.server().child->pid()).size();
+    const std::size_t now = sides_.server().child->processes().size();
     if (now > connections && now == before) return;
     before = now;
     std::this_thread::sleep_for(kLookForProcesses);
@@ -76,7 +76,7 @@ void Contender::await_processes() {
 
 void Contender::go() {
   for (const Part* part : {&sides_.server(), &sides_.load()})
-    if (part->child) part->child->send_group(SIGCONT);
+    if (part->child) part->child->send_all(SIGCONT);
 }
 
 // Every thread wakes up and goes back to sleep, which takes a server of thousands of threads milliseconds.
@@ -94,18 +94,21 @@ void Contender::become_quiet() {
 
 // Returns when both have stopped: the last steps of a process would take time from the next turn.
 void Contender::rest() {
-  const Child* const children[] = {sides_.load().child.get(), sides_.server().child.get()};
-  for (const Child* child : children)
-    if (child != nullptr) child->send_group(SIGSTOP);
-  for (const Child* child : children)
-    if (child != nullptr) child->wait_until_stopped(Clock::now() + kLongestStop);
-  server_last_s_ = server_clock_.read_s();
+  for (const Part* part : {&sides_.load(), &sides_.server()})
+    if (part->child) part->child->stop_all(Clock::now() + kLongestStop);
+  server_last_s_ = server_s();
+}
+
+// A foreign server may have started processes since the last reading, and waited for others.
+double Contender::server_s() {
+  Child* const server = sides_.server().child.get();
+  if (server == nullptr || !sides_.external()) return server_clock_.read_s();
+  server_clock_ = ProcessClock(server->processes());
+  return server_clock_.read_s() + server->ended_cpu_s();
 }
 
 Contender::Used Contender::used() {
-  return {.server_s = server_clock_.read_s(),
-          .client_s = client_clock_.read_s(),
-          .around = read_surroundings(pinned_)};
+  return {.server_s = server_s(), .client_s = client_clock_.read_s(), .around = read_surroundings(pinned_)};
 }
 
 // A message may be the transfer of a file, whose only limit is that something moves.
@@ -116,7 +119,7 @@ Duration Contender::longest(TurnSize size) const {
 }
 
 std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
-  sides_.trial().cpu_s_at_rest += server_clock_.read_s() - server_last_s_;
+  sides_.trial().cpu_s_at_rest += server_s() - server_last_s_;
   go();
   become_quiet();
   const Used before = used();
@@ -164,7 +167,7 @@ Trial Contender::finish() {
   if (!finish_in_order()) {
     sides_.end();
     for (const Part* part : {&sides_.server(), &sides_.load()})
-      if (part->running()) part->child->send_group(SIGKILL);
+      if (part->running()) part->child->send_all(SIGKILL);
   }
   if (sides_.setup().stop.requested()) sides_.trial().interrupted = true;
   return std::move(sides_.trial());
@@ -174,7 +177,7 @@ bool Contender::finish_in_order() {
   if (failed()) return false;
   Part& server = sides_.server();
   std::optional<Usage> server_at_end;
-  if (server.running()) server_at_end = usage_of_process_tree(server.child->pid());
+  if (server.running()) server_at_end = usage_of_processes(server.child->processes());
   sides_.load().child->send(SIGTERM);
   const bool verifies = sides_.order().load_case.load.turn_unit == TurnUnit::transfers;  // one of them
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});

@@ -12,7 +12,7 @@
 namespace joust::race {
 
 // A contestant alive in a generation: its server and its load, with all connections open. Between its turns
-// both process groups are stopped (SIGSTOP), so that polling and background threads take nothing from those
+// all their processes are stopped (SIGSTOP), so that polling and background threads take nothing from those
 // whose turn it is. A step returns false or nothing when the trial has failed, with the reason in the trial,
 // or was interrupted.
 class Contender {
@@ -40,6 +40,7 @@ class Contender {
   };
 
   bool connect();
+  double server_s();
   Used used();
   void await_processes();
   void go();

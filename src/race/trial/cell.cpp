@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/cell.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include "base/system/process.hpp"
+#include "measure/process_tree.hpp"
+
+namespace joust::race {
+namespace {
+
+constexpr Duration kPause = std::chrono::microseconds(100);
+// A process that waits for a device is killed when that answers.
+constexpr Duration kLongestKill = std::chrono::seconds(5);
+constexpr int kReadings = 2;  // of the process tree, before it is taken for complete
+
+// The children of this process that are no orphans to be adopted: those of cells, and those that this process
+// had before its first cell, which somebody else has started.
+std::vector<pid_t>& known_children() {
+  static std::vector<pid_t> children;
+  return children;
+}
+
+bool has_ended(pid_t process) {
+  const auto facts = process_facts(process);
+  return !facts || facts->ended();
+}
+
+bool is_at_rest(pid_t process) {
+  const auto facts = process_facts(process);
+  return !facts || facts->ended() || facts->stopped();
+}
+
+}  // namespace
+
+Cell::Cell(pid_t program) : program_(program) {
+  if (adopt_orphans()) known_children() = children_of(::getpid());
+  if (std::ranges::count(known_children(), program) == 0) known_children().push_back(program);
+}
+
+Cell::~Cell() {
+  if (program_ < 0) return;
+  kill();
+  std::erase_if(known_children(), [this](pid_t child) {
+    return child == program_ || std::ranges::count(orphans_, child) != 0;
+  });
+}
+
+Cell::Cell(Cell&& other) noexcept
+    : program_(std::exchange(other.program_, -1)),
+      orphans_(std::move(other.orphans_)),
+      ended_orphans_(other.ended_orphans_) {}
+
+Cell& Cell::operator=(Cell&& other) noexcept {
+  std::swap(program_, other.program_);
+  std::swap(orphans_, other.orphans_);
+  std::swap(ended_orphans_, other.ended_orphans_);
+  return *this;
+}
+
+void Cell::adopt() {
+  std::erase_if(orphans_, [this](pid_t orphan) {
+    rusage used{};
+    if (::wait4(orphan, nullptr, WNOHANG, &used) != orphan) return false;
+    ended_orphans_ = ended_orphans_ + usage_from(used);
+    std::erase(known_children(), orphan);
+    return true;
+  });
+  for (const pid_t child : children_of(::getpid())) {
+    if (std::ranges::count(known_children(), child) != 0) continue;
+    known_children().push_back(child);
+    orphans_.push_back(child);
+  }
+}
+
+std::vector<pid_t> Cell::members() {
+  adopt();
+  std::vector<pid_t> roots{program_};
+  roots.insert(roots.end(), orphans_.begin(), orphans_.end());
+  return process_tree(roots);
+}
+
+// A process that ends while the tree is read hands its children over to this one, and they may be in neither
+// list. It has ended when it looks so: a second reading finds them.
+std::vector<pid_t> Cell::running() {
+  std::vector<pid_t> processes;
+  for (int reading = 0; reading < kReadings && processes.empty(); ++reading) {
+    processes = members();
+    std::erase_if(processes, has_ended);
+  }
+  return processes;
+}
+
+void Cell::send(int number) {
+  ::kill(-program_, number);
+  for (const pid_t process : members())
+    if (::getpgid(process) != program_) ::kill(process, number);
+}
+
+void Cell::stop(Time deadline) {
+  ::kill(-program_, SIGSTOP);
+  std::vector<pid_t> told;
+  for (int reading = 0; reading < kReadings && Clock::now() < deadline; ++reading)
+    for (const pid_t process : members()) {
+      if (std::ranges::count(told, process) != 0) continue;
+      reading = -1;  // it may have started another one before it was told
+      told.push_back(process);
+      ::kill(process, SIGSTOP);
+    }
+  while (!std::ranges::all_of(told, is_at_rest) && Clock::now() < deadline)
+    std::this_thread::sleep_for(kPause);
+}
+
+void Cell::kill() {
+  const Time deadline = Clock::now() + kLongestKill;
+  ::kill(-program_, SIGKILL);
+  for (std::vector<pid_t> left = running(); !left.empty() && Clock::now() < deadline; left = running()) {
+    for (const pid_t process : left) ::kill(process, SIGKILL);
+    std::this_thread::sleep_for(kPause);
+  }
+  adopt();
+}
+
+double Cell::ended_cpu_s() {
+  double sum_s = ended_orphans_.user_s + ended_orphans_.system_s;
+  for (const pid_t process : members())
+    if (const auto facts = process_facts(process)) sum_s += facts->ended_user_s + facts->ended_system_s;
+  return sum_s;
+}
+
+}  // namespace joust::race
