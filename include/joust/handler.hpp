@@ -102,6 +102,10 @@ class Exchange {
   virtual bool carries_numbers() const { return false; }
   virtual std::uint64_t number_of(Bytes /*reply*/) const { return 0; }
 
+  // The right reply to a request, for the words about a wrong one; valid until the next call. Empty where it
+  // is not known byte for byte.
+  virtual Bytes expected(std::uint64_t /*number*/) const { return {}; }
+
   // Why hear() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 

@@ -138,7 +138,7 @@ class Recorder {
   using Shards = std::vector<std::unique_ptr<Shard>>;
 
   // Inline, because every message needs them.
-  void add(Counter Shard::* counter, std::uint64_t n) {
+  void add(Counter Shard::*counter, std::uint64_t n) {
     Shard& mine = shard();
     increase(mine.*counter, n, mine.writers);
   }

@@ -49,8 +49,10 @@ void RequestSession::write_numbered(Writer& request) {
 
 void RequestSession::check_numbered(Bytes message, Time now) {
   last_heard_ = now;
-  const auto wrong = [&](std::string_view why) { fail({Stage::verify, 0, std::string(why)}, now); };
   NumberedMessage reply{.number = 0, .message = message};
+  const auto wrong = [&](std::string_view why) {
+    refuse({.complaint = why, .request = reply.number, .came = reply.message}, now);
+  };
   if (!lossy_->own_numbers) {
     const auto numbered = without_number(message);
     if (!numbered) return wrong("a reply has no number");
@@ -60,7 +62,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
   }
   switch (exchange_->hear(reply.number, reply.message)) {
     case Heard::wrong:
-      return wrong(exchange_->complaint());
+      return refuse_reply(reply.number, reply.message, now);
     case Heard::greeting:
       if (!greets_) return wrong(exchange_->complaint());
       if (!greeted_) ready(now);

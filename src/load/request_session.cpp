@@ -113,14 +113,17 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_) {
     if (intended_.empty() && !greets_ && !lossy_) {
-      fail({Stage::verify, 0, "there are bytes nobody asked for"}, now);
+      refuse({.complaint = "there are bytes that no request asked for",
+              .request = replies_,
+              .came = chunk.subspan(taken)},
+             now);
       break;
     }
     if (std::holds_alternative<Raw>(framing_)) deframer_.expect(exchange_->reply_size(replies_));
     const Deframer::Step step = deframer_.next(chunk.subspan(taken));
     taken += step.taken;
     if (step.status == Deframer::Status::malformed)
-      fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
+      refuse({.complaint = deframer_.complaint(), .request = replies_, .came = chunk}, now);
     if (step.status == Deframer::Status::message)
       lossy_ ? check_numbered(step.message, now) : check(step.message, now);
   }
@@ -137,9 +140,22 @@ void RequestSession::check(Bytes message, Time now) {
   const bool fits = heard == Heard::reply      ? !intended_.empty()
                     : heard == Heard::greeting ? greets_ && !greeted_
                                                : heard == Heard::other;
-  if (!fits) return fail({Stage::verify, 0, std::string(exchange_->complaint())}, now);
+  if (!fits) return refuse_reply(replies_, message, now);
   if (heard == Heard::reply) answered(0, now);
   if (heard == Heard::greeting) ready(now);
+}
+
+void RequestSession::refuse_reply(std::uint64_t request, Bytes came, Time now) {
+  refuse({.complaint = exchange_->complaint(),
+          .request = request,
+          .expected = intended_.empty() ? Bytes() : exchange_->expected(request),
+          .came = came},
+         now);
+}
+
+void RequestSession::refuse(WrongReply wrong, Time now) {
+  wrong.connection = seat_.number;
+  fail({Stage::verify, 0, describe(wrong)}, now);
 }
 
 // The reply to the request at that place, where 0 is the oldest.

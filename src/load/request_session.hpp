@@ -14,6 +14,7 @@
 #include "load/outstanding.hpp"
 #include "load/run.hpp"
 #include "load/schedule.hpp"
+#include "load/wrong_reply.hpp"
 
 namespace joust {
 
@@ -90,6 +91,8 @@ class RequestSession : public Session {
   void fill(Time now);
   void send_due(Time now, Writer& request);
   void check(Bytes message, Time now);
+  void refuse_reply(std::uint64_t request, Bytes came, Time now);
+  void refuse(WrongReply wrong, Time now);
   void answered(std::size_t place, Time now);
   void free_slot(Time now);
   void forget_requests();

@@ -152,6 +152,8 @@ void LoadRun::count(const Failure& failure) {
   const std::lock_guard lock(mutex_);
   ++by_stage_[static_cast<std::size_t>(failure.stage)];
   try {
+    const bool first_wrong_reply = by_stage_[static_cast<std::size_t>(Stage::verify)] == 1;
+    if (failure.stage == Stage::verify && !first_wrong_reply) return;  // it describes one for all
     std::string text = describe(failure);
     if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
       complaints_.push_back(std::move(text));

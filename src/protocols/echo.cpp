@@ -29,6 +29,7 @@ class EchoExchange : public Exchange {
   bool verify(std::uint64_t number, Bytes reply) override {
     return same_bytes(reply, pattern_->message(connection_, number));
   }
+  Bytes expected(std::uint64_t number) const override { return pattern_->message(connection_, number); }
   std::size_t reply_size(std::uint64_t /*number*/) const override { return payload_; }
 
  private:

@@ -41,6 +41,7 @@ class UppercaseExchange : public Exchange {
   bool verify(std::uint64_t number, Bytes reply) override {
     return same_bytes(reply, replies_->message(connection_, number));
   }
+  Bytes expected(std::uint64_t number) const override { return replies_->message(connection_, number); }
   std::size_t reply_size(std::uint64_t /*number*/) const override { return payload_; }
 
  private:

@@ -49,8 +49,19 @@ class OneLine(Case):
         self.expect(close, "receive: the server closed the connection early")
 
     def test_a_server_that_answers_wrong(self):
-        self.expect(lambda peer, _: peer.sendall(b"x" * len(peer.recv(32))),
-                    "verify: a reply is not the right one; is it a server of the protocol 'echo'?")
+        def answer(peer, _):
+            request = peer.recv(32, socket.MSG_WAITALL)
+            peer.sendall(request[:5] + bytes([request[5] ^ 1]) + request[6:])
+
+        with misbehaving(answer) as address:
+            done = run("load", "--connect", address, "-c", 1, "-m", 5)
+        self.assertEqual(done.returncode, 1)
+        for words in (
+            "verify: request 0 of connection 0: a reply is not the right one; 32 bytes expected: ",
+            ", 32 bytes came: ",
+            ", different from byte 5 on; is it a server of the protocol 'echo'?",
+        ):
+            self.assertIn(words, done.stderr)
 
     def test_a_room_that_another_load_is_in(self):
         with Server("-p", "broadcast") as server:

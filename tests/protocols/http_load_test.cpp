@@ -2,6 +2,7 @@
 //
 // Both sides of http, joined in memory under virtual time.
 #include <optional>
+#include <regex>
 
 #include "load/run.hpp"
 #include "protocols/http/protocol.hpp"
@@ -49,7 +50,13 @@ class HttpLoad : public testing::Test {
     HandlerService server(Raw{}, [reply] { return std::make_unique<Says>(reply); });
     load({.messages = 2}, {}, server);
     if (run_->complaints().empty()) return std::to_string(run_->recorder().counts().verified) + " verified";
-    return run_->complaints()[0];
+    return without_reply(run_->complaints()[0]);
+  }
+
+  // Without the request before it and the bytes that came behind it.
+  static std::string without_reply(const std::string& complaint) {
+    return std::regex_replace(complaint, std::regex(R"(request 0 of connection 0: (.*?); \d+ bytes .*)"),
+                              "$1");
   }
 
   std::optional<LoadRun> run_;
@@ -86,7 +93,7 @@ TEST_F(HttpLoad, SaysThatItsPathIsNotThere) {
   const auto server = make_server(parameters(Role::serve));
   load({.messages = 2}, {{"path", "/none"}}, *server);
   ASSERT_EQ(run_->complaints().size(), 1U);
-  EXPECT_EQ(run_->complaints()[0], "verify: the status of a reply is 404, and not 200");
+  EXPECT_EQ(without_reply(run_->complaints()[0]), "verify: the status of a reply is 404, and not 200");
 }
 
 }  // namespace

@@ -225,8 +225,11 @@ TEST(LoadOverLossyLinks, AWrongReplyIsAFailureAllTheSame) {
 
 TEST(LoadOverLossyLinks, WhatIsNoReplyIsAFailure) {
   const std::string number(kNumberBytes - 1, '\0');
-  for (const auto& [message, why] : {std::pair(std::string("short"), "verify: a reply has no number"),
-                                     std::pair(number + '\7' + "text", "verify: a reply to no request")}) {
+  for (const auto& [message, why] :
+       {std::pair(std::string("short"),
+                  "verify: request 0 of connection 0: a reply has no number; 5 bytes came: \"short\""),
+        std::pair(number + '\7' + "text",
+                  "verify: request 7 of connection 0: a reply to no request; 4 bytes came: \"text\"")}) {
     LossyNetwork network({.plan = {.messages = 10}, .faults = {.lost = 1000}});
     network.pass(milliseconds(1));
     network.client(0).on_bytes(as_bytes(message), network.now());
