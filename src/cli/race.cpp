@@ -23,7 +23,7 @@ std::string race_examples(const Program& program) {
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
-3 the measurement is invalid, or no contestant is sound: nothing should be compared.)",
+3 the measurement is invalid, or a contestant is not ranked, or nothing can be told (--allow-unranked).)",
                      program.name, program.protocols.front().name, file);
 }
 
@@ -66,7 +66,8 @@ void Race::add_load_to(Command command) {
            group, instant);
   add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
              group, 1'000'000'000);
-  add_time(command, "-w,--warmup", flags.warmup, "the same traffic before, not measured [300ms]", group);
+  add_time(command, "-w,--warmup", flags.warmup,
+           "the same traffic before, not measured [300ms; at most 100ms where --time ends the race]", group);
   add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
            group);
   add_optional(command, "-R,--rate", flags.rate_per_s,
@@ -136,6 +137,11 @@ void Race::add_race_to(Command command) {
   command
       .add_flag("--full", full,
                 "the size that the scenario's table [full] says; --quick takes that of [quick]")
+      .group(group);
+  command
+      .add_flag(
+          "--allow-unranked", flags.allow_unranked,
+          "a contestant that is not ranked, or a race that tells nothing, does not end with exit code 3")
       .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =

@@ -129,7 +129,7 @@ void shorten(LoadPlan& load, Duration share) {
   constexpr Duration kStart = std::chrono::milliseconds(150);  // and end, of both processes
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
-  load.warmup = std::min(load.warmup, kLongestWarmup);
+  if (!load.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
   const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
   const auto sampled = std::chrono::round<Duration>(
       std::chrono::duration<double>(load.rate_per_s ? kSamples / *load.rate_per_s : 0));

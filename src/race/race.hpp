@@ -29,8 +29,12 @@ std::map<std::string, Capacity> capacities_of(const RaceResult& pilot);
 // permutation tests of check 5 use the race's seed.
 void judge(RaceResult& result);
 
-// The program's exit code: 0, 1 (incomplete, or no contestant can run here) or 3 (the measurement is invalid,
-// or no contestant of a case is sound).
+// Why nothing should be concluded from a race, or less than was asked for: a check refuses it, no contestant
+// of a case is sound, or, unless the scenario allows that, a contestant is not ranked or nothing is told.
+// Empty otherwise.
+std::string invalid_because(const RaceResult& race);
+
+// The program's exit code: 0, 1 (incomplete, or no contestant can run here) or 3 (invalid_because()).
 int exit_code(const RaceResult& result);
 
 }  // namespace joust::race

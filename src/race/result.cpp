@@ -49,6 +49,12 @@ std::optional<double> Trial::mb_per_s() const {
   return *load->mb_per_s * *turns_throughput_per_s / load->throughput_per_s;
 }
 
+std::optional<double> Trial::deliveries_per_s() const {
+  const auto rate = throughput_per_s();
+  if (!rate || load->deliveries.empty()) return std::nullopt;
+  return *rate * static_cast<double>(load->connections_ok);
+}
+
 const Usage* Trial::known_server_usage() const {
   return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
 }

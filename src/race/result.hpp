@@ -134,6 +134,7 @@ struct Trial {
 
   // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
   std::optional<double> throughput_per_s() const, mb_per_s() const;
+  std::optional<double> deliveries_per_s() const;  // of a room, which delivers each message to all members
   std::optional<double> server_cpu_us_per_message() const;
 
   // The server's usage where it is known. The runner may read a server some milliseconds off the ends of the
@@ -155,7 +156,7 @@ struct CallCount {
   std::string reason{};  // why one is absent
 };
 
-// The middle of a figure over rounds with its interval, which is unbounded for a single round.
+// The middle of a figure over rounds, with its interval.
 struct Estimate {
   double median = 0;  // of a ratio the Hodges-Lehmann estimate
   stats::Interval interval{};
@@ -173,17 +174,20 @@ struct LatencyEstimates {
 
 // The latency figures that are compared between contestants.
 struct LatencyFigure {
-  const char* name;
+  const char* name;   // in documents: "p99"
+  const char* words;  // in texts: "p99 latency"
   std::optional<double> Latency::*of_trial;
   std::optional<Estimate> LatencyEstimates::*estimate;
 };
-inline constexpr LatencyFigure kLatencyFigures[] = {{"mean", &Latency::mean, &LatencyEstimates::mean},
-                                                    {"p50", &Latency::p50, &LatencyEstimates::p50},
-                                                    {"p99", &Latency::p99, &LatencyEstimates::p99},
-                                                    {"p999", &Latency::p999, &LatencyEstimates::p999}};
+inline constexpr LatencyFigure kLatencyFigures[] = {
+    {"mean", "mean latency", &Latency::mean, &LatencyEstimates::mean},
+    {"p50", "median latency", &Latency::p50, &LatencyEstimates::p50},
+    {"p99", "p99 latency", &Latency::p99, &LatencyEstimates::p99},
+    {"p999", "p99.9 latency", &Latency::p999, &LatencyEstimates::p999}};
+inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedianLatency = kLatencyFigures[1],
+                                     &kP99Latency = kLatencyFigures[2];
 
-// Of an open loop.
-struct ScheduleSummary {
+struct ScheduleSummary {                    // of an open loop
   Estimate achieved{};                      // the share of the requests due that were sent in the window
   Latency uncorrected_ns{}, lateness_ns{};  // of all trials' samples together
 };
@@ -192,8 +196,8 @@ struct ScheduleSummary {
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};
-  std::optional<double> mb_per_s{};
-  std::optional<Estimate> ratio{};  // to the reference, paired within rounds
+  std::optional<double> mb_per_s{}, deliveries_per_s{};  // of files; of rooms
+  std::optional<Estimate> ratio{};                       // to the reference, paired within rounds
   std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
   Latency latency_ns{};                                               // of all trials' samples together
   LatencyEstimates latency_by_round{};
@@ -261,8 +265,10 @@ struct CaseResult {
   bool reference_differs = false;    // from its second entry
   std::string verdict{};             // in words
 
-  // Where throughput is given, contestants are ranked by the 99th percentile of latency.
+  // Where throughput is given, contestants are ranked by latency: by the 99th percentile, or where trials
+  // have too few messages for it, as rooms do, by the median or the mean.
   bool ranked_by_latency() const { return plan.load.open_loop(); }
+  const LatencyFigure* latency = &kP99Latency;  // set by summarize()
 };
 
 struct RaceResult {

@@ -37,6 +37,13 @@ std::string latency_line(const char* title, const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
+// Every message of a room is delivered to all of its members.
+std::string deliveries_text(const LoadResult& result) {
+  const bool room = std::ranges::count(result.groups, "deliveries", &ResultGroup::name) > 0;
+  const double per_s = result.throughput_per_s * static_cast<double>(result.connections_ok);
+  return room ? fmt::format(", {} deliveries/s", report::plain_number(per_s)) : std::string();
+}
+
 // "  bytes        38,400,000 sent, 38,400,000 received", the rate of messages, and the rate of these bytes in
 // the unit of network interfaces: millions of bits a second.
 std::string throughput_lines(const LoadResult& result) {
@@ -50,7 +57,8 @@ std::string throughput_lines(const LoadResult& result) {
   // The window ended with the last connection: the time until then says nothing of a rate.
   if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
   return bytes +
-         fmt::format("  throughput   {} messages/s\n", report::plain_number(result.throughput_per_s)) +
+         fmt::format("  throughput   {} messages/s{}\n", report::plain_number(result.throughput_per_s),
+                     deliveries_text(result)) +
          fmt::format("  bandwidth    {} Mbps sent, {} Mbps received\n", mbps(sent), mbps(received));
 }
 

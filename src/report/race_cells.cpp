@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "race/judgement/ranking.hpp"
 #include "race/judgement/wording.hpp"
 
 namespace joust::report {
@@ -29,7 +30,7 @@ std::string interval_title(const CaseResult& one, const std::vector<const Entry*
 }
 
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits) {
-  if (!ratio || !ratio->interval.is_known()) return kNone;
+  if (!ratio) return kNone;
   return race::interval_words(ratio->interval, digits);
 }
 
@@ -37,7 +38,7 @@ std::string latency_text(const std::optional<double>& nanoseconds) {
   return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
 }
 
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
                             const char* name) {
   return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
                      latency_text(latency.*figure));
@@ -47,7 +48,7 @@ namespace {
 
 std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
   const race::Summary& summary = entry.summary;
-  const auto& figure = one.ranked_by_latency() ? summary.latency_by_round.p99 : summary.throughput_per_s;
+  const auto& figure = race::ranked_figure(one, entry);
   const auto& cost = summary.server_cpu_us_per_message;
   const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
   if (entry.tie_group) return {0, *entry.tie_group, by_figure};
@@ -66,11 +67,20 @@ std::vector<const Entry*> rows_of(const CaseResult& one) {
   return rows;
 }
 
-std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::* group) {
+std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::*group) {
   if (!(entry.*group)) return kNone;
   const auto sharing = std::ranges::count_if(
       one.entries, [&](const Entry& other) { return other.*group && *(other.*group) == *(entry.*group); });
   return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
+}
+
+bool has_deliveries(const std::vector<const Entry*>& rows) {
+  return std::ranges::any_of(rows,
+                             [](const Entry* entry) { return entry->summary.deliveries_per_s.has_value(); });
+}
+
+std::string deliveries_text(const Entry& entry) {
+  return entry.summary.deliveries_per_s ? format_count(*entry.summary.deliveries_per_s) : kNone;
 }
 
 bool has_losses(const std::vector<const Entry*>& rows) {

@@ -27,7 +27,7 @@ using RatioOf = std::function<std::optional<race::Estimate>(const race::Summary&
 std::string interval_title(const race::CaseResult& one, const std::vector<const race::Entry*>& rows,
                            const RatioOf& ratio);
 
-// "0.93 to 1.02" only where two rounds or more can tell.
+// "0.93 to 1.02", or "not known"; two rounds are needed.
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits = 2);
 
 std::string latency_text(const std::optional<double>& nanoseconds);
@@ -37,6 +37,9 @@ std::string percentile_text(const race::Latency& latency, std::optional<double> 
                             const char* name);
 
 // "0.3 %" of the messages; only where the delivery of some contestant is lossy.
+bool has_deliveries(const std::vector<const race::Entry*>& rows);
+std::string deliveries_text(const race::Entry& entry);
+
 bool has_losses(const std::vector<const race::Entry*>& rows);
 std::string loss_text(const race::Entry& entry);
 

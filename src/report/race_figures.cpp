@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "race/judgement/wording.hpp"
 #include "report/race_cells.hpp"
 
 namespace joust::report {
@@ -33,7 +34,7 @@ std::string ratio_text(const CaseResult& one, const Entry& entry) {
   const bool to_bound = reference != nullptr && reference != &entry && reference->at_least;
   if (entry.at_least && to_bound) return kNone;
   const bool of_bound = entry.at_least && reference != &entry;
-  return fmt::format("{}{:.2f}", of_bound ? "≥ " : to_bound ? "≤ " : "", entry.summary.ratio->median);
+  return (of_bound ? "≥ " : to_bound ? "≤ " : "") + race::ratio_words(entry.summary.ratio->median, 2);
 }
 
 // A bar in eighths of a column.
@@ -78,6 +79,7 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
+  if (has_deliveries(rows)) columns.push_back({.title = "deliveries/s", .gap = 3});
   const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
   columns.insert(columns.end(),
                  {{.title = "", .text = true, .gap = 1, .decoration = true},
@@ -100,6 +102,7 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
   std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
                                  rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
+  if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
   const auto& rate = summary.throughput_per_s;
   const std::string ratio = ratio_text(one, entry);
   cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest_rate(rows)) : "", kBarColumns), ratio,
@@ -168,7 +171,7 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
         number_text(s.cpu_us_per_message.client)};
     if (compares) {
-      cells.push_back(s.cost_ratio ? fmt::format("{:.3f}", s.cost_ratio->median) : kNone);
+      cells.push_back(s.cost_ratio ? race::ratio_words(s.cost_ratio->median, 3) : kNone);
       cells.push_back(interval_text(s.cost_ratio, 3));
     }
     table.row(std::move(cells), entry->ranked ? Paint::plain : Paint::dim);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "race/judgement/ranking.hpp"
+#include "race/judgement/wording.hpp"
 #include "report/race_cells.hpp"
 #include "report/race_figures.hpp"
 
@@ -13,19 +15,23 @@ using race::Entry;
 using race::Latency;
 
 std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
-  const std::string ratio_group = one.reference.empty() ? "ratio of p99" : "p99: ratio to " + one.reference;
-  const auto ratio = [](const race::Summary& summary) { return summary.latency_ratio.p99; };
-  std::vector<TextTable::Column> columns{
-      {.title = " ", .text = true, .gap = 1},
-      {.title = "contestant", .text = true, .gap = 1},
-      {.title = "messages/s", .gap = 3},
-      {.title = "median", .gap = 3, .group = ratio_group},
-      {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
-      {.title = "p50", .gap = 3, .group = "latency from the intended send"},
-      {.title = "p99", .group = "latency from the intended send"},
-      {.title = "p99.9", .group = "latency from the intended send"},
-      {.title = "max", .group = "latency from the intended send"},
-      {.title = "p99", .gap = 3, .group = "uncorrected"}};
+  const std::string ratio_group = one.reference.empty()
+                                      ? fmt::format("ratio of {}", one.latency->name)
+                                      : fmt::format("{}: ratio to {}", one.latency->name, one.reference);
+  const auto ratio = [&one](const race::Summary& summary) {
+    return summary.latency_ratio.*one.latency->estimate;
+  };
+  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
+                                         {.title = "contestant", .text = true, .gap = 1},
+                                         {.title = "messages/s", .gap = 3}};
+  if (has_deliveries(rows)) columns.push_back({.title = "deliveries/s", .gap = 3});
+  columns.insert(columns.end(), {{.title = "median", .gap = 3, .group = ratio_group},
+                                 {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
+                                 {.title = "p50", .gap = 3, .group = "latency from the intended send"},
+                                 {.title = "p99", .group = "latency from the intended send"},
+                                 {.title = "p99.9", .group = "latency from the intended send"},
+                                 {.title = "max", .group = "latency from the intended send"},
+                                 {.title = "p99", .gap = 3, .group = "uncorrected"}});
   if (has_losses(rows)) columns.push_back({.title = "lost", .gap = 3});
   return columns;
 }
@@ -34,19 +40,17 @@ std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const
                                   const Entry& entry) {
   const race::Summary& summary = entry.summary;
   const Latency& latency = summary.latency_ns;
-  const auto& ratio = summary.latency_ratio.p99;
+  const auto& ratio = race::ranked_ratio(one, entry);
   const auto& rate = summary.throughput_per_s;
-  std::vector<std::string> cells{
-      place_text(one, entry, &Entry::tie_group),
-      entry.contestant.name,
-      rate ? format_count(rate->median) : kNone,
-      ratio ? fmt::format("{:.2f}", ratio->median) : kNone,
-      interval_text(ratio),
-      percentile_text(latency, &Latency::p50, "p50"),
-      percentile_text(latency, &Latency::p99, "p99"),
-      percentile_text(latency, &Latency::p999, "p999"),
-      latency_text(latency.max),
-      summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone};
+  std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
+                                 rate ? format_count(rate->median) : kNone};
+  if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
+  cells.insert(
+      cells.end(),
+      {ratio ? race::ratio_words(ratio->median, 2) : kNone, interval_text(ratio),
+       percentile_text(latency, &Latency::p50, "p50"), percentile_text(latency, &Latency::p99, "p99"),
+       percentile_text(latency, &Latency::p999, "p999"), latency_text(latency.max),
+       summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone});
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }

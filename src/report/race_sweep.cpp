@@ -139,9 +139,8 @@ std::string curve_text(const Curve& curve, bool only_one, const Terminal& termin
     text += matrix(curve, *figure, terminal) + "\n";
     if (const std::string drawn = chart(curve, *figure, terminal); !drawn.empty()) text += drawn + "\n";
   }
-  if (std::ranges::any_of(curve, [](const CaseResult* one) {
-        return std::ranges::any_of(one->entries, in_brackets);
-      }))
+  if (std::ranges::any_of(
+          curve, [](const CaseResult* one) { return std::ranges::any_of(one->entries, in_brackets); }))
     text += brackets_text(is_folded(curve) ? "below" : "the case", terminal) + "\n";
   return is_folded(curve) ? text + folded_checks(curve, terminal) : text;
 }

@@ -14,7 +14,7 @@ ordered_json calls_json(const std::optional<double>& calls) {
 
 ordered_json trial_server_json(const Trial& trial) {
   const auto& usage = trial.server.usage;
-  const auto field = [&](auto Usage::* member) {
+  const auto field = [&](auto Usage::*member) {
     return usage ? ordered_json((*usage).*member) : ordered_json(nullptr);
   };
   ordered_json json{{"cpu_user_s", field(&Usage::user_s)},
@@ -66,7 +66,7 @@ const char* unit_text(race::TurnUnit unit) {
 
 // Columns, because there are hundreds of turns.
 ordered_json turns_json(const std::vector<race::Turn>& turns, const race::LoadPlan& load) {
-  const auto column = [&](auto race::Turn::* member) {
+  const auto column = [&](auto race::Turn::*member) {
     ordered_json values = ordered_json::array();
     for (const race::Turn& turn : turns) values.push_back(turn.*member);
     return values;

@@ -29,6 +29,21 @@ class Race(Case):
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("no contestant can be ranked", done.stdout)
 
+    def test_a_contestant_that_dies_is_no_success(self):
+        scenario = self.scenario('[[contestant]]\nserver = "epoll"\n'
+                                 '[[contestant]]\nname = "new"\ncommand = "exit 1 # {port}"\n')
+        done = run("race", scenario, "--quick")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("exit code 3: new is not ranked", done.stderr)
+        self.assertEqual(run("race", scenario, "--quick", "--allow-unranked").returncode, 0)
+
+    def test_one_round_that_tells_nothing_is_no_success(self):
+        race = ("race", "--server", "epoll,epoll", "-c", 2, "-d", "60ms", "--rounds", 1)
+        done = run(*race)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("exit code 3: the race tells nothing of its contestants", done.stderr)
+        self.assertEqual(run(*race, "--allow-unranked").returncode, 0)
+
     def test_a_command_that_is_not_there(self):
         scenario = self.scenario('[[contestant]]\nname = "bare"\ncommand = "exec no/such/program {port}"\n')
         done = run("race", scenario, "--quick")
@@ -105,7 +120,8 @@ class Race(Case):
         self.assertIn(share["capacity"]["contestant"], ("epoll", "threads"))
         self.assertAlmostEqual(share["load"]["rate_per_s"] / share["capacity"]["per_s"], 0.1, delta=0.001)
         self.assertEqual(absolute["load"]["rate_per_s"], 500)
-        self.assertEqual([share["ranked_by"], absolute["ranked_by"]], ["p99", "p99"])
+        for case in (share, absolute):  # a short trial may have too few messages for a p99
+            self.assertIn(case["ranked_by"], ("p99", "p50", "mean"))
         for wrong in ("5q", "120%", "1k,1000", ""):
             self.assertEqual(run(*race, "--rates", wrong).returncode, 2, wrong)
         self.assertEqual(run(*race, "--rates", "10%", "-R", "5").returncode, 2)

@@ -41,7 +41,7 @@ transfer = "no-such-program {from} {into}"
 name = "bound"
 moves_files = false
 transfer = "true"
-""")
+""", "--allow-unranked")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("20 files of 15.6 KiB each, in memory (/dev/shm)", done.stdout)
         self.assertIn("unavailable: no-such-program is not installed", done.stdout)
@@ -72,7 +72,8 @@ transfer = "true"
 name = "hasty"
 transfer = "cp {from}/* {into}/; truncate -s -1 {into}/{last}"
 """)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("exit code 3: hasty is not ranked", done.stderr)
         self.assertIn("00019 in the target differs from the file", done.stdout)
         self.assertRegex(done.stdout, r"hasty is not ranked \(")
 
@@ -83,5 +84,6 @@ transfer = "cp {from}/* {into}/; truncate -s -1 {into}/{last}"
     def test_files_that_do_not_fit_are_refused_with_the_reason(self):
         done, _ = self.race('[[case]]\nname = "huge"\nfiles = { size = "900GB" }\n', "--dry-run")
         self.assertIn("unavailable: /dev/shm has room for ", done.stdout)
-        done, _ = self.race('[[case]]\nname = "more than there is"\nfiles = { size = "900GB" }\n')
+        done, _ = self.race('[[case]]\nname = "more than there is"\nfiles = { size = "900GB" }\n',
+                            "--allow-unranked")
         self.assertEqual(done.returncode, 0, "the other case runs: " + done.stdout + done.stderr)

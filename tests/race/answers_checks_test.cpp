@@ -21,6 +21,9 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
   EXPECT_EQ(entry(judged, "epoll").reason,
             "1 message failed, errors by stage: verify 1, verify: byte 3 is 'x' instead of 'X'");
   EXPECT_TRUE(entry(judged, "threads").ranked);
+  EXPECT_EQ(exit_code(judged), 3) << "it was to be measured";
+  EXPECT_EQ(invalid_because(judged), "epoll is not ranked");
+  judged.scenario.allow_unranked = true;
   EXPECT_EQ(exit_code(judged), 0) << "the others were measured";
 }
 

@@ -96,7 +96,7 @@ TEST(Judge, TellsNoneOfFiveIdenticalContestantsApart) {
     RaceResult result = race.race();
     judge(result);
     const std::string& verdict = result.cases.front().verdict;
-    told += verdict.ends_with("cannot be told apart here.") && !verdict.contains(';') ? 0 : 1;
+    told += verdict.contains("cannot be told apart here") && !verdict.contains(';') ? 0 : 1;
     last = verdict;
   }
   EXPECT_LE(told, 1) << last;

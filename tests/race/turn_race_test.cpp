@@ -65,6 +65,18 @@ TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
   EXPECT_EQ(plan.cases.front().plan.load.duration, milliseconds(800)) << "2,000 messages";
 }
 
+TEST_F(TurnRace, AWarmUpThatWasAskedForIsKeptInARaceByTime) {
+  scenario.rounds = 0;
+  LoadPlan& load = scenario.cases.front().load;
+  load.warmup = seconds(2);
+  const auto warmup = [&] {
+    return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.warmup;
+  };
+  EXPECT_EQ(warmup(), milliseconds(100)) << "the default is shortened";
+  load.warmup_given = true;
+  EXPECT_EQ(warmup(), seconds(2));
+}
+
 TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   scenario.rounds = 0;
   const RaceResult result = run();

@@ -31,8 +31,10 @@ TEST_F(VerdictWords, SayRatiosAndTies) {
   EXPECT_TRUE(
       text.ends_with("; a message costs io-uring 0.666x (0.664 to 0.669) the server CPU time of epoll."))
       << text;
-  EXPECT_TRUE(text.find("; epoll and threads cannot be told apart here;") != std::string::npos ||
-              text.find("; threads and epoll cannot be told apart here;") != std::string::npos)
+  EXPECT_TRUE(text.find("; epoll and threads cannot be told apart here (differences below 2.0 %") !=
+                  std::string::npos ||
+              text.find("; threads and epoll cannot be told apart here (differences below 2.0 %") !=
+                  std::string::npos)
       << text;
 }
 
@@ -40,8 +42,10 @@ TEST_F(VerdictWords, QuoteNamesWithCommasAmongOthers) {
   scenario.contestants[1].name = "threads, two";
   runner.throughput = {{"epoll", 70e3}, {"threads, two", 70e3}, {"io-uring", 105e3}};
   const std::string text = verdict();
-  EXPECT_TRUE(text.find("; epoll and 'threads, two' cannot be told apart here;") != std::string::npos ||
-              text.find("; 'threads, two' and epoll cannot be told apart here;") != std::string::npos)
+  EXPECT_TRUE(text.find("; epoll and 'threads, two' cannot be told apart here (differences below 2.0 %") !=
+                  std::string::npos ||
+              text.find("; 'threads, two' and epoll cannot be told apart here (differences below 2.0 %") !=
+                  std::string::npos)
       << text;
 }
 
@@ -49,7 +53,23 @@ TEST_F(VerdictWords, QuoteNamesWithCommasAmongOthers) {
 TEST_F(VerdictWords, SayNothingOfAPairThatCannotBeToldApart) {
   runner.throughput = {{"epoll", 70.3e3}, {"threads", 69.2e3}, {"io-uring", 71.3e3}};
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("threads cannot be told from epoll (0.98x, 0.98 to 0.99); ")) << text;
+  EXPECT_TRUE(
+      text.starts_with("threads cannot be told from epoll (0.98x, 0.98 to 0.99; differences below 2.0 % are "
+                       "not seen), and threads has place 2 "
+                       "because another one of place 1 is ahead of it; "))
+      << text;
+}
+
+// The other way round: the best ties with both, and these are told apart.
+TEST_F(VerdictWords, SayWhoDiffersWithinAPlace) {
+  runner.throughput = {{"epoll", 71.3e3}, {"threads", 69.2e3}, {"io-uring", 71.4e3}};
+  RaceResult result = judged();
+  CaseResult& one = result.cases.front();
+  for (Entry& entry : one.entries)
+    if (entry.is_contestant()) entry.tie_group = 1;
+  const std::string text = verdict_of(result, one);
+  EXPECT_TRUE(text.contains("threads is 0.97x epoll")) << text;
+  EXPECT_TRUE(text.contains("io-uring and epoll cannot be told apart here")) << text;
 }
 
 TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
@@ -228,9 +248,21 @@ TEST_F(OpenLoopVerdict, ALoneContestantHasItsPercentile) {
   EXPECT_TRUE(verdict().starts_with("At 5,000 messages/s: epoll answers 99 % within 7.3")) << verdict();
 }
 
-TEST_F(OpenLoopVerdict, WithoutThePercentileNobodyIsRanked) {
+TEST_F(OpenLoopVerdict, WithTooFewMessagesForThePercentileTheMedianRanks) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->latency_ns.p99.reset(); };
-  EXPECT_EQ(verdict(), "At 5,000 messages/s: no contestant can be ranked.");
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the median latency of io-uring is 0.67x that of epoll"))
+      << text;
+}
+
+TEST_F(OpenLoopVerdict, WithStillFewerTheMeanRanks) {
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load->latency_ns.p99.reset();
+    trial.load->latency_ns.p50.reset();
+  };
+  const std::string text = verdict();
+  EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the mean latency of io-uring is 0.67x that of epoll"))
+      << text;
 }
 
 TEST_F(OpenLoopVerdict, TheSecondEntryIsComparedByLatencyToo) {

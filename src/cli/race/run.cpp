@@ -87,7 +87,10 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   if (keeps_result()) write_result(json, report::race_json(result));  // first: standard output may be gone
   print_out(json == "-" ? report::race_json(result)
                         : report::race_table(result, report::terminal_of(STDOUT_FILENO)));
-  return race::exit_code(result);
+  const int code = race::exit_code(result);
+  if (code == kInvalid)
+    complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));
+  return code;
 }
 
 int Race::run() {

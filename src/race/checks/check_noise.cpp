@@ -6,12 +6,12 @@
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/checks/interference.hpp"
 #include "race/checks/findings.hpp"
+#include "race/checks/interference.hpp"
 #include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
 #include "race/judgement/wording.hpp"
+#include "race/scenario/cpu_list.hpp"
 #include "stats/drift.hpp"
 #include "stats/ties.hpp"
 
@@ -104,8 +104,9 @@ CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
                   ratio->rounds);
     return findings.take();
   }
-  const std::string figures = fmt::format("{} against itself: {:.3f} ({})", one.reference, ratio->estimate,
-                                          interval_words(ratio->interval, 3));
+  const std::string figures =
+      fmt::format("{} against itself: {} ({})", one.reference, ratio_words(ratio->estimate, 3),
+                  interval_words(ratio->interval, 3));
   if (one.reference_differs)
     findings.warn("{}: it seems to differ from itself, so differences of up to {} are not told", figures,
                   spread_text(one.least_difference));
@@ -164,11 +165,13 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const std::uint64_t rounds = std::min(race.rounds, rounds_of(one));
   check_rounds(rounds, one.family, findings);
+  if (one.ranked_by_latency() && one.latency != &kP99Latency)
+    findings.warn("too few messages in each trial for a p99 latency: ranked by the {}", one.latency->words);
   double widest = 0;
   std::string of;
   for (const Entry* entry : contestants_of(one)) {
     if (entry->summary.trials == 0) continue;
-    if (!one.plan.files && !entry->summary.latency_ns.p99)
+    if (!one.plan.files && !entry->summary.latency_ns.p99 && !one.ranked_by_latency())
       findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
     if (entry->summary.trials < rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
@@ -192,17 +195,17 @@ CheckResult check_ties(const RaceResult&, const CaseResult& one) {
     findings.warn("no difference can be told, as the noise is not known");
     return findings.take();
   }
-  if (one.least_difference > stats::kTellsNothing)
+  const bool has_places = std::ranges::any_of(
+      contestants_of(one), [](const Entry* entry) { return entry->tie_group.has_value(); });
+  if (one.least_difference > stats::kTellsNothing && !has_places)
     findings.warn("nothing can be told here: more rounds are needed");
+  else if (one.least_difference > stats::kTellsNothing)
+    findings.warn("only differences by a factor of {:.2g} and more can be told here",
+                  1 + one.least_difference);
   else if (one.least_difference > kCoarse)
     findings.warn("differences below {} cannot be told here", percent(one.least_difference, 1));
   else
     findings.say("differences of {} and more can be told", percent(one.least_difference, 1));
-  std::map<int, std::vector<std::string>> groups;
-  for (const Entry* entry : contestants_of(one))
-    if (entry->tie_group) groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
-  for (const auto& [group, names] : groups)
-    if (names.size() > 1) findings.say("tied: {}", join(names));
   return findings.take();
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
+#include "race/judgement/ranking.hpp"
 #include "race/judgement/wording.hpp"
 
 namespace joust::race {
@@ -19,6 +20,7 @@ struct Fidelity {
   const Estimate& achieved;
   std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
   double latency_p50_ns = 0;
+  double ranked_latency_ns = 0;
 
   bool too_little() const {
     if (achieved.median < kFarBehind) return true;
@@ -26,7 +28,8 @@ struct Fidelity {
            achieved.interval.high < kKept;
   }
   bool behind_at_times() const { return achieved.median < kKept || least() < kKept; }
-  bool late() const { return lateness_p50_ns > kLateGenerator * latency_p50_ns; }
+  bool late() const { return lateness_p50_ns > kLateGenerator * ranked_latency_ns; }
+  bool half_is_late() const { return lateness_p50_ns > kLatenessWorthAWord * latency_p50_ns; }
   bool late_at_times() const { return lateness_p99_ns > kLatenessWorthAWord * latency_p50_ns; }
   double least() const { return achieved.interval.is_known() ? achieved.interval.low : achieved.median; }
   std::string text() const { return percent(1 - achieved.median, 1) + " of the requests due were not sent"; }
@@ -37,13 +40,15 @@ struct Fidelity {
   }
 };
 
-std::optional<Fidelity> fidelity_of(const Entry& entry) {
+std::optional<Fidelity> fidelity_of(const CaseResult& one, const Entry& entry) {
   const Summary& summary = entry.summary;
-  if (!summary.schedule || !summary.latency_ns.p50) return std::nullopt;
+  const auto& ranked = ranked_figure(one, entry);
+  if (!summary.schedule || !summary.latency_ns.p50 || !ranked) return std::nullopt;
   return Fidelity{.achieved = summary.schedule->achieved,
                   .lateness_p50_ns = summary.schedule->lateness_ns.p50,
                   .lateness_p99_ns = summary.schedule->lateness_ns.p99,
-                  .latency_p50_ns = *summary.latency_ns.p50};
+                  .latency_p50_ns = *summary.latency_ns.p50,
+                  .ranked_latency_ns = ranked->median};
 }
 
 // Why an entry is barred; empty if it is not. A client that paces its load polls, so its CPU time does not
@@ -51,9 +56,9 @@ std::optional<Fidelity> fidelity_of(const Entry& entry) {
 std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
   if (fidelity.late())
     return fmt::format(
-        "the generator did not keep the schedule: half of its requests were late by {} or more, of a median "
-        "latency of {}",
-        time_text(*fidelity.lateness_p50_ns), time_text(fidelity.latency_p50_ns));
+        "the generator did not keep the schedule: half of its requests were late by {} or more, of a {} of "
+        "{}",
+        time_text(*fidelity.lateness_p50_ns), one.latency->words, time_text(fidelity.ranked_latency_ns));
   if (!fidelity.too_little()) return {};
   return fmt::format("the server, or the load's receiving side, does not keep up with {} messages/s: {}",
                      format_rate(*one.plan.load.rate_per_s), fidelity.text());
@@ -69,7 +74,7 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
   for (const Entry* entry : entries_of_contestants(one)) {
     if (entry->summary.trials == 0) continue;
     const std::string& name = entry->contestant.name;
-    const auto fidelity = fidelity_of(*entry);
+    const auto fidelity = fidelity_of(one, *entry);
     if (!fidelity) {
       findings.warn("{}: whether its load kept the schedule is not known", name);
       continue;
@@ -79,6 +84,12 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
       findings.bar(answerable(*entry), fault, name);
     else if (fidelity->behind_at_times())
       findings.warn("{}: behind its schedule at times: {}", name, fidelity->text_at_times());
+    if (fidelity->half_is_late())
+      findings.warn(
+          "{}: half of the requests were sent {} late or more, of a median latency of {}, because the "
+          "generator "
+          "had other work: the median is partly its own",
+          name, time_text(*fidelity->lateness_p50_ns), time_text(fidelity->latency_p50_ns));
     if (!fidelity->lateness_p99_ns)
       not_known.push_back(in_list(name));
     else if (fidelity->late_at_times())

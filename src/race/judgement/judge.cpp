@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/judgement/ranking.hpp"
 #include "race/judgement/summary.hpp"
+#include "race/judgement/wording.hpp"
 #include "race/race.hpp"
 
 namespace joust::race {
@@ -26,8 +30,8 @@ void apply_bars(CaseResult& one) {
 
 // The members that keep an entry's place by one figure.
 struct Standing {
-  bool Entry::* told_apart;
-  std::optional<int> Entry::* tie_group;
+  bool Entry::*told_apart;
+  std::optional<int> Entry::*tie_group;
 };
 
 void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
@@ -52,21 +56,23 @@ void rank_contestants(const RaceResult& race, CaseResult& one) {
   one.reference_differs = ranking.reference_differs;
   apply(ranking, {&Entry::told_apart, &Entry::tie_group}, one);
   if (!one.ranked_by_latency())
-    apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.ratio; });
+    apply_ratios(
+        ranking, one, [](Summary & summary) -> auto& { return summary.ratio; });
 }
 
 void rank_cost(const RaceResult& race, CaseResult& one) {
   const Ranking ranking = rank(one, server_cost, stats::Better::smaller, race.looks);
   one.least_cost_difference = ranking.least_difference;
   apply(ranking, {&Entry::cost_told_apart, &Entry::cost_tie_group}, one);
-  apply_ratios(ranking, one, [](Summary& summary) -> auto& { return summary.cost_ratio; });
+  apply_ratios(
+      ranking, one, [](Summary & summary) -> auto& { return summary.cost_ratio; });
 }
 
 void compare_latencies(const RaceResult& race, CaseResult& one) {
   for (const LatencyFigure& figure : kLatencyFigures)
     apply_ratios(
-        rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks), one,
-        [&](Summary& summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
+        rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks),
+        one, [&](Summary & summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 
 bool was_tried(const CaseResult& one) {
@@ -77,6 +83,18 @@ bool was_tried(const CaseResult& one) {
 // Whether a contestant's figure may be believed. A lower bound is what it says.
 bool is_sound(const Entry& entry) {
   return entry.is_contestant() && entry.summary.trials > 0 && (entry.ranked || entry.at_least);
+}
+
+// Several contestants have figures, and neither what they are ranked by nor their cost tells any two apart.
+bool tells_nothing(const CaseResult& one) {
+  if (!no_place_is_told(one)) return false;
+  return std::ranges::none_of(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.cost_told_apart; });
+}
+
+// A command that moves no files is a bound beside those that do.
+bool was_to_be_ranked(const Entry& entry) {
+  return entry.is_contestant() && entry.contestant.moves_files;
 }
 
 bool nobody_is_sound(const CaseResult& one) {
@@ -126,13 +144,28 @@ void judge(RaceResult& race) {
   }
 }
 
+std::string invalid_because(const RaceResult& race) {
+  std::vector<std::string> not_ranked;
+  for (const CaseResult& one : race.cases) {
+    const auto of_case = [&](const std::string& what) {
+      return race.cases.size() > 1 ? fmt::format("{}: {}", one.plan.name, what) : what;
+    };
+    for (const CheckResult& check : one.checks)
+      if (check.invalidates) return of_case(check.detail);
+    if (was_tried(one) && nobody_is_sound(one)) return of_case("no contestant can be ranked");
+    if (race.scenario.allow_unranked) continue;
+    if (tells_nothing(one)) return of_case("the race tells nothing of its contestants");
+    for (const Entry& entry : one.entries)
+      if (was_to_be_ranked(entry) && !is_sound(entry))
+        not_ranked.push_back(of_case(in_list(entry.contestant.name)));
+  }
+  if (not_ranked.empty()) return {};
+  return fmt::format("{} {} not ranked", join(not_ranked), not_ranked.size() == 1 ? "is" : "are");
+}
+
 int exit_code(const RaceResult& race) {
   if (!race.complete || std::ranges::none_of(race.cases, was_tried)) return 1;
-  for (const CaseResult& one : race.cases)
-    if (std::ranges::any_of(one.checks, &CheckResult::invalidates) ||
-        (was_tried(one) && nobody_is_sound(one)))
-      return 3;
-  return 0;
+  return invalid_because(race).empty() ? 0 : 3;
 }
 
 }  // namespace joust::race

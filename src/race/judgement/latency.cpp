@@ -12,7 +12,7 @@ namespace {
 struct Percentile {
   const char* name;
   double quantile;
-  std::optional<double> Latency::* figure;
+  std::optional<double> Latency::*figure;
 };
 constexpr Percentile kPercentiles[] = {{"p50", 0.5, &Latency::p50},
                                        {"p90", 0.9, &Latency::p90},
@@ -39,7 +39,7 @@ Latency merged(std::span<const LatencySample> trials) {
 }
 
 Latency medians(std::span<const LatencySample> trials) {
-  const auto median = [&](std::optional<double> Latency::* figure) -> std::optional<double> {
+  const auto median = [&](std::optional<double> Latency::*figure) -> std::optional<double> {
     std::vector<double> values;
     for (const LatencySample& trial : trials)
       if (const auto& value = trial.own.*figure) values.push_back(*value);

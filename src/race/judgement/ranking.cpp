@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "race/checks/findings.hpp"
 #include "race/judgement/summary.hpp"
 
 namespace joust::race {
@@ -47,17 +48,32 @@ std::optional<double> server_cost(const Trial& trial) {
   return trial.server_cpu_us_per_message();
 }
 
-Figure latency(std::optional<double> Latency::* figure) {
+Figure latency(std::optional<double> Latency::*figure) {
   return [=](const Trial& trial) { return trial.load->latency_ns.*figure; };
 }
 
 RankedBy ranked_by(const CaseResult& one) {
-  if (one.ranked_by_latency()) return {latency(&Latency::p99), stats::Better::smaller};
+  if (one.ranked_by_latency()) return {latency(one.latency->of_trial), stats::Better::smaller};
   return {throughput, stats::Better::greater};
 }
 
+const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry) {
+  const Summary& summary = entry.summary;
+  return one.ranked_by_latency() ? summary.latency_by_round.*one.latency->estimate : summary.throughput_per_s;
+}
+
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry) {
-  return one.ranked_by_latency() ? entry.summary.latency_ratio.p99 : entry.summary.ratio;
+  return one.ranked_by_latency() ? entry.summary.latency_ratio.*one.latency->estimate : entry.summary.ratio;
+}
+
+bool no_place_is_told(const CaseResult& one) {
+  const auto has_place = [](const Entry* entry) { return entry->tie_group.has_value(); };
+  std::vector<const Entry*> compared = contestants_of(one);
+  std::erase_if(compared, [&](const Entry* entry) {
+    return (!entry->ranked && !entry->at_least) || !ranked_ratio(one, *entry);
+  });
+  return compared.size() > 1 && one.least_difference > stats::kTellsNothing &&
+         std::ranges::none_of(compared, has_place);
 }
 
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure) {

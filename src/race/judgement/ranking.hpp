@@ -17,7 +17,7 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
 // Of the samples of the trial itself; nothing where too few lie beyond the percentile.
-Figure latency(std::optional<double> Latency::* figure);
+Figure latency(std::optional<double> Latency::*figure);
 
 // What the contestants of a case are ranked by.
 struct RankedBy {
@@ -25,8 +25,12 @@ struct RankedBy {
   stats::Better better;
 };
 RankedBy ranked_by(const CaseResult& one);
-// An entry's ratio by that; may be empty.
+// An entry's figure and its ratio by that; may be empty.
+const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
+
+// True if several contestants have figures, and the noise of the rounds leaves none of them ahead.
+bool no_place_is_told(const CaseResult& one);
 
 // Nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);

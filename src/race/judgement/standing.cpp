@@ -25,10 +25,10 @@ std::string standing_of(const CaseResult& one) {
     const stats::Ratio ratio =
         stats::compare(by_round(one, entry, by.figure), base, stats::Family(one.entries.size()));
     if (ratio.rounds == 0) continue;
-    std::string part = fmt::format("{} {:.2f}", in_list(entry.contestant.name), ratio.estimate);
+    std::string part = fmt::format("{} {}", in_list(entry.contestant.name), ratio_words(ratio.estimate, 2));
     if (ratio.interval.is_known())
-      part += fmt::format(
-          " ± {}", spread_text(std::expm1(std::log(ratio.interval.high / ratio.interval.low) / 2)));
+      part += fmt::format(" ± {}",
+                          spread_text(std::expm1(std::log(ratio.interval.high / ratio.interval.low) / 2)));
     parts.push_back(std::move(part));
   }
   return parts.empty() ? "" : fmt::format("to {}: {}", one.reference, join(parts));

@@ -101,6 +101,7 @@ Summary summary_of(const Entry& entry) {
   summary.throughput_per_s = estimate_of(trials, throughput);
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
+  summary.deliveries_per_s = median_of(trials, [](const Trial& trial) { return trial.deliveries_per_s(); });
   std::vector<LatencySample> latencies;
   for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
   summary.latency_ns = together(latencies);
@@ -117,6 +118,24 @@ Summary summary_of(const Entry& entry) {
                                       .client = entry.calls.client_per_message};
   summary.peak_memory_bytes = memory_of(trials);
   return summary;
+}
+
+// The highest percentile that most contestants have in most of their trials; otherwise the mean.
+const LatencyFigure* latency_to_rank_by(const CaseResult& one) {
+  for (const LatencyFigure* figure : {&kP99Latency, &kMedianLatency}) {
+    std::size_t measured = 0, known = 0;
+    for (const Entry& entry : one.entries) {
+      const std::vector<const Trial*> trials = usable_trials(entry);
+      if (!entry.is_contestant() || trials.empty()) continue;
+      const auto has_it = [&](const Trial* trial) {
+        return (trial->load->latency_ns.*figure->of_trial).has_value();
+      };
+      ++measured;
+      known += 2 * static_cast<std::size_t>(std::ranges::count_if(trials, has_it)) > trials.size();
+    }
+    if (measured == 0 || 2 * known > measured) return figure;
+  }
+  return &kMeanLatency;
 }
 
 }  // namespace
@@ -137,6 +156,7 @@ std::uint64_t rounds_of(const CaseResult& one) {
 
 void summarize(CaseResult& one) {
   for (Entry& entry : one.entries) entry.summary = summary_of(entry);
+  one.latency = latency_to_rank_by(one);
   const Entry* reference = find_entry(one, one.reference);
   if (reference != nullptr && reference->summary.trials > 0) return;
   const auto measured = std::ranges::find_if(

@@ -21,23 +21,39 @@ std::string enumerate(const std::vector<std::string>& names) {
 }
 
 std::string interval_text(const Estimate& ratio, int digits = 2) {
-  return ratio.interval.is_known() ? interval_words(ratio.interval, digits) : "one round";
+  return interval_words(ratio.interval, digits);
 }
 
-// Tie groups are formed around their leaders, so members of different groups may still tie. Empty where a
-// bound does not prove which of both is faster.
+std::string unseen(const CaseResult& one) {
+  return fmt::format("differences below {} are not seen", spread_text(one.least_difference, 1));
+}
+
+// Why an entry is in another place than the reference, though they are not told apart: places are formed
+// around their best, and ties are not transitive.
+std::string place_in_words(const Entry& entry, const Entry& reference) {
+  if (!entry.tie_group || !reference.tie_group || entry.tie_group == reference.tie_group) return {};
+  const Entry& behind = *entry.tie_group > *reference.tie_group ? entry : reference;
+  const Entry& ahead = &behind == &entry ? reference : entry;
+  return fmt::format(", and {} has place {} because another one of place {} is ahead of it",
+                     in_list(behind.contestant.name), *behind.tie_group, *ahead.tie_group);
+}
+
+// Empty where a bound does not prove which of both is faster.
 std::vector<std::string> against_reference(const Entry& entry, const Entry& reference,
                                            const CaseResult& one) {
   const Estimate& ratio = *ranked_ratio(one, entry);
   const std::string& name = entry.contestant.name;
   const char* const bound = entry.at_least ? "at least " : reference.at_least ? "at most " : "";
-  const std::string times = fmt::format("{}{:.2f}x", bound, ratio.median);
+  const std::string times = fmt::format("{}{}x", bound, ratio_words(ratio.median, 2));
   const std::string interval = interval_text(ratio);
   if (entry.told_apart && one.ranked_by_latency())
-    return {fmt::format("the p99 latency of {} is {} that of {} ({})", name, times, one.reference, interval)};
+    return {fmt::format("the {} of {} is {} that of {} ({})", one.latency->words, name, times, one.reference,
+                        interval)};
   if (entry.told_apart) return {fmt::format("{} is {} {} ({})", name, times, one.reference, interval)};
   if (entry.at_least || reference.at_least) return {};
-  return {fmt::format("{} cannot be told from {} ({}, {})", name, one.reference, times, interval)};
+  return {fmt::format("{} cannot be told from {} ({}, {}{}){}", name, one.reference, times, interval,
+                      ratio.interval.contains(1) ? "" : "; " + unseen(one),
+                      place_in_words(entry, reference))};
 }
 
 // CPU time is no bound, whichever side was the limit. Empty where costs are not told apart.
@@ -45,8 +61,8 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
   std::vector<std::string> costs;
   for (const Entry* entry : ranked)
     if (entry->cost_told_apart)
-      costs.push_back(fmt::format("{} {:.3f}x ({})", in_list(entry->contestant.name),
-                                  entry->summary.cost_ratio->median,
+      costs.push_back(fmt::format("{} {}x ({})", in_list(entry->contestant.name),
+                                  ratio_words(entry->summary.cost_ratio->median, 3),
                                   interval_text(*entry->summary.cost_ratio, 3)));
   if (costs.empty()) return {};
   return {fmt::format("a {} costs {} the server CPU time of {}", one.plan.unit(), enumerate(costs),
@@ -59,8 +75,8 @@ std::vector<const Entry*> ranking(const CaseResult& one) {
   for (const Entry* entry : contestants_of(one))
     if (entry->ranked && entry->tie_group) ranked.push_back(entry);
   std::ranges::stable_sort(ranked, {}, [&](const Entry* entry) {
-    const Summary& summary = entry->summary;
-    return one.ranked_by_latency() ? summary.latency_by_round.p99->median : -summary.throughput_per_s->median;
+    const double figure = ranked_figure(one, *entry)->median;
+    return one.ranked_by_latency() ? figure : -figure;
   });
   return ranked;
 }
@@ -112,19 +128,9 @@ std::string alone(const CaseResult& one, const Entry& entry) {
   if (!one.ranked_by_latency())
     return fmt::format("{} answers {}{} messages/s", one.reference, entry.at_least ? "at least " : "",
                        format_count(summary.throughput_per_s->median));
-  const Duration p99(std::llround(summary.latency_by_round.p99->median));
-  return fmt::format("{} answers 99 % within {}", one.reference, format_duration(p99));
-}
-
-// Several contestants have figures, and the noise of the rounds leaves nobody ahead.
-bool nothing_is_told(const CaseResult& one) {
-  const auto has_place = [](const Entry* entry) { return entry->tie_group.has_value(); };
-  std::vector<const Entry*> compared = contestants_of(one);
-  std::erase_if(compared, [&](const Entry* entry) {
-    return (!entry->ranked && !entry->at_least) || !ranked_ratio(one, *entry);
-  });
-  return compared.size() > 1 && one.least_difference > stats::kTellsNothing &&
-         std::ranges::none_of(compared, has_place);
+  const std::string latency = format_duration(Duration(std::llround(ranked_figure(one, entry)->median)));
+  if (one.latency == &kP99Latency) return fmt::format("{} answers 99 % within {}", one.reference, latency);
+  return fmt::format("{} answers with a {} of {}", one.reference, one.latency->words, latency);
 }
 
 std::string too_few(std::uint64_t rounds) {
@@ -151,7 +157,7 @@ std::string instead_of(const std::string& wanted, const Entry& entry, const Case
 }
 
 std::vector<std::string> rank_sentences(const CaseResult& one) {
-  if (nothing_is_told(one)) return without_places(one);
+  if (no_place_is_told(one)) return without_places(one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());
@@ -162,14 +168,17 @@ std::vector<std::string> rank_sentences(const CaseResult& one) {
   const bool comparable = reference->ranked || reference->at_least;
   std::map<int, std::vector<std::string>> groups;
   for (const Entry* entry : all) {
-    if (entry->tie_group) groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
     const bool with_reference =
-        entry == reference || (reference->tie_group && entry->tie_group == reference->tie_group);
+        entry == reference ||
+        (reference->tie_group && entry->tie_group == reference->tie_group && !entry->told_apart);
+    if (entry->tie_group && (with_reference || entry->tie_group != reference->tie_group))
+      groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
     if (with_reference || !comparable || !ranked_ratio(one, *entry)) continue;
     for (std::string& words : against_reference(*entry, *reference, one)) sentences.push_back(words);
   }
   for (const auto& [group, names] : groups)
-    if (names.size() > 1) sentences.push_back(enumerate(names) + " cannot be told apart here");
+    if (names.size() > 1)
+      sentences.push_back(fmt::format("{} cannot be told apart here ({})", enumerate(names), unseen(one)));
   for (std::string& bound : bound_sentences(bounds, ranked.empty(), one)) sentences.push_back(bound);
   for (std::string& cost : cost_sentence(all, one)) sentences.push_back(std::move(cost));
   return sentences;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/text.hpp"
 
 namespace joust::race {
@@ -15,11 +18,17 @@ std::string not_allowed(std::string_view problem, std::string_view word,
   return text;
 }
 
-std::string interval_words(const stats::Interval& interval, int digits) {
-  constexpr double kShown = 100;
-  return fmt::format("{:.{}f} to {}", interval.low, digits,
-                     interval.high < kShown ? fmt::format("{:.{}f}", interval.high, digits)
-                                            : fmt::format(">{}", kShown));
+std::string ratio_words(double ratio, int decimals) {
+  if (!(ratio > 0) || !std::isfinite(ratio)) return "not known";
+  const int before_point = static_cast<int>(std::floor(std::log10(ratio)));  // -3: 0.001 to 0.01
+  if (before_point < 0) return fmt::format("{:.{}f}", ratio, std::max(decimals, 1 - before_point));
+  return fmt::format("{:.{}f}", ratio, std::max(0, decimals - before_point));
+}
+
+std::string interval_words(const stats::Interval& interval, int decimals) {
+  constexpr double kFactor = 10;
+  if (!interval.is_known() || (interval.low < 1 / kFactor && interval.high > kFactor)) return "not known";
+  return fmt::format("{} to {}", ratio_words(interval.low, decimals), ratio_words(interval.high, decimals));
 }
 
 std::string in_list(const std::string& name) {

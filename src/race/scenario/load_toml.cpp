@@ -84,7 +84,9 @@ void read_load(const toml::table* table, const std::string& path, LoadPlan& load
   TableReader reader(*table, path, problems);
   assign(load.connections, reader.count("connections", 1, kMostConnections));
   read_end(reader, load);
-  assign(load.warmup, reader.duration("warmup", Duration(0)));
+  const auto warmup = reader.duration("warmup", Duration(0));
+  assign(load.warmup, warmup);
+  load.warmup_given |= warmup.has_value();
   read_schedule(reader, load);
   read_reconnect(reader, load);
   assign(load.depth, reader.count("depth", 1, kMostDepth));

@@ -27,6 +27,7 @@ void apply_to(LoadPlan& load, const Overrides& given) {
     load.duration = given.duration;
   }
   replace(load.warmup, given.warmup);
+  load.warmup_given |= given.warmup.has_value();
   if (given.rate_per_s)
     load.send_at_rate(*given.rate_per_s);
   else if (given.interval)
@@ -179,6 +180,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
   replace(scenario.time, given.time);
   replace(scenario.precision, given.precision);
+  scenario.allow_unranked |= given.allow_unranked;
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };

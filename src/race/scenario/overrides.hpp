@@ -27,6 +27,7 @@ struct Overrides {
   std::optional<std::string> wait{};  // both sides
   std::optional<std::string> server_cpus{}, client_cpus{};
   bool quick = false;
+  bool allow_unranked = false;
 };
 
 // A race of defaults: the first protocol, for a second.

@@ -39,6 +39,7 @@ struct LoadPlan {
   std::optional<std::uint64_t> messages{};
   std::optional<Duration> duration{};
   Duration warmup = std::chrono::milliseconds(300);
+  bool warmup_given = false;  // otherwise a race that ends by time may shorten it
   // Without an interval and a rate it is a closed loop. One of them at most is given.
   Duration interval{0};                // between the messages of one connection
   std::optional<double> rate_per_s{};  // messages of all connections together: an open loop
@@ -170,6 +171,8 @@ struct Scenario {
   std::string description{};
   std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
   double precision = 0.03;   // of every ratio: half its interval
+  bool allow_unranked =
+      false;  // a contestant that is not ranked, or a race that tells nothing, is no failure
   Duration time = std::chrono::seconds(60);  // of the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
   bool quick = false;  // warn of disturbed rounds and do not repeat them

@@ -11,10 +11,10 @@
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
-#include "race/scenario/engine_choice.hpp"
-#include "race/scenario/scenario.hpp"
 #include "race/scenario/cases_toml.hpp"
+#include "race/scenario/engine_choice.hpp"
 #include "race/scenario/places.hpp"
+#include "race/scenario/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
@@ -192,6 +192,7 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
     else
       reader.wrong("precision", fraction.error());
   }
+  assign(scenario.allow_unranked, reader.boolean("allow_unranked"));
   assign(scenario.turns, reader.boolean("turns"));
   scenario.turn = reader.duration("turn", kShortest, kLongestTurn);
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());

@@ -50,7 +50,7 @@ void make_short(LoadPlan& load) {
     enough = std::max(enough, std::chrono::round<Duration>(std::chrono::duration<double>(
                                   1.2 * kLeastCountedMessages / *load.rate_per_s)));
   if (load.duration) load.duration = std::min(*load.duration, enough);
-  load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
+  if (!load.warmup_given) load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
 }
 
 }  // namespace joust::race
