@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "base/shares.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace joust {
+
+bool Shares::take(Holder& holder, std::size_t amount, Time now) {
+  holder.made_progress(now);
+  const std::lock_guard lock(mutex_);
+  OfAddress& of = addresses_[holder.address_];
+  of.amount += amount;  // the newcomer counts when it is asked who holds most
+  const bool fits = staying() + amount <= limit_ || make_room(holder, amount, now);
+  of.amount -= amount;
+  if (!fits) {
+    if (of.holders.empty()) addresses_.erase(holder.address_);
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  holder.amount_ = amount;
+  holder.place_ = of.holders.size();
+  of.holders.push_back(&holder);
+  of.amount += amount;
+  held_.fetch_add(amount, std::memory_order_relaxed);
+  return true;
+}
+
+// Asks holders to end until there is room. False if too few may be asked: then none is.
+bool Shares::make_room(const Holder& newcomer, std::size_t amount, Time now) {
+  OfAddress& most = greatest();
+  std::vector<Holder*> candidates;
+  for (Holder* const holder : most.holders)
+    if (!holder->gives_way_) candidates.push_back(holder);
+  if (&most == &addresses_[newcomer.address_])
+    std::erase_if(candidates, [&](const Holder* holder) {
+      return holder->progress_.load(std::memory_order_relaxed) > (now - patience_).time_since_epoch().count();
+    });
+  const auto oldest = std::min(candidates.size(), kTogether);
+  const auto end_of_oldest = candidates.begin() + static_cast<std::ptrdiff_t>(oldest);
+  std::ranges::partial_sort(candidates, end_of_oldest, {}, [](const Holder* holder) {
+    return holder->progress_.load(std::memory_order_relaxed);
+  });
+  std::size_t room = 0;
+  for (auto each = candidates.begin(); each != end_of_oldest; ++each) room += (*each)->amount_;
+  if (staying() + amount > limit_ + room) return false;
+  for (auto each = candidates.begin(); each != end_of_oldest; ++each) end(**each, most);
+  return true;
+}
+
+void Shares::change(Holder& holder, std::size_t amount) {
+  const std::lock_guard lock(mutex_);
+  OfAddress& of = addresses_[holder.address_];
+  held_.fetch_add(amount - holder.amount_, std::memory_order_relaxed);  // wraps around where it is less
+  (holder.gives_way_ ? leaving_ : of.amount) += amount - holder.amount_;
+  holder.amount_ = amount;
+  while (staying() > limit_) {
+    OfAddress& most = greatest();
+    Holder* largest = nullptr;
+    for (Holder* const each : most.holders)
+      if (!each->gives_way_ && (largest == nullptr || each->amount_ > largest->amount_)) largest = each;
+    if (largest == nullptr) return;
+    end(*largest, most);
+  }
+}
+
+void Shares::free(Holder& holder) {
+  const std::lock_guard lock(mutex_);
+  const auto found = addresses_.find(holder.address_);
+  assert(found != addresses_.end());
+  OfAddress& of = found->second;
+  held_.fetch_sub(holder.amount_, std::memory_order_relaxed);
+  (holder.gives_way_ ? leaving_ : of.amount) -= holder.amount_;
+  of.holders[holder.place_] = of.holders.back();
+  of.holders[holder.place_]->place_ = holder.place_;
+  of.holders.pop_back();
+  if (of.holders.empty()) addresses_.erase(found);
+}
+
+Shares::OfAddress& Shares::greatest() {
+  return std::ranges::max_element(addresses_, {}, [](const auto& each) { return each.second.amount; })
+      ->second;
+}
+
+void Shares::end(Holder& holder, OfAddress& of) {
+  holder.gives_way_ = true;
+  of.amount -= holder.amount_;
+  leaving_ += holder.amount_;
+  gave_way_.fetch_add(1, std::memory_order_relaxed);
+  holder.give_way();
+}
+
+}  // namespace joust

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "joust/service.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+// One thing of which a server has a limited amount, such as connections, places of uploads or bytes of
+// memory, and how much of it each address holds. No address can keep it all: where a new holder would go
+// beyond the limit, the address that holds most gives way.
+//
+//   - If that is another address than the newcomer's, the holders of it that have made no progress for
+//   longest end.
+//   - If it is the newcomer's own, only holders that have made no progress for `patience` end. If there are
+//   none,
+//     the newcomer is refused.
+//
+// Several holders give way at once (kTogether), because the search looks at all of an address. Any thread.
+class Shares {
+ public:
+  // Somebody who holds a share. Its owner derives from it, and frees it in its own destructor, before
+  // give_way() would have nothing to act on.
+  class Holder {
+   public:
+    explicit Holder(PeerAddress address) : address_(address) {}
+    virtual ~Holder() = default;
+    Holder(const Holder&) = delete;
+    Holder& operator=(const Holder&) = delete;
+
+    // The peer has done something that counts: sent a request, taken a reply. Cheap, for every message.
+    void made_progress(Time now) {
+      progress_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+    PeerAddress address() const { return address_; }
+
+   private:
+    friend class Shares;
+    // Makes the holder end soon: closes its connection, for example. Called once, under the lock of the
+    // shares, by any thread: must neither block nor call the shares.
+    virtual void give_way() noexcept = 0;
+
+    const PeerAddress address_;
+    std::atomic<std::int64_t> progress_{0};  // when, in ns of the clock
+    std::size_t amount_ = 0;
+    bool gives_way_ = false;
+    std::size_t place_ = 0;  // among the holders of the address
+  };
+
+  explicit Shares(std::size_t limit, Duration patience = std::chrono::seconds(1))
+      : limit_(limit), patience_(patience) {}
+  Shares(const Shares&) = delete;
+  Shares& operator=(const Shares&) = delete;
+
+  // Takes an amount for a new holder. False: refused, it holds nothing. A holder gives way later than this
+  // returns: until it is freed, a little more than the limit is held.
+  [[nodiscard]] bool take(Holder& holder, std::size_t amount, Time now);
+  // Sets the amount that a holder has taken to another one. Beyond the limit, the holder that has most of the
+  // address that has most gives way, which may be this one.
+  void change(Holder& holder, std::size_t amount);
+  void free(Holder& holder);
+
+  std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+  std::size_t limit() const { return limit_; }
+  std::uint64_t gave_way() const { return gave_way_.load(std::memory_order_relaxed); }
+  std::uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+
+  static constexpr std::size_t kTogether = 32;
+
+ private:
+  struct OfAddress {
+    std::vector<Holder*> holders;
+    std::size_t amount = 0;  // of those that do not give way
+  };
+  using Addresses = std::map<PeerAddress, OfAddress>;
+
+  std::size_t staying() const { return held() - leaving_; }
+  bool make_room(const Holder& newcomer, std::size_t amount, Time now);
+  OfAddress& greatest();
+  void end(Holder& holder, OfAddress& of);
+
+  const std::size_t limit_;
+  const Duration patience_;
+  std::mutex mutex_;
+  Addresses addresses_;
+  std::size_t leaving_ = 0;  // of those that give way
+  std::atomic<std::size_t> held_{0};
+  std::atomic<std::uint64_t> gave_way_{0}, refused_{0};
+};
+
+}  // namespace joust

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "base/shares.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr PeerAddress kOne{1}, kOther{2}, kThird{3};
+constexpr Time kBegin{seconds(100)};
+
+class Asked : public Shares::Holder {
+ public:
+  explicit Asked(PeerAddress address) : Holder(address) {}
+  bool asked = false;
+
+ private:
+  void give_way() noexcept override { asked = true; }
+};
+
+class SharesTest : public testing::Test {
+ protected:
+  // Holders that are freed at the test's end.
+  Asked* take(PeerAddress address, Time now = kBegin, std::size_t amount = 1) {
+    auto holder = std::make_unique<Asked>(address);
+    if (!shares_.take(*holder, amount, now)) return nullptr;
+    holders_.push_back(std::move(holder));
+    return holders_.back().get();
+  }
+  void take_many(PeerAddress address, std::size_t count, Time now = kBegin) {
+    for (std::size_t i = 0; i < count; ++i) ASSERT_NE(take(address, now), nullptr);
+  }
+  void free(Asked* holder) {
+    shares_.free(*holder);
+    std::erase_if(holders_, [&](const auto& each) { return each.get() == holder; });
+  }
+  std::size_t asked(PeerAddress address) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        holders_, [&](const auto& each) { return each->address() == address && each->asked; }));
+  }
+  void TearDown() override {
+    for (const auto& holder : holders_) shares_.free(*holder);
+    EXPECT_EQ(shares_.held(), 0U);
+  }
+
+  Shares shares_{100};
+  std::vector<std::unique_ptr<Asked>> holders_;
+};
+
+TEST_F(SharesTest, BelowTheLimitNobodyGivesWay) {
+  take_many(kOne, 99);
+  EXPECT_NE(take(kOther), nullptr);
+  EXPECT_EQ(shares_.held(), 100U);
+  EXPECT_EQ(shares_.gave_way(), 0U);
+}
+
+TEST_F(SharesTest, TheAddressThatHasMostGivesWayToAnother) {
+  take_many(kOne, 90);
+  take_many(kThird, 10);
+  EXPECT_NE(take(kOther), nullptr) << "though all of them have made progress a moment ago";
+  EXPECT_EQ(asked(kOne), Shares::kTogether);
+  EXPECT_EQ(asked(kThird), 0U);
+}
+
+TEST_F(SharesTest, WhoHasMadeNoProgressForLongestGivesWayFirst) {
+  for (int i = 0; i < 100; ++i) take(kOne, kBegin + milliseconds(i));
+  for (int i = 0; i < 40; ++i) holders_[static_cast<std::size_t>(i)]->made_progress(kBegin + seconds(1));
+  take(kOther, kBegin + seconds(1));
+  for (std::size_t i = 0; i < 100; ++i)
+    EXPECT_EQ(holders_[i]->asked, i >= 40 && i < 40 + Shares::kTogether) << i;
+}
+
+TEST_F(SharesTest, AnAddressDisplacesItsOwnIdleHoldersOnly) {
+  take_many(kOne, 100);
+  EXPECT_EQ(take(kOne, kBegin + milliseconds(900)), nullptr) << "all of them are busy";
+  EXPECT_EQ(shares_.refused(), 1U);
+  EXPECT_EQ(shares_.gave_way(), 0U);
+  holders_[7]->made_progress(kBegin + seconds(2));
+  EXPECT_NE(take(kOne, kBegin + seconds(2)), nullptr);
+  EXPECT_FALSE(holders_[7]->asked);
+  EXPECT_EQ(asked(kOne), Shares::kTogether);
+}
+
+TEST_F(SharesTest, WhoeverHasMostIsRefusedWhereItWouldHaveStillMore) {
+  take_many(kOne, 50);
+  take_many(kOther, 50);
+  EXPECT_EQ(take(kOne), nullptr) << "it would have more than the other";
+  EXPECT_EQ(asked(kOther), 0U);
+}
+
+TEST_F(SharesTest, RoomThatIsBeingMadeIsNotMadeTwice) {
+  take_many(kOne, 100);
+  take(kOther);
+  for (std::size_t i = 1; i < Shares::kTogether; ++i) EXPECT_NE(take(kOther), nullptr);
+  EXPECT_EQ(shares_.gave_way(), Shares::kTogether);
+  take(kOther);
+  EXPECT_EQ(shares_.gave_way(), 2 * Shares::kTogether);
+}
+
+TEST_F(SharesTest, AShareThatIsFreedIsThereAgain) {
+  take_many(kOne, 100);
+  free(holders_.front().get());
+  free(holders_[50].get());
+  take_many(kOne, 2);
+  EXPECT_EQ(shares_.gave_way(), 0U);
+  EXPECT_EQ(take(kOne), nullptr);
+}
+
+TEST_F(SharesTest, ALargerAmountMakesTheLargestHolderOfTheGreatestAddressGiveWay) {
+  Asked* const small = take(kOne, kBegin, 10);
+  Asked* const large = take(kOne, kBegin, 50);
+  Asked* const other = take(kOther, kBegin, 30);
+  shares_.change(*other, 40);
+  EXPECT_FALSE(large->asked) << "the limit is reached, and not exceeded";
+  shares_.change(*other, 45);
+  EXPECT_TRUE(large->asked);
+  EXPECT_FALSE(small->asked);
+  EXPECT_FALSE(other->asked);
+}
+
+TEST_F(SharesTest, WhoGrowsBeyondAllOthersGivesWayItself) {
+  Asked* const modest = take(kOne, kBegin, 10);
+  Asked* const greedy = take(kOther, kBegin, 10);
+  shares_.change(*greedy, 95);
+  EXPECT_TRUE(greedy->asked);
+  EXPECT_FALSE(modest->asked);
+  shares_.change(*greedy, 0);
+  shares_.change(*modest, 100);
+  EXPECT_FALSE(modest->asked);
+}
+
+// For the thread sanitizer, and for the sums.
+TEST(SharesOfThreads, AddUp) {
+  Shares shares(50);
+  std::vector<std::jthread> threads;
+  for (unsigned thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&shares, thread] {
+      for (int i = 0; i < 2000; ++i) {
+        Asked holder(PeerAddress{1 + (thread + static_cast<unsigned>(i)) % 3});
+        if (!shares.take(holder, 10, kBegin + milliseconds(i))) continue;
+        holder.made_progress(kBegin + milliseconds(i));
+        shares.change(holder, 20);
+        shares.free(holder);
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(shares.held(), 0U);
+}
+
+}  // namespace
+}  // namespace joust
