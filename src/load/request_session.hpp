@@ -10,8 +10,8 @@
 #include "joust/handler.hpp"
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
-#include "load/in_flight.hpp"
 #include "load/outstanding.hpp"
+#include "load/progress.hpp"
 #include "load/run.hpp"
 #include "load/schedule.hpp"
 #include "load/wrong_reply.hpp"
@@ -21,7 +21,7 @@ namespace joust {
 // One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
 // window. If the protocol has a greeting, its answer makes the connection ready. A connection that is lost
 // leaves its seat, with what is left to do, where the plan reconnects.
-class RequestSession : public Session {
+class RequestSession : public Session, private Progress {
  public:
   // Over a message transport it is made message_wise().
   RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, const Seat& seat,
@@ -55,15 +55,6 @@ class RequestSession : public Session {
   void released(std::size_t n) override { outbox_.released(n); }
 
  private:
-  enum class Phase : std::uint8_t {
-    waiting,    // for the start, or the next turn; the first requests are written, but not shown
-    warming,    // requests that are not recorded: the warm-up, or the ramp of a turn
-    settling,   // no new requests until all are answered (messages and turns only)
-    ready,      // for the window; its first requests are written, but not shown (messages only)
-    measuring,  // the timed window
-    finishing,  // no new requests; the last replies are still verified
-  };
-
   bool shut() const;
   bool all_heard() const { return intended_.empty() && exchange_->complete(); }
   bool waits_for_others() const;
@@ -134,29 +125,20 @@ class RequestSession : public Session {
     Time greet_next{}, greet_until{};
   };
 
-  // The members that every message uses come first, close together: with thousands of connections they are
-  // fetched from main memory each time.
-  Phase phase_ = Phase::waiting;
+  // The members that every message uses come first, close together, after those of Progress: with thousands
+  // of connections they are fetched from main memory each time.
   bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
   bool greeted_ = false;       // it has been answered
   bool last_request_ = false;  // the exchange has been told that no more follow
-  bool answered_ = false;      // in the window
-  bool left_window_ = false;
-  bool cut_off_ = false;  // after the window: its requests are not waited for any more
   bool finished_ = false;
   bool failed_ = false;
-  Turns::Number turn_ = 0;  // the last one that was entered
   const std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Lossy> lossy_;  // null where delivery is not
   LoadRun& run_;
   const LoadPlan& plan_;
-  Time opens_{};               // the window, as far as this connection knows
-  Time closes_ = Time::max();  // (duration only)
   Time last_heard_{};
-  std::uint64_t requests_ = 0;   // written so far
-  std::uint64_t replies_ = 0;    // verified so far
-  std::uint64_t in_window_ = 0;  // of requests_: for the window, or the turn (messages only)
-  InFlight intended_;            // when each outstanding request was meant to be sent
+  std::uint64_t requests_ = 0;  // written so far
+  std::uint64_t replies_ = 0;   // verified so far
   const Framing framing_;
   Deframer deframer_;
   Outbox outbox_;
