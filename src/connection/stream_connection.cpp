@@ -45,6 +45,11 @@ std::size_t StreamConnection::offer(Bytes chunk, Time now) {
   return shut_ ? chunk.size() : taken;
 }
 
+// The rest of what a peer has sent that has gone is read only while the session wants it.
+void StreamConnection::end_without_input(Time now) {
+  if (send_error_ != 0 && !over() && !wants_input()) failed({Stage::send, send_error_, {}}, now);
+}
+
 void StreamConnection::received(Bytes chunk, Time now) {
   received_ += chunk.size();
   if (ended_) return;
@@ -52,6 +57,7 @@ void StreamConnection::received(Bytes chunk, Time now) {
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
   held_.insert(held_.end(), chunk.begin() + static_cast<std::ptrdiff_t>(taken), chunk.end());
+  end_without_input(now);
 }
 
 void StreamConnection::offer_held(Time now) {
@@ -71,6 +77,8 @@ void StreamConnection::offer_held(Time now) {
 
 void StreamConnection::peer_finished(Time now) {
   if (ended_) return;
+  // After a reset whose error a send has reported, a read finds the end of the stream.
+  if (send_error_ != 0) return failed({Stage::send, send_error_, {}}, now);
   peer_finished_ = true;
   last_progress_ = now;
   offer_held(now);
@@ -106,9 +114,14 @@ void StreamConnection::failed(const Failure& failure, Time now) {
   session_->on_failure(failure, now);
 }
 
-// Output in a mapping of a file that has shrunk no longer exists: the session then has other output.
+// Output in a mapping of a file that has shrunk no longer exists: the session then has other output. A peer
+// that has gone may have sent an answer before, which is still to be read.
 void StreamConnection::send_failed(int error, Time now) {
-  if (error != EFAULT || std::exchange(faulted_, true)) failed({Stage::send, error, {}}, now);
+  if (error == EFAULT && !std::exchange(faulted_, true)) return;
+  const bool has_gone = error == ECONNRESET || error == EPIPE;
+  if (!has_gone || shut_ || !wants_input()) return failed({Stage::send, error, {}}, now);
+  send_error_ = error;
+  shut_at_ = now;
 }
 
 void StreamConnection::on_time(Time now) {
@@ -118,10 +131,13 @@ void StreamConnection::on_time(Time now) {
     ask_whether_given_up();
     last_progress_ = now;  // the session itself works, so the connection is not idle
     offer_held(now);
+    end_without_input(now);
   }
   if (shut_) {
     // The peer got all output and had its time to end too, so this is not a failure.
     if (now >= shut_at_ + limits_.linger) ended_ = true;
+  } else if (send_error_ != 0 && now >= shut_at_ + limits_.linger) {
+    failed({Stage::send, send_error_, {}}, now);
   } else if (now >= last_progress_ + limits_.idle) {
     failed({Stage::timeout, 0, "no byte moved for the idle limit of " + format_duration(limits_.idle)}, now);
   }
@@ -132,6 +148,7 @@ void StreamConnection::drain(Time now) {
   session_->on_drain(now);
   ask_whether_given_up();
   offer_held(now);
+  end_without_input(now);
 }
 
 void StreamConnection::refresh(Time now) {
@@ -139,6 +156,7 @@ void StreamConnection::refresh(Time now) {
   session_->on_published(now);
   ask_whether_given_up();
   offer_held(now);
+  end_without_input(now);
 }
 
 void StreamConnection::stored(std::size_t n, Time now) {
@@ -167,7 +185,7 @@ void StreamConnection::source_failed(int error, Time now) {
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
-  if (over() || shut_) return 0;
+  if (sends_nothing()) return 0;
   // The fast path: nearly every output is one piece. The array for several costs its initialization with
   // zeros.
   std::array<Segment, 2> few;
@@ -223,12 +241,12 @@ void StreamConnection::ReadAhead::skip(std::size_t sent) {
 
 bool StreamConnection::has_output() const {
   Segment first;
-  return !over() && !shut_ && session_->output({&first, 1}) > 0;
+  return !sends_nothing() && session_->output({&first, 1}) > 0;
 }
 
 std::optional<FileRange> StreamConnection::source_of_files() const {
   Segment first;
-  if (over() || shut_ || session_->output({&first, 1}) == 0) return std::nullopt;
+  if (sends_nothing() || session_->output({&first, 1}) == 0) return std::nullopt;
   if (!first.in_file() || first.file.file->descriptor() < 0) return std::nullopt;
   return first.file;
 }
@@ -241,13 +259,13 @@ std::optional<FileRange> StreamConnection::store_of_files() const {
 }
 
 bool StreamConnection::wants_shutdown() const {
-  return !over() && !shut_ && !peer_finished_ && session_->finished() && !has_output();
+  return !sends_nothing() && !peer_finished_ && session_->finished() && !has_output();
 }
 
 std::optional<Time> StreamConnection::deadline() const {
   if (shut_) return shut_at_ + limits_.linger;
-  const Time idle = last_progress_ + limits_.idle;
-  return std::min(session_->deadline().value_or(Time::max()), idle);
+  const Time last = send_error_ != 0 ? shut_at_ + limits_.linger : last_progress_ + limits_.idle;
+  return std::min(session_->deadline().value_or(Time::max()), last);
 }
 
 }  // namespace joust

@@ -34,7 +34,8 @@ namespace joust {
 //
 // Every connection ends in the same way. When the session has finished and its output is sent, our direction
 // is shut down, and the peer's bytes are read until its end of stream or limits.linger, because closing with
-// unread bytes makes TCP send a reset, and the peer could lose replies. One thread at a time.
+// unread bytes makes TCP send a reset, and the peer could lose replies. Where a peer has gone, what it has
+// sent before is read too, for as long, while the session wants it. One thread at a time.
 class StreamConnection {
  public:
   StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now);
@@ -84,6 +85,7 @@ class StreamConnection {
  private:
   // Nothing more is read or written.
   bool over() const { return ended_ || given_up_; }
+  bool sends_nothing() const { return over() || shut_ || send_error_ != 0; }
   // After each input and acknowledgement. Remembered, because it is asked several times for each message.
   void ask_whether_given_up() { given_up_ = session_->gives_up(); }
 
@@ -104,6 +106,7 @@ class StreamConnection {
   void stored(std::size_t n, Bytes seen, Time now);
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
+  void end_without_input(Time now);
   std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
@@ -121,11 +124,12 @@ class StreamConnection {
   bool given_up_ = false;             // by the session
   bool faulted_ = false;              // the last send failed with EFAULT: a mapped file has shrunk
   bool counted_ = false;              // as a failure
+  int send_error_ = 0;                // the peer has gone: the errno of a send, while its last bytes are read
   std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file
   SessionFiles* const files_;         // the session's; null if it has none
   const Limits& limits_;
   Tally& tally_;
-  Time shut_at_{};
+  Time shut_at_{};  // or when a send has failed
 };
 
 }  // namespace joust

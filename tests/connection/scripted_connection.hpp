@@ -19,6 +19,7 @@ struct Script {
   Want want = Want::bytes;
   std::size_t takes_at_most = std::string::npos;  // then it wants nothing
   bool finished = false;
+  bool gives_up = false;
   std::optional<Time> deadline;
   Outbox outbox;
   std::string received;
@@ -53,6 +54,7 @@ class ScriptedSession : public Session {
   Want want() const override { return script_.want; }
   std::optional<Time> deadline() const override { return script_.deadline; }
   bool finished() const override { return script_.finished; }
+  bool gives_up() const override { return script_.gives_up; }
   void consumed(std::size_t n) override { script_.outbox.consumed(n); }
   void released(std::size_t n) override { script_.outbox.released(n); }
 

@@ -129,7 +129,7 @@ void QtLoop::write(QtPeer& peer) {
     const qint64 n = peer.stream->write(static_cast<const char*>(piece.iov_base), static_cast<qint64>(most));
     if (n < 0) {
       peer.writing = false;
-      return peer.connection->send_failed(errno_of(peer.stream->error()), now());
+      return on_error(peer);
     }
     written += static_cast<std::size_t>(n);
     if (most < piece.iov_len) break;
@@ -142,9 +142,12 @@ void QtLoop::on_written(QtPeer& peer, std::size_t n) {
   peer.connection->sent(n, now());
 }
 
-// Of a write that Qt has made by itself.
+// Of a write, which Qt may have made by itself. Where the peer has gone, Qt has closed the socket: what had
+// come from the peer before cannot be read any more.
 void QtLoop::on_error(QtPeer& peer) {
-  peer.connection->send_failed(errno_of(peer.stream->error()), now());
+  const int error = errno_of(peer.stream->error());
+  if (error == EFAULT) return peer.connection->send_failed(error, now());
+  peer.connection->failed({Stage::send, error, {}}, now());
 }
 
 // While nothing is wanted from the peer, no read would report its reset. Unix sockets have none, and GLib
