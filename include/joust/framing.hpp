@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -32,17 +32,38 @@ struct Line {
   std::size_t largest = 64 << 10;  // bytes, without the line's end
 };
 
-// A head, which ends with an empty line (CR LF CR LF), and a body whose size the head says. Both are the
-// message.
-struct Headed {
-  // The size in bytes of the body that follows this head, which is given with its empty line. Nothing: the
-  // head is a protocol error.
-  std::optional<std::size_t> (*body_size)(Bytes head) = nullptr;
-  std::size_t largest_head = 8 << 10;  // bytes, with the empty line
-  std::size_t largest = 1 << 20;       // bytes, of both
+// What one step through a stream has found.
+struct CutStep {
+  enum class Status : std::uint8_t { message, need_more, malformed };
+  Status status;
+  std::size_t taken;  // bytes of the chunk used by this step, even without a complete message
+  Bytes message;      // without its boundary; valid until the next step, and only while the chunk is
+  Bytes framed{};     // the same with its boundary, as received
 };
 
-using Framing = std::variant<Raw, Length4, Line, Headed>;
+// Cuts the stream of one connection into messages, as Deframer does, by rules of the protocol. One thread at
+// a time.
+class Cutter {
+ public:
+  virtual ~Cutter() = default;
+
+  // The next message of `chunk`, which is not empty and continues after the bytes taken by earlier steps. A
+  // step that needs more takes at least one byte. Not called again after `malformed`.
+  virtual CutStep next(Bytes chunk) = 0;
+
+  // The peer has ended the stream. The message that ends with it, or `need_more` where there is none.
+  virtual CutStep end() { return {CutStep::Status::need_more, 0, {}, {}}; }
+
+  virtual bool in_message() const = 0;             // a message is incomplete
+  virtual std::string_view complaint() const = 0;  // after `malformed`: why, in words
+};
+
+// Boundaries that only the protocol knows, such as those of HTTP.
+struct Own {
+  std::unique_ptr<Cutter> (*cutter)() = nullptr;  // makes that of one connection; any thread
+};
+
+using Framing = std::variant<Raw, Length4, Line, Own>;
 
 // Appends one message with its boundary. `payload` is copied.
 void write_frame(const Framing& framing, Bytes payload, Outbox& into);
@@ -54,46 +75,43 @@ void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into
 // memory. One thread at a time.
 class Deframer {
  public:
-  explicit Deframer(Framing framing) : framing_(framing) {}
+  explicit Deframer(Framing framing);
 
-  enum class Status : std::uint8_t { message, need_more, malformed };
-  struct Step {
-    Status status;
-    std::size_t taken;  // bytes of `chunk` used by this step, even without a complete message
-    Bytes message;      // without its boundary; valid until the next call, and only while the chunk is
-    Bytes framed{};     // the same with its boundary, as received
-  };
+  using Step = CutStep;
+  using Status = CutStep::Status;
 
   // The next message of `chunk`, which continues after the bytes taken by earlier calls. Must not be called
   // again after `malformed`; complaint() then gives the reason.
   Step next(Bytes chunk);
+
+  // The peer has ended the stream. The message that ends with it, if there is one: only with the framing Own.
+  Step end();
 
   // Only with the framing Raw: each of the next messages, such as expected replies, has exactly this many
   // bytes.
   void expect(std::size_t exact_size) { exact_ = exact_size; }
 
   // True while a message is incomplete.
-  bool in_message() const { return !held_.empty() && !held_is_message_; }
+  bool in_message() const { return cutter_ ? cutter_->in_message() : !held_.empty() && !held_is_message_; }
 
   // The peer's protocol error, in words; empty if there was none.
-  std::string_view complaint() const { return complaint_; }
+  std::string_view complaint() const { return cutter_ ? cutter_->complaint() : complaint_; }
 
  private:
   Step next_exact(Bytes chunk, std::size_t size);
   Step next_length4(Bytes chunk, std::size_t largest);
   Step next_cut_length4(Bytes chunk, std::size_t largest);
   Step next_line(Bytes chunk, std::size_t largest);
-  Step next_headed(Bytes chunk, const Headed& framing);
   Step hold(Bytes chunk);
   Step complete(Bytes chunk, std::size_t taken);
   Step malformed(std::string_view complaint);
 
   Framing framing_;
   std::size_t exact_ = 0;
-  std::size_t headed_ = 0;        // size of the message whose head has been read, or 0
   bool held_is_message_ = false;  // held_ was handed out by the last step
   std::vector<std::byte> held_;
   std::string_view complaint_;
+  std::unique_ptr<Cutter> cutter_;  // with the framing Own
 };
 
 }  // namespace joust

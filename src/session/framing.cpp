@@ -46,6 +46,10 @@ void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into
   write_frame(framing, message, into);
 }
 
+Deframer::Deframer(Framing framing) : framing_(framing) {
+  if (const auto* own = std::get_if<Own>(&framing_)) cutter_ = own->cutter();
+}
+
 Deframer::Step Deframer::next(Bytes chunk) {
   if (held_is_message_) {
     held_.clear();
@@ -53,7 +57,7 @@ Deframer::Step Deframer::next(Bytes chunk) {
   }
   if (const auto* framing = std::get_if<Length4>(&framing_)) return next_length4(chunk, framing->largest);
   if (const auto* framing = std::get_if<Line>(&framing_)) return next_line(chunk, framing->largest);
-  if (const auto* framing = std::get_if<Headed>(&framing_)) return next_headed(chunk, *framing);
+  if (cutter_) return cutter_->next(chunk);
   if (exact_ > 0) return next_exact(chunk, exact_);
   return {chunk.empty() ? Status::need_more : Status::message, chunk.size(), chunk, chunk};
 }
@@ -100,29 +104,8 @@ Deframer::Step Deframer::next_line(Bytes chunk, std::size_t largest) {
   return step;
 }
 
-// The end of a head is looked for in what is new, so a head that comes byte by byte is read once.
-Deframer::Step Deframer::next_headed(Bytes chunk, const Headed& framing) {
-  constexpr std::string_view kEnd = "\r\n\r\n";
-  if (headed_ == 0) {
-    const std::size_t held = held_.size();
-    const Bytes part = chunk.first(std::min(chunk.size(), framing.largest_head - held));
-    if (held > 0) append(part, held_);
-    const std::string_view text = as_text(held > 0 ? Bytes(held_) : part);
-    const std::size_t found = text.find(kEnd, std::max(held, kEnd.size() - 1) - (kEnd.size() - 1));
-    if (found == text.npos) {
-      if (text.size() >= framing.largest_head) return malformed("a head is longer than the protocol allows");
-      return held > 0 ? Step{Status::need_more, part.size(), {}, {}} : hold(chunk);
-    }
-    const std::size_t head = found + kEnd.size();
-    const auto body = framing.body_size(as_bytes(text.substr(0, head)));
-    if (!body) return malformed("a head does not say how long its message is");
-    if (head > framing.largest || *body > framing.largest - head) return malformed(kTooLong);
-    headed_ = head + *body;
-    held_.resize(held);
-  }
-  const Step step = next_exact(chunk, headed_);
-  if (step.status == Status::message) headed_ = 0;
-  return step;
+Deframer::Step Deframer::end() {
+  return cutter_ ? cutter_->end() : Step{Status::need_more, 0, {}, {}};
 }
 
 Deframer::Step Deframer::hold(Bytes chunk) {

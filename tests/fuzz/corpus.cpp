@@ -91,6 +91,7 @@ std::vector<std::string> work_corpus() {
 std::vector<std::string> http_corpus() {
   const std::string host = " HTTP/1.1\r\nHost: a\r\n", end = "\r\n";
   const std::string reply = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World!";
+  const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
   const std::string long_name(200, 'n');
   return {
       "a\r\nGET /name?x" + host + end + "HEAD /a%20b" + host + "If-None-Match: \"x\", W/\"y\"\r\n" + end,
@@ -102,6 +103,10 @@ std::vector<std::string> http_corpus() {
       "fGET http://b/n HTTP/1.0\r\nConnection: keep-alive\r\n" + end + "OPTIONS *" + host + end,
       "g" + reply + reply + "HTTP/1.1 200 OK\r\nServer: x\r\nContent-Length: 13\r\n\r\nHello, World!",
       "h" + reply + "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+      "iHTTP/1.1 103 Early Hints\r\n\r\n" + chunked + "5;x=y\r\nHello\r\n8\r\n, World!\r\n0\r\nT: x\r\n\r\n" +
+          reply,
+      "j" + reply + "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\nHello, World!" + reply,
+      "kHTTP/1.0 200 OK\r\n\r\nHello, World!",
   };
 }
 

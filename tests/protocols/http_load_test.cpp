@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Both sides of http, joined in memory under virtual time.
+#include <cerrno>
 #include <optional>
 #include <regex>
 
@@ -74,26 +75,38 @@ TEST_F(HttpLoad, IsAnsweredHoweverTheStreamIsCut) {
 TEST_F(HttpLoad, LooksAtEveryReply) {
   const std::string right = "HTTP/1.1 200 OK\r\nX: y\r\ncontent-length: 13\r\n\r\nHello, World!";
   EXPECT_EQ(complaint_about(right), "2 verified");
-  EXPECT_EQ(complaint_about("HTTP/1.1 404 Not Found\r\nContent-Length: 13\r\n\r\nHello, World!"),
-            "verify: the status of a reply is 404, and not 200");
+  EXPECT_EQ(complaint_about("HTTP/1.1 404 Not Found\r\nContent-Length: 6\r\n\r\nWhere?"),
+            "verify: GET /: the status of a reply is 404, and not 200; its body begins with 'Where?'");
+  EXPECT_EQ(complaint_about("HTTP/1.1 204 No Content\r\n\r\n"),
+            "verify: GET /: the status of a reply is 204, and not 200; its body begins with ''");
+  const std::string differs = "verify: GET /: the body of a reply is not that of --text: ";
   EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World?"),
-            "verify: the body of a reply is not that of --text");
+            differs + "12 of its 13 bytes are right, then comes '?', and not '!'");
   EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHello, World"),
-            "verify: the body of a reply is not that of --text");
-  const std::string unsized = "verify: a head does not say how long its message is";
-  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\n\r\nHello, World!"), unsized);
-  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nd\r\n"), unsized);
-  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 9999999\r\n\r\n"),
-            "verify: a frame is longer than the protocol allows");
-  EXPECT_EQ(complaint_about("no HTTP\r\n\r\n"), unsized);
-  EXPECT_EQ(complaint_about(std::string(9000, 'x')), "verify: a head is longer than the protocol allows");
+            differs + "12 of its 12 bytes are right, then comes its end, and not '!'");
+  EXPECT_EQ(complaint_about("HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\nHello, World!\r\n"),
+            differs + "13 of its 15 bytes are right, then comes '\\x0d\\x0a', and not its end");
+  EXPECT_EQ(complaint_about("no HTTP\r\n\r\n"),
+            "verify: the head of a reply cannot be read (bad version): it begins with 'no HTTP'");
+}
+
+// It has come in chunks, and is compared as one text.
+TEST_F(HttpLoad, LooksAtRepliesInChunks) {
+  const std::string begin = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n";
+  EXPECT_EQ(complaint_about(begin + "8;x\r\n, World!\r\n0\r\n\r\n"), "2 verified");
+  EXPECT_EQ(
+      complaint_about(begin + "8\r\n, World?\r\n0\r\n\r\n"),
+      "verify: GET /: the body of a reply is not that of --text: 12 of its 13 bytes are right, then comes "
+      "'?', and not '!'");
 }
 
 TEST_F(HttpLoad, SaysThatItsPathIsNotThere) {
   const auto server = make_server(parameters(Role::serve));
   load({.messages = 2}, {{"path", "/none"}}, *server);
   ASSERT_EQ(run_->complaints().size(), 1U);
-  EXPECT_EQ(without_reply(run_->complaints()[0]), "verify: the status of a reply is 404, and not 200");
+  EXPECT_EQ(without_reply(run_->complaints()[0]),
+            "verify: GET /none: the status of a reply is 404, and not 200; its body begins "
+            "with '404 Not Found\\x0a'");
 }
 
 }  // namespace

@@ -95,41 +95,42 @@ RC_GTEST_PROP(Deframer, ExactSizesAreTheSameHoweverCut, ()) {
   RC_ASSERT(done == sizes.size());
 }
 
-// "N\r\n\r\n" and N bytes.
-constexpr Headed kNumbered{.body_size = [](Bytes head) -> std::optional<std::size_t> {
-                             const std::string digits(as_text(head.first(head.size() - 4)));
-                             if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos)
-                               return std::nullopt;
-                             return std::stoul(digits);
-                           },
-                           .largest_head = 9,
-                           .largest = 60};
+// Messages of two bytes, by a cutter that says so. The last one may have one byte.
+class PairCutter : public Cutter {
+ public:
+  CutStep next(Bytes chunk) override {
+    if (chunk[0] == std::byte{'!'}) return {Status::malformed, 0, {}, {}};
+    if (held_.size() == 2) held_.clear();
+    held_ += as_text(chunk.first(1));
+    return {in_message() ? Status::need_more : Status::message, 1, as_bytes(held_), {}};
+  }
+  CutStep end() override {
+    return {in_message() ? Status::message : Status::need_more, 0, as_bytes(held_), {}};
+  }
+  bool in_message() const override { return held_.size() == 1; }
+  std::string_view complaint() const override { return "an exclamation mark"; }
 
-RC_GTEST_PROP(Deframer, HeadedMessagesAreTheSameHoweverCut, ()) {
-  const auto sizes = *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 50));
-  Messages messages;
-  for (const std::size_t size : sizes)
-    messages.push_back(std::to_string(size) + "\r\n\r\n" + std::string(size, '\n'));
-  same_however_cut(kNumbered, messages);
+ private:
+  std::string held_;
+};
+constexpr Own kPairs{[]() -> std::unique_ptr<Cutter> { return std::make_unique<PairCutter>(); }};
+
+TEST(DeframerTest, AProtocolMayCutItsStreamItself) {
+  Deframer deframer(kPairs);
+  Messages received;
+  EXPECT_EQ(feed(deframer, framed(kPairs, {"ab", "c"}) + "d" + "e", received), Status::need_more);
+  EXPECT_EQ(received, (Messages{"ab", "cd"}));
+  EXPECT_TRUE(deframer.in_message());
+  EXPECT_EQ(as_text(deframer.end().message), "e") << "it ends with the stream";
+  EXPECT_EQ(deframer.next(as_bytes("!")).status, Status::malformed);
+  EXPECT_EQ(deframer.complaint(), "an exclamation mark");
 }
 
-TEST(DeframerTest, HeadedMessagesHaveLimits) {
-  const auto complaint = [](const std::string& text) {
-    Deframer at_once(kNumbered), bytewise(kNumbered);
-    Messages messages;
-    feed(at_once, text, messages);
-    for (const char c : text)
-      if (feed(bytewise, {&c, 1}, messages) == Status::malformed) break;
-    EXPECT_EQ(at_once.complaint(), bytewise.complaint());
-    EXPECT_TRUE(messages.empty());
-    return std::string(at_once.complaint());
-  };
-  EXPECT_EQ(complaint("00050\r\n\r\n"), "");
-  EXPECT_EQ(complaint("000050\r\n\r\n"), "a head is longer than the protocol allows");
-  EXPECT_EQ(complaint("123456789 and so on"), "a head is longer than the protocol allows");
-  EXPECT_EQ(complaint("54\r\n\r\n"), "");
-  EXPECT_EQ(complaint("55\r\n\r\n"), "a frame is longer than the protocol allows");
-  EXPECT_EQ(complaint("x\r\n\r\n"), "a head does not say how long its message is");
+TEST(DeframerTest, OtherMessagesDoNotEndWithTheStream) {
+  Deframer deframer{Line{}};
+  Messages received;
+  feed(deframer, "half a line", received);
+  EXPECT_EQ(deframer.end().status, Status::need_more);
 }
 
 // Nothing a peer sends may do worse than be refused.

@@ -3,69 +3,78 @@
 // The client side of http: asks for one path, and looks at status, length and body of every reply.
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "load/request_service.hpp"
-#include "protocols/http/head_cutter.hpp"
+#include "protocols/http/excerpt.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/options.hpp"
 #include "protocols/http/protocol.hpp"
+#include "protocols/http/reply_cutter.hpp"
 
 namespace joust::http {
 namespace {
 
-constexpr std::size_t kLargestReply = 1 << 20;  // bytes
-
-std::optional<std::size_t> body_size(Bytes head) {
-  const auto reply = parse_reply(head);
-  return reply ? std::optional<std::size_t>(reply->content_length) : std::nullopt;
+std::unique_ptr<Cutter> reply_cutter() {
+  return std::make_unique<ReplyCutter>();
 }
-
-constexpr Headed kReplies{.body_size = body_size, .largest_head = kLargestHead, .largest = kLargestReply};
 
 class GetExchange : public Exchange {
  public:
-  GetExchange(std::string request, std::string body) : request_(std::move(request)), body_(std::move(body)) {}
+  GetExchange(const GetRequest& get, std::string body) : get_(get), body_(std::move(body)) {}
 
-  void write_request(std::uint64_t /*number*/, Writer& request) override { request.send(request_); }
+  void write_request(std::uint64_t /*number*/, Writer& request) override { request.send(get_.text); }
 
-  bool verify(std::uint64_t /*number*/, Bytes reply) override {
+  Heard hear(std::uint64_t /*number*/, Bytes reply) override {
     // Nearly all replies within a second are the same, date included.
-    if (same_bytes(reply, right_)) return true;
+    if (same_bytes(reply, right_)) return Heard::reply;
     const std::string_view all = as_text(reply);
-    const std::size_t head = all.find("\r\n\r\n") + 4;
-    const auto parsed = parse_reply(reply.first(head));
-    if (!parsed) return refuse(std::string(parsed.error()));
-    if (parsed->status != 200)
-      return refuse(fmt::format("the status of a reply is {}, and not 200", parsed->status));
-    if (all.substr(head) != body_) return refuse("the body of a reply is not that of --text");
+    const std::size_t size = all.find("\r\n\r\n") + 4;
+    const auto head = parse_reply(reply.first(size));
+    if (!head) return refuse(head.error());
+    const std::string_view body = all.substr(size);
+    if (head->status != 200)
+      return refuse(fmt::format("the status of a reply is {}, and not 200; its body begins with '{}'",
+                                head->status, excerpt(body)));
+    if (body != body_) return refuse(difference(body));
     right_.assign(reply.begin(), reply.end());
-    return true;
+    return Heard::reply;
   }
   std::string_view complaint() const override { return complaint_; }
 
  private:
-  bool refuse(std::string complaint) {
-    complaint_ = std::move(complaint);
-    return false;
+  Heard refuse(std::string_view complaint) {
+    complaint_ = fmt::format("GET {}: {}", printable(get_.path), complaint);
+    return Heard::wrong;
   }
 
-  const std::string request_;
+  std::string difference(std::string_view body) const {
+    const auto at = static_cast<std::size_t>(std::ranges::mismatch(body, body_).in1 - body.begin());
+    const auto end = [at](std::string_view text) {
+      return at == text.size() ? "its end" : fmt::format("'{}'", excerpt(text.substr(at)));
+    };
+    return fmt::format(
+        "the body of a reply is not that of --text: {} of its {} bytes are right, then comes {}, and not {}",
+        at, body.size(), end(body), end(body_));
+  }
+
+  const GetRequest get_;
   const std::string body_;
   std::vector<std::byte> right_;  // the last reply that was looked at as a whole
-  std::string complaint_ = "what came is no reply of HTTP/1.1";
+  std::string complaint_;
 };
 
 }  // namespace
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
   return std::make_unique<RequestService>(
-      kReplies, parameters,
-      [request = request_text(parameters), body = parameters.option("text")](const Parameters&) {
-        return std::make_unique<GetExchange>(request, body);
+      Own{reply_cutter}, parameters,
+      [get = get_request(parameters), body = parameters.option("text")](const Parameters&) {
+        return std::make_unique<GetExchange>(get, body);
       },
       run);
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/http/messages.hpp"
 
+#include <fmt/format.h>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/rfc7230.hpp>
 
 #include <algorithm>
 
+#include "protocols/http/excerpt.hpp"
 #include "protocols/http/head_cutter.hpp"
 #include "protocols/http/target.hpp"
 
@@ -136,21 +139,41 @@ class RequestParser : public HeadParser<true> {
 
 class ReplyParser : public HeadParser<false> {
  public:
-  std::expected<ReplyHead, std::string_view> result() const {
-    if (is_coded_) return std::unexpected("a reply has a Transfer-Encoding, and no Content-Length");
-    if (!content_length()) return std::unexpected("a reply has no Content-Length");
-    return ReplyHead{static_cast<unsigned>(status_), *content_length()};
+  std::expected<ReplyHead, std::string> result() const {
+    using Body = ReplyHead::Body;
+    ReplyHead head{.status = static_cast<unsigned>(status_), .is_last = closes_ || !keep_alive()};
+    if (status_ < 100) return std::unexpected(fmt::format("a reply has the status {:03}", status_));
+    if (head.is_interim() || status_ == 204 || status_ == 304) return head;
+    if (!coding_.empty() && !boost::beast::iequals(coding_, "chunked"))
+      return std::unexpected(
+          fmt::format("a reply has the Transfer-Encoding '{}': only 'chunked' is read", excerpt(coding_)));
+    if (!coding_.empty() && is_1_0_)
+      return std::unexpected("a reply of HTTP/1.0 has a Transfer-Encoding, which only 1.1 has");
+    head.body = !coding_.empty() ? Body::chunked : content_length() ? Body::sized : Body::until_end;
+    head.content_length = content_length().value_or(0);
+    return head;
   }
 
  private:
-  void on_response_impl(int status, Text, int, error_code&) override { status_ = status; }
-  void on_field_impl(beast::field name, Text, Text, error_code& error) override {
+  void on_response_impl(int status, Text, int version, error_code&) override {
+    status_ = status;
+    is_1_0_ = version == 10;
+  }
+  void on_field_impl(beast::field name, Text, Text value, error_code& error) override {
     count_field(error);
-    is_coded_ = is_coded_ || name == beast::field::transfer_encoding;
+    // Copied: the value of a folded line is in a buffer of the parser.
+    if (name == beast::field::transfer_encoding)
+      coding_ += (coding_.empty() ? "" : ", ") + std::string(value);
+    if (name != beast::field::connection) return;
+    // Beside "keep-alive" it counts too, where the library's keep_alive() says something else in HTTP/1.0.
+    for (const Text token : beast::opt_token_list(value))
+      closes_ = closes_ || boost::beast::iequals(token, "close");
   }
 
   int status_ = 0;
-  bool is_coded_ = false;
+  std::string coding_{};
+  bool is_1_0_ = false;
+  bool closes_ = false;
 };
 
 // True for "HTTP/2.0" and the like, which is another version and no mistake.
@@ -179,9 +202,13 @@ std::expected<Request, Status> parse_request(Bytes head) {
   return parser.result();
 }
 
-std::expected<ReplyHead, std::string_view> parse_reply(Bytes head) {
+std::expected<ReplyHead, std::string> parse_reply(Bytes head) {
   ReplyParser parser;
-  if (parser.parse(head)) return std::unexpected("what came is no head of HTTP/1.1");
+  if (const error_code error = parser.parse(head)) {
+    const std::string_view text = as_text(head);
+    return std::unexpected(fmt::format("the head of a reply cannot be read ({}): it begins with '{}'",
+                                       error.message(), excerpt(text.substr(0, text.find('\r')))));
+  }
   return parser.result();
 }
 

@@ -53,8 +53,15 @@ struct Request {
 };
 
 struct ReplyHead {
+  // How the end of the body is known. A body until the end of the stream makes the reply the last one.
+  enum class Body : std::uint8_t { none, sized, chunked, until_end };
+
   unsigned status = 0;
-  std::uint64_t content_length = 0;
+  Body body = Body::none;
+  std::uint64_t content_length = 0;  // (sized only)
+  bool is_last = false;              // the server ends the connection after this reply
+
+  bool is_interim() const { return status < 200; }  // another reply to the same request follows
 };
 
 // Why there are no such heads in this program; empty if there are.
@@ -64,7 +71,7 @@ std::string messages_unavailable();
 // closed then, because the two sides may disagree about its end. Allocates nothing.
 std::expected<Request, Status> parse_request(Bytes head);
 
-// The error says what is wrong, in words: also if the length of the body is not given by Content-Length.
-std::expected<ReplyHead, std::string_view> parse_reply(Bytes head);
+// The head of a reply to GET, with its empty line. The error says what is wrong, in words.
+std::expected<ReplyHead, std::string> parse_reply(Bytes head);
 
 }  // namespace joust::http

@@ -66,7 +66,7 @@ const std::string& text(const Parameters& parameters) {
   return text;
 }
 
-std::string request_text(const Parameters& parameters) {
+GetRequest get_request(const Parameters& parameters) {
   const std::string &path = parameters.option("path"), &host = parameters.option("host");
   if (!path.starts_with('/') || !is_one_word(path) || path.size() > kLongestTarget)
     throw std::invalid_argument(
@@ -74,7 +74,7 @@ std::string request_text(const Parameters& parameters) {
                     printable(path), kLongestTarget));
   if (!is_one_word(host))
     throw std::invalid_argument(fmt::format("--host '{}': say a name or an address", printable(host)));
-  return fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host);
+  return {path, fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host)};
 }
 
 }  // namespace joust::http

@@ -17,7 +17,11 @@ RateRules rates(const Parameters& parameters);
 std::uint64_t requests_per_connection(const Parameters& parameters);
 const std::string& text(const Parameters& parameters);
 
-// The bytes of a client's request.
-std::string request_text(const Parameters& parameters);
+// A client's request. Throws std::invalid_argument.
+struct GetRequest {
+  std::string path;
+  std::string text;  // all of its bytes
+};
+GetRequest get_request(const Parameters& parameters);
 
 }  // namespace joust::http

@@ -29,7 +29,7 @@ Protocol http_protocol() {
   protocol.make_server = http::make_server;
   protocol.make_client = http::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
-    http::request_text(parameters);
+    http::get_request(parameters);
   };
   return protocol;
 }

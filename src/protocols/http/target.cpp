@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "protocols/http/hexadecimal.hpp"
+
 namespace joust::http {
 namespace {
 
@@ -24,17 +26,10 @@ bool is_name_character(char c) {
   return is_digit(c) || (lower >= 'a' && lower <= 'z') || std::string_view("-._~%!$&'()*+;=").contains(c);
 }
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return std::nullopt;
-}
-
 // The byte that "%41..." begins with.
 std::optional<char> escaped(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
-  const auto high = hex_digit(text[1]), low = hex_digit(text[2]);
+  const auto high = hexadecimal_digit(text[1]), low = hexadecimal_digit(text[2]);
   if (!high || !low) return std::nullopt;
   return static_cast<char>(*high * 16 + *low);
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/text.hpp"
+
+namespace joust::http {
+
+// The beginning of what a server has sent, for a complaint.
+inline std::string excerpt(std::string_view text) {
+  constexpr std::size_t kMost = 60;  // bytes
+  return printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
+}  // namespace joust::http

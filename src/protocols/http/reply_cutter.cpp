@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/http/reply_cutter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "protocols/http/head_cutter.hpp"
+
+namespace joust::http {
+namespace {
+
+using enum CutStep::Status;
+
+constexpr std::string_view kHeadEnd = "\r\n\r\n";
+constexpr std::string_view kBareNewline = "a line of a reply's head does not end with CR LF";
+
+// What would never become a head is refused at once, and not after a timeout.
+bool has_bare_newline(std::string_view text, std::size_t from) {
+  for (std::size_t at = text.find('\n', from); at != text.npos; at = text.find('\n', at + 1))
+    if (at == 0 || text[at - 1] != '\r') return true;
+  return false;
+}
+
+}  // namespace
+
+CutStep ReplyCutter::next(Bytes chunk) {
+  if (std::exchange(held_is_message_, false)) held_.clear();
+  switch (part_) {
+    case Part::head:
+      return next_head(chunk);
+    case Part::sized:
+      return hold(chunk.first(std::min(chunk.size(), size_ - held_.size())), size_);
+    case Part::chunked:
+      return next_in_chunks(chunk);
+    case Part::until_end:
+      break;
+  }
+  if (chunk.size() > kLargestReply - held_.size())
+    return malformed(
+        fmt::format("a reply that ends with the connection is longer than {} bytes", kLargestReply));
+  return hold(chunk, kLargestReply + 1);
+}
+
+// The end of the stream is that of a body whose end is known by nothing else.
+CutStep ReplyCutter::end() {
+  return part_ == Part::until_end ? complete(0) : CutStep{need_more, 0, {}, {}};
+}
+
+// The end of the head is looked for in what is new, so a head that comes byte by byte is read once.
+CutStep ReplyCutter::next_head(Bytes chunk) {
+  const std::size_t held = held_.size();
+  const Bytes part = chunk.first(std::min(chunk.size(), kLargestHead - held));
+  if (held > 0) held_.insert(held_.end(), part.begin(), part.end());
+  const Bytes all = held > 0 ? Bytes(held_) : part;
+  const std::string_view text = as_text(all);
+  const std::size_t found = text.find(kHeadEnd, std::max(held, kHeadEnd.size() - 1) - (kHeadEnd.size() - 1));
+  if (found == text.npos) {
+    if (has_bare_newline(text, held)) return malformed(std::string(kBareNewline));
+    if (text.size() >= kLargestHead)
+      return malformed(fmt::format("the head of a reply is longer than {} bytes", kLargestHead));
+    if (held == 0) held_.assign(part.begin(), part.end());
+    return {need_more, part.size(), {}, {}};
+  }
+  const std::size_t size = found + kHeadEnd.size();
+  const auto head = parse_reply(all.first(size));
+  if (!head)
+    return malformed(has_bare_newline(text.substr(0, size), held) ? std::string(kBareNewline) : head.error());
+  if (head->is_interim()) return skip_interim(head->status, size, size - held);
+  interim_ = 0;
+  return begin_body(*head, size, held, chunk);
+}
+
+CutStep ReplyCutter::skip_interim(unsigned status, std::size_t size, std::size_t taken) {
+  if (status == 101) return malformed("a reply changes the protocol (101), which was not asked for");
+  interim_ += size;
+  if (interim_ > kMostInterim)
+    return malformed(
+        fmt::format("the interim replies (1xx) before a reply are longer than {} bytes", kMostInterim));
+  held_.clear();
+  return {need_more, taken, {}, {}};
+}
+
+// `size` is that of the head, of which `held` bytes have come before the chunk.
+CutStep ReplyCutter::begin_body(const ReplyHead& head, std::size_t size, std::size_t held, Bytes chunk) {
+  if (head.content_length > kLargestReply - size)
+    return malformed(fmt::format("a reply has a body of {} bytes: at most {} are read, with the head",
+                                 head.content_length, kLargestReply));
+  const bool is_sized = head.body == ReplyHead::Body::none || head.body == ReplyHead::Body::sized;
+  size_ = size + head.content_length;
+  if (is_sized && held == 0 && chunk.size() >= size_)
+    return {message, size_, chunk.first(size_), chunk.first(size_)};
+  // What has come of the body is offered again.
+  const Bytes rest = chunk.first(size - held);
+  held_.resize(held);
+  held_.insert(held_.end(), rest.begin(), rest.end());
+  if (is_sized && head.content_length == 0) return complete(rest.size());
+  part_ = is_sized ? Part::sized : head.body == ReplyHead::Body::chunked ? Part::chunked : Part::until_end;
+  chunks_ = {};
+  return {need_more, rest.size(), {}, {}};
+}
+
+CutStep ReplyCutter::next_in_chunks(Bytes chunk) {
+  const std::size_t taken = chunks_.take(chunk, held_, kLargestReply);
+  if (!chunks_.complaint().empty()) return malformed(std::string(chunks_.complaint()));
+  return chunks_.is_over() ? complete(taken) : CutStep{need_more, taken, {}, {}};
+}
+
+// Adds a part of a message of `size` bytes.
+CutStep ReplyCutter::hold(Bytes part, std::size_t size) {
+  held_.insert(held_.end(), part.begin(), part.end());
+  return held_.size() == size ? complete(part.size()) : CutStep{need_more, part.size(), {}, {}};
+}
+
+CutStep ReplyCutter::complete(std::size_t taken) {
+  held_is_message_ = true;
+  part_ = Part::head;
+  return {message, taken, held_, held_};
+}
+
+CutStep ReplyCutter::malformed(std::string complaint) {
+  complaint_ = std::move(complaint);
+  return {CutStep::Status::malformed, 0, {}, {}};
+}
+
+}  // namespace joust::http
