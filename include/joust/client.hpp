@@ -43,6 +43,7 @@ struct ClientResult {
   std::uint64_t connections_opened = 0;
   std::uint64_t connections_failed = 0;  // could not be opened, or ended by a failure
   std::uint64_t reconnects = 0;          // lost connections that were dialled again, and opened
+  std::uint64_t handovers = 0;           // connections that ended with a reply, and were dialled again
   std::uint64_t messages_sent = 0;       // requests; sent = verified + failed + lost + in flight
   std::uint64_t messages_verified = 0;   // correct replies
   std::uint64_t messages_failed = 0;

@@ -59,6 +59,9 @@ enum class Heard : std::uint8_t {
   wrong,     // the protocol does not allow it here: the connection has failed
   greeting,  // the correct answer to write_greeting(): this connection is ready for the load
   reply,     // the correct reply to the oldest outstanding request
+  // The same, and the server ends the connection with it. Requests behind it are sent again on another
+  // connection; nothing has failed. Only over a stream, and without a greeting.
+  last_reply,
   other,     // a correct message that is not a reply
   repeated,  // a message that has come before: only over a lossy delivery
 };

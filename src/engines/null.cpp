@@ -17,12 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/system/ppoll.hpp"
 #include "connection/delivery.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
-#include "base/system/ppoll.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/patience.hpp"
+#include "engines/loop/vacancies.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 
@@ -122,6 +123,7 @@ class NullRun {
       for (std::size_t first = 0; first < pairs_.size(); first += kPairsPerTurn)
         moved |= turn(std::span(pairs_).subspan(first, std::min(kPairsPerTurn, pairs_.size() - first)));
       std::erase_if(pairs_, [this](const auto& pair) { return remove_ended(*pair); });
+      while (vacancies_.take(Clock::now())) open();
       moved |= fire_deadlines();
       if (!moved) rest();
     }
@@ -156,8 +158,10 @@ class NullRun {
   }
 
   bool remove_ended(Pair& pair) {
-    if (pair.over()) timers_.remove(pair);
-    return pair.over();
+    if (!pair.over()) return false;
+    timers_.remove(pair);
+    if (!draining_) vacancies_.add();
+    return true;
   }
 
   bool fire_deadlines() {
@@ -181,6 +185,7 @@ class NullRun {
 
   void drain() {
     if (std::exchange(draining_, true)) return;
+    vacancies_.abandon();
     const Time now = Clock::now();
     for (const auto& pair : pairs_) {
       pair->client->on_drain(now);
@@ -206,6 +211,7 @@ class NullRun {
   Published to_servers_{*hosting_.answering, waker_};
   TimerQueue timers_;
   std::vector<Timed*> due_;
+  Vacancies vacancies_{hosting_.service, 0};
   std::vector<std::unique_ptr<Pair>> pairs_;
 };
 

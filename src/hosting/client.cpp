@@ -42,6 +42,7 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
   ClientResult result{.connections_opened = tally.opened,
                       .connections_failed = measured ? load.connections_failed : tally.failures(),
                       .reconnects = load.reconnects,
+                      .handovers = load.handovers,
                       .messages_sent = load.messages.sent,
                       .messages_verified = load.messages.verified,
                       .messages_failed = load.messages.failed,

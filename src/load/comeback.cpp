@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <utility>
 
-// Connections that are lost and come back: LoadPlan::Reconnect::always.
+// Connections in place of others: of those that end with a reply, and of those that are lost, with
+// LoadPlan::Reconnect::always.
 namespace joust {
 
 // Of a load that measures for a time, as soon as it is known.
 std::optional<Time> LoadRun::end_of_window() const {
   return plan_.messages || plan_.turns ? std::nullopt : closes();
+}
+
+void LoadRun::handed_over(Seat seat, Time now) {
+  handovers_.fetch_add(1);
+  seats_.hand_over(std::move(seat), now);
 }
 
 void LoadRun::lost(Seat seat, const Failure& failure, Time now) {
@@ -31,6 +37,7 @@ Turns::Number LoadRun::came_back(Seat& seat, Time now) {
 // A turn without a connection takes its time like any other, or none if it is a count: the contestant is on
 // turn, and does not work.
 std::optional<Redial> LoadRun::redial(Time now) {
+  if (seats_.dial_handover()) return Redial{.at = now};
   if (!plan_.reconnects()) return std::nullopt;
   const bool deserted = turns_.deserted();
   const Time turn_ends = deserted ? closes().value_or(now) : Time::max();

@@ -5,6 +5,7 @@
 
 #include "joust/time.hpp"
 #include "load/in_flight.hpp"
+#include "load/schedule.hpp"
 #include "load/turns.hpp"
 
 namespace joust {
@@ -30,6 +31,16 @@ struct Progress {
   Time closes_ = Time::max();    // (duration only)
   std::uint64_t in_window_ = 0;  // requests written for the window, or the turn (messages only)
   InFlight intended_{};          // when each outstanding request was meant to be sent
+};
+
+// What a connection that ends with a reply leaves to the one that takes its place.
+struct Handover {
+  explicit Handover(const Schedule& its_schedule) : schedule(its_schedule) {}
+
+  Progress progress{};
+  Schedule schedule;
+  InFlight sent;                // open loop: when each outstanding request was sent for the first time
+  std::uint64_t in_flight = 0;  // counted as such by the recorder, until another connection sends them again
 };
 
 }  // namespace joust

@@ -132,7 +132,8 @@ void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   }
 }
 
-// The shard that has counted it as in flight may be another one: the sums are right, and their parts wrap.
+// The shard that has counted it as in flight may be another one: the sums are right, and their parts wrap. So
+// do those of handovers.
 void Recorder::lost_in_flight() {
   Shard& mine = shard();
   increase(mine.in_flight, static_cast<std::uint64_t>(-1), mine.writers);

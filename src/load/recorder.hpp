@@ -96,6 +96,9 @@ class Recorder {
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void lost() { add(&Shard::lost, 1); }
   void lost_in_flight();  // likewise, but it was counted as in flight when the window closed
+  // Requests between two connections are in flight, until one of these takes them over.
+  void handed_over(std::uint64_t requests) { add(&Shard::in_flight, requests); }
+  void taken_over(std::uint64_t requests) { add(&Shard::in_flight, 0 - requests); }
   void late() { add(&Shard::late, 1); }
   void duplicated() { add(&Shard::duplicated, 1); }
   void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send

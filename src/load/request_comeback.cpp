@@ -27,7 +27,7 @@ void RequestSession::leave_seat(const Failure& failure, Time now) {
   }
   seat_.in_window = in_advance() || plan_.turns ? 0 : in_window_;
   seat_.answered = answered_;
-  seat_.replied = replies_ > 0;
+  seat_.replied |= replies_ > 0;
   seat_.ever_replied |= seat_.replied;
   forget_requests();
   phase_ = Phase::finishing;

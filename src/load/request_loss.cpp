@@ -62,6 +62,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
   }
   switch (exchange_->hear(reply.number, reply.message)) {
     case Heard::wrong:
+    case Heard::last_reply:  // there is no stream that could end
       return refuse_reply(reply.number, reply.message, now);
     case Heard::greeting:
       if (!greets_) return wrong(exchange_->complaint());

@@ -7,20 +7,31 @@
 namespace joust {
 
 std::unique_ptr<Session> RequestService::open(const Opening& opening) {
-  const Seat seat = run_.seats().take();
+  Seat seat = run_.seats().take();
   try {
-    Parameters parameters = parameters_;
-    parameters.connection = seat.number;
-    parameters.delivery = opening.delivery;
-    const Delivery& delivery = opening.delivery;
-    const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
-    auto session = std::make_unique<RequestSession>(framing, make_(parameters), run_, seat, delivery);
-    if (!delivery.by_message()) return session;
-    return message_wise(std::move(session), delivery.largest_message);
-  } catch (...) {
-    if (run_.plan().reconnects()) run_.seats().give_back(seat);  // the engine reports the failure
+    return session_of(seat, opening.delivery);
+  } catch (...) {  // the engine reports the failure
+    if (run_.plan().reconnects() || seat.handover) run_.seats().give_back(std::move(seat));
     throw;
   }
+}
+
+// Takes the seat, unless it throws.
+std::unique_ptr<Session> RequestService::session_of(Seat& seat, const Delivery& delivery) {
+  Parameters parameters = parameters_;
+  parameters.connection = seat.number;
+  parameters.delivery = delivery;
+  const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
+  auto session = std::make_unique<RequestSession>(framing, make_(parameters), run_, seat, delivery);
+  if (!delivery.by_message()) return session;
+  return message_wise(std::move(session), delivery.largest_message);
+}
+
+// The connection that takes over fails before it is open.
+void RequestService::not_opened(const Failure& failure, Time now) {
+  std::optional<Seat> seat = run_.seats().take_handover();
+  if (!seat) return run_.not_opened(failure, now);
+  session_of(*seat, {})->on_failure(failure, now);
 }
 
 }  // namespace joust

@@ -20,11 +20,13 @@ class RequestService : public Service {
   RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
       : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
   std::unique_ptr<Session> open(const Opening& opening) override;
-  void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
+  void not_opened(const Failure& failure, Time now) override;
   std::optional<Redial> redial(Time now) override { return run_.redial(now); }
   Publications* publications() override { return &run_.publications(); }
 
  private:
+  std::unique_ptr<Session> session_of(Seat& seat, const Delivery& delivery);
+
   Framing framing_;
   Parameters parameters_;
   MakeExchange make_;

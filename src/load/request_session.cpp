@@ -11,7 +11,22 @@
 
 namespace joust {
 
+RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
+                               Seat& seat, const Delivery& delivery)
+    : exchange_(std::move(exchange)),
+      lossy_(delivery.lossy ? std::make_unique<Lossy>(exchange_->carries_numbers()) : nullptr),
+      run_(run),
+      plan_(run.plan()),
+      framing_(framing),
+      deframer_(framing),
+      unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
+      schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
+      seat_(std::move(seat)) {
+  if (seat_.handover) take_over(*std::exchange(seat_.handover, nullptr));
+}
+
 void RequestSession::on_open(Time now) {
+  if (greeted_) return go_on(now);
   greets_ = greet(now);
   last_heard_ = now;
   if (!greets_) ready(now);
@@ -55,7 +70,7 @@ bool RequestSession::owes() const {
 }
 
 bool RequestSession::may_send(Time now) const {
-  if (intended_.size() >= plan_.depth || !(has_more() || owes())) return false;
+  if (ended_ || intended_.size() >= plan_.depth || !(has_more() || owes())) return false;
   // A message that is not sent yet would be one that others wait for.
   if (plan_.turns && greets_ && in_advance()) return false;
   if (!plan_.has_schedule()) return true;
@@ -111,7 +126,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
   const bool counts = records(now);
   std::size_t taken = 0;
-  while (taken < chunk.size() && !failed_) {
+  while (taken < chunk.size() && !failed_ && !ended_) {
     if (intended_.empty() && !greets_ && !lossy_) {
       refuse({.complaint = "there are bytes that no request asked for",
               .request = replies_,
@@ -131,17 +146,20 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   if (counts) run_.recorder().bytes_received(taken - std::min(taken, unsent_frame_bytes_));
   fill(now);
   conclude(now);
-  return failed_ ? chunk.size() : taken;
+  conclude_last(now);
+  return failed_ || ended_ ? chunk.size() : taken;
 }
 
 void RequestSession::check(Bytes message, Time now) {
   last_heard_ = now;  // not by single bytes: a peer that sends one now and then would never be given up
   const Heard heard = exchange_->hear(replies_, message);
-  const bool fits = heard == Heard::reply      ? !intended_.empty()
+  const bool is_reply = heard == Heard::reply || (heard == Heard::last_reply && !greets_);
+  const bool fits = is_reply                   ? !intended_.empty()
                     : heard == Heard::greeting ? greets_ && !greeted_
                                                : heard == Heard::other;
   if (!fits) return refuse_reply(replies_, message, now);
-  if (heard == Heard::reply) answered(0, now);
+  if (is_reply) answered(0, now);
+  if (heard == Heard::last_reply) ended_ = true;
   if (heard == Heard::greeting) ready(now);
 }
 
@@ -215,7 +233,18 @@ void RequestSession::fail(const Failure& failure, Time now) {
   phase_ = Phase::finishing;
 }
 
+// The end may be that of a reply too.
 void RequestSession::on_peer_finished(Time now) {
+  if (finished_) return;
+  const Deframer::Step step = deframer_.end();
+  if (step.status == Deframer::Status::malformed)
+    return fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
+  if (step.status == Deframer::Status::message) {
+    advance(now);
+    check(step.message, now);
+    conclude(now);
+    conclude_last(now);
+  }
   if (!finished_) fail({Stage::receive, 0, "the server closed the connection early"}, now);
 }
 

@@ -19,23 +19,14 @@
 namespace joust {
 
 // One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
-// window. If the protocol has a greeting, its answer makes the connection ready. A connection that is lost
-// leaves its seat, with what is left to do, where the plan reconnects.
+// window. If the protocol has a greeting, its answer makes the connection ready. A connection that ends with
+// a reply hands its seat over, with the requests behind that reply. One that is lost leaves its seat, with
+// what is left to do, where the plan reconnects.
 class RequestSession : public Session, private Progress {
  public:
-  // Over a message transport it is made message_wise().
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, const Seat& seat,
-                 const Delivery& delivery)
-      : exchange_(std::move(exchange)),
-        run_(run),
-        plan_(run.plan()),
-        framing_(framing),
-        deframer_(framing),
-        unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
-        schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
-        seat_(seat) {
-    if (delivery.lossy) lossy_ = std::make_unique<Lossy>(exchange_->carries_numbers());
-  }
+  // Over a message transport it is made message_wise(). Takes the seat, unless it throws.
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, Seat& seat,
+                 const Delivery& delivery);
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
@@ -51,6 +42,8 @@ class RequestSession : public Session, private Progress {
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return finished_; }
+  // After its last reply nothing more is wanted of a connection, whatever the server does with it.
+  bool gives_up() const override { return ended_; }
   void consumed(std::size_t n) override { outbox_.consumed(n); }
   void released(std::size_t n) override { outbox_.released(n); }
 
@@ -114,6 +107,12 @@ class RequestSession : public Session, private Progress {
   void come_back(Time now);
   void join(Time now);
   void go_on_with_schedule(Time now);
+  // request_handover.cpp
+  void conclude_last(Time now);
+  bool awaits_nothing() const;
+  void hand_over(Time now);
+  void take_over(Handover& handover);
+  void go_on(Time now);
 
   // What a connection over a lossy delivery has besides.
   struct Lossy {
@@ -132,6 +131,7 @@ class RequestSession : public Session, private Progress {
   bool last_request_ = false;  // the exchange has been told that no more follow
   bool finished_ = false;
   bool failed_ = false;
+  bool ended_ = false;  // the server ends the connection with the last reply
   const std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<Lossy> lossy_;  // null where delivery is not
   LoadRun& run_;

@@ -27,6 +27,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   result.connections_failed = run.connections_failed();
   result.connections_ok = run.plan().connections - result.connections_failed;
   result.reconnects = run.reconnects();
+  result.handovers = run.handovers();
   result.uncorrected_latency = run.recorder().uncorrected_latencies();
   result.send_lateness = run.recorder().send_lateness();
   result.messages = run.recorder().counts();

@@ -27,6 +27,7 @@ struct LoadResult {
   std::uint64_t connections_ok = 0;
   std::uint64_t connections_failed = 0;
   std::uint64_t reconnects = 0;            // lost connections that came back, in the whole run
+  std::uint64_t handovers = 0;             // connections that ended with a reply, and were dialled again
   bool lossy = false;                      // the delivery: messages may have been lost
   Recorder::Counts messages;               // of the timed window
   std::uint64_t total_bytes_sent = 0;      // of the whole run, as counted by the engine

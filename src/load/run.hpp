@@ -34,6 +34,9 @@ namespace joust {
 //
 // In counted turns (begin_counted_turn()) there is no ramp, and the window ends with the last reply.
 //
+// A connection that ends with a reply (Heard::last_reply) hands its seat over to another one, which is
+// dialled at once and goes on as if it were the same: the load waits for it in each phase.
+//
 // With LoadPlan::Reconnect::always a lost connection leaves its seat to another one, which joins the phase
 // that the load is in. Until then it counts as at rest. A seat that is given up counts as one whose
 // connection has failed without reconnecting.
@@ -56,6 +59,7 @@ class LoadRun {
   Seats& seats() { return seats_; }
   void opened(Time now);
   void not_opened(const Failure& failure, Time now);
+  void handed_over(Seat seat, Time now);                   // the connection has ended with a reply
   void lost(Seat seat, const Failure& failure, Time now);  // only if the plan reconnects
   // A lost seat has a connection again. It takes part in the turns after the returned one.
   Turns::Number came_back(Seat& seat, Time now);
@@ -97,6 +101,7 @@ class LoadRun {
   std::uint64_t connections_opened() const { return opened_.load(); }
   std::uint64_t connections_failed() const;
   std::uint64_t reconnects() const { return reconnects_.load(); }
+  std::uint64_t handovers() const { return handovers_.load(); }
   std::uint64_t failures(Stage stage) const;
   std::vector<std::string> complaints() const;
 
@@ -129,6 +134,7 @@ class LoadRun {
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::uint64_t> down_{0};  // seats that had a connection and have none
   std::atomic<std::uint64_t> reconnects_{0};
+  std::atomic<std::uint64_t> handovers_{0};
   std::atomic<bool> window_opened_{false};  // after the connections settled
   Instant_ns start_{kUnknown};
   Instant_ns opens_{kUnknown};

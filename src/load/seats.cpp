@@ -11,14 +11,26 @@ bool is_later(const Seat& one, const Seat& other) {
   return one.due > other.due;
 }
 
+void push(std::vector<Seat>& heap, Seat seat) {
+  heap.push_back(std::move(seat));
+  std::ranges::push_heap(heap, is_later);
+}
+
+Seat pop(std::vector<Seat>& heap) {
+  std::ranges::pop_heap(heap, is_later);
+  Seat first = std::move(heap.back());
+  heap.pop_back();
+  return first;
+}
+
 }  // namespace
 
 Seats::Seats(const LoadPlan& plan)
     : plan_(plan),
       patience_(plan.reconnect_for == Duration{} ? plan.warmup + plan.duration : plan.reconnect_for) {
-  if (!plan.reconnects()) return;
   dialled_.reserve(plan.connections);
-  waiting_.reserve(plan.connections);
+  handed_over_.reserve(plan.connections);
+  if (plan.reconnects()) waiting_.reserve(plan.connections);
 }
 
 void Seats::begin(Time now) {
@@ -39,6 +51,30 @@ void Seats::give_back(Seat seat) {
   dialled_.push_back(std::move(seat));
 }
 
+std::optional<Seat> Seats::take_handover() {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(dialled_, [](const Seat& seat) { return seat.handover != nullptr; });
+  if (found == dialled_.end()) return std::nullopt;
+  std::swap(*found, dialled_.back());
+  std::optional<Seat> seat(std::move(dialled_.back()));
+  dialled_.pop_back();
+  return seat;
+}
+
+void Seats::hand_over(Seat seat, Time now) {
+  const std::lock_guard lock(mutex_);
+  seat.due = now;
+  push(handed_over_, std::move(seat));
+}
+
+bool Seats::dial_handover() {
+  const std::lock_guard lock(mutex_);
+  if (handed_over_.empty()) return false;
+  dialled_.push_back(pop(handed_over_));
+  return true;
+}
+
 bool Seats::wait(Seat& seat, Time now) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(seat.replied, false)) {
@@ -49,8 +85,7 @@ bool Seats::wait(Seat& seat, Time now) {
   const Time end = *seat.since + patience_;
   if (now >= end) return false;
   seat.due = std::min(now + seat.backoff.next(), end);
-  waiting_.push_back(std::move(seat));
-  std::ranges::push_heap(waiting_, is_later);
+  push(waiting_, std::move(seat));
   return true;
 }
 
@@ -59,9 +94,7 @@ std::optional<Time> Seats::dial(Time now) {
   if (waiting_.empty()) return std::nullopt;
   const Time due = waiting_.front().due;
   if (due > now) return due;
-  std::ranges::pop_heap(waiting_, is_later);
-  dialled_.push_back(std::move(waiting_.back()));
-  waiting_.pop_back();
+  dialled_.push_back(pop(waiting_));
   return due;
 }
 

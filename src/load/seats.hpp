@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -10,12 +11,13 @@
 #include "connection/backoff.hpp"
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
+#include "load/progress.hpp"
 #include "load/schedule.hpp"
 
 namespace joust {
 
-// The place of one connection in a load. With LoadPlan::Reconnect::always it outlives the connection: the
-// next one that takes it goes on with what is left.
+// The place of one connection in a load. It outlives a connection that ends with a reply and, with
+// LoadPlan::Reconnect::always, one that is lost: the next one that takes it goes on with what is left.
 struct Seat {
   Seat(const LoadPlan& plan, std::uint64_t its_number)
       : number(its_number), backoff(plan.backoff_least, plan.backoff_most, mixed(plan.seed) + its_number) {}
@@ -30,13 +32,13 @@ struct Seat {
   bool answered = false;        // counted by Recorder::answered()
   std::uint64_t in_window = 0;  // requests sent for the window (messages only)
   std::optional<Schedule> schedule{};
+  std::unique_ptr<Handover> handover{};  // of a connection that has ended with a reply
   Backoff backoff;
   std::optional<Time> since{};  // for Seats: without a connection that had a reply
   Time due{};                   // for Seats: the next attempt
 };
 
-// The seats of a load, as far as no connection has them. Without reconnecting a seat is taken once. All
-// methods: any thread; they allocate nothing.
+// The seats of a load, as far as no connection has them. All methods: any thread; they allocate nothing.
 class Seats {
  public:
   explicit Seats(const LoadPlan& plan);
@@ -48,6 +50,12 @@ class Seats {
   Seat take();
   // Its connection could not be made after all.
   void give_back(Seat seat);
+  // For a dial that has failed: a seat with a handover, if there is one among those under way.
+  std::optional<Seat> take_handover();
+
+  // The seat has a handover, and waits for the next dial.
+  void hand_over(Seat seat, Time now);
+  bool dial_handover();  // hands the one that waits longest over to a dial, if there is one
 
   // The seat waits for its next attempt. False if it has waited for too long already.
   bool wait(Seat& seat, Time now);
@@ -64,7 +72,9 @@ class Seats {
   std::optional<Time> began_;
   std::uint64_t taken_ = 0;    // for the first time
   std::vector<Seat> dialled_;  // again
-  std::vector<Seat> waiting_;  // a heap, the earliest first
+  // Heaps, the earliest first.
+  std::vector<Seat> waiting_;  // lost ones
+  std::vector<Seat> handed_over_;
 };
 
 }  // namespace joust

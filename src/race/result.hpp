@@ -62,6 +62,7 @@ struct LoadResult {
   std::uint64_t connections_ok = 0, connections_failed = 0;
   std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
   std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
+  std::uint64_t handovers = 0;                    // connections that the server has ended with replies
   std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
   std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
   std::uint64_t beside = 0;             // verified replies in the ramps of turns

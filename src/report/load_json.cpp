@@ -83,6 +83,7 @@ void add_load(Json& document, const LoadResult& result) {
                              {"answered", result.messages.answered},
                              {"never_answered", result.messages.never_answered}};
   document["reconnects"] = result.reconnects;
+  document["handovers"] = result.handovers;
   document["messages"] = {{"sent", result.messages.sent},
                           {"verified", result.messages.verified},
                           {"failed", result.messages.failed},

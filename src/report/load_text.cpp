@@ -210,6 +210,10 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
   if (result.plan.reconnects())
     text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));
+  if (result.handovers > 0)
+    text +=
+        fmt::format("  handovers    {}: the server ended the connection with a reply (of the whole run)\n",
+                    report::grouped(result.handovers));
   text +=
       fmt::format("  messages     {}: {} sent, {} verified, {} failed, {}{} in flight at its end\n",
                   result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,

@@ -100,6 +100,80 @@ TEST_F(HttpLoad, LooksAtRepliesInChunks) {
       "'?', and not '!'");
 }
 
+// The server's part is done by hand.
+class HttpLast : public HttpLoad {
+ protected:
+  void begin(const LoadPlan& plan) {
+    run_.emplace(plan);
+    client_ = make_client(parameters(Role::dial), *run_);
+    first_ = connect();
+  }
+  std::unique_ptr<Session> connect() {
+    auto session = client_->open({});
+    session->on_open(kStart);
+    return session;
+  }
+  static void hear(Session& session, std::string_view text) {
+    EXPECT_EQ(session.on_bytes(as_bytes(text), kStart), text.size());
+  }
+  void expect_the_last(Session& session, std::uint64_t verified) {
+    EXPECT_TRUE(session.finished());
+    EXPECT_EQ(run_->recorder().counts().verified, verified);
+    EXPECT_TRUE(client_->redial(kStart).has_value());
+    EXPECT_TRUE(run_->complaints().empty());
+  }
+
+  std::unique_ptr<Service> client_;
+  std::unique_ptr<Session> first_;
+};
+
+TEST_F(HttpLast, AReplyThatSaysCloseIsTheLastOfItsConnection) {
+  begin({.messages = 3, .depth = 2});
+  hear(*first_, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\nHello, World!and more");
+  expect_the_last(*first_, 1);
+  const auto next = connect();
+  const std::string right = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World!";
+  hear(*next, right + right);
+  EXPECT_TRUE(next->finished());
+  EXPECT_EQ(run_->recorder().counts().verified, 3U);
+}
+
+TEST_F(HttpLast, AReplyMayEndWithItsConnection) {
+  begin({.messages = 2});
+  hear(*first_, "HTTP/1.1 200 OK\r\n\r\nHello, ");
+  hear(*first_, "World!");
+  EXPECT_EQ(run_->recorder().counts().verified, 0U);
+  first_->on_peer_finished(kStart);
+  expect_the_last(*first_, 1);
+}
+
+TEST_F(HttpLast, AReplyThatEndsWithItsConnectionIsLookedAt) {
+  begin({.messages = 2});
+  hear(*first_, "HTTP/1.0 200 OK\r\n\r\nHello, World");
+  first_->on_peer_finished(kStart);
+  ASSERT_EQ(run_->complaints().size(), 1U);
+  EXPECT_EQ(run_->complaints()[0],
+            "verify: GET /: the body of a reply is not that of --text: 12 of its 12 bytes "
+            "are right, then comes its end, and not '!'");
+}
+
+TEST_F(HttpLast, AConnectionThatEndsWithoutAWordHasFailed) {
+  begin({.messages = 2});
+  hear(*first_, "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, ");
+  first_->on_peer_finished(kStart);
+  ASSERT_EQ(run_->complaints().size(), 1U);
+  EXPECT_EQ(run_->complaints()[0], "receive: the server closed the connection early");
+  EXPECT_EQ(client_->redial(kStart), std::nullopt);
+}
+
+TEST_F(HttpLast, AResetDoesNotEndAReply) {
+  begin({.messages = 2});
+  hear(*first_, "HTTP/1.1 200 OK\r\n\r\nHello, World!");
+  first_->on_failure({Stage::receive, ECONNRESET, {}}, kStart);
+  EXPECT_EQ(run_->recorder().counts().verified, 0U) << "more may have been on its way";
+  EXPECT_EQ(run_->connections_failed(), 1U);
+}
+
 TEST_F(HttpLoad, SaysThatItsPathIsNotThere) {
   const auto server = make_server(parameters(Role::serve));
   load({.messages = 2}, {{"path", "/none"}}, *server);

@@ -45,6 +45,15 @@ TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
   EXPECT_TRUE(entry(judged, "epoll").ranked);
 }
 
+TEST_F(Checks, AServerThatEndsConnectionsByRepliesIsRanked) {
+  plant("epoll", [](Trial& trial) { trial.load->handovers = 100; });
+  const CheckResult found = check(3);
+  EXPECT_EQ(found.verdict, Verdict::pass);
+  EXPECT_TRUE(entry(judged, "epoll").ranked);
+  EXPECT_NE(found.detail.find("connections ended with a reply of the server"), std::string::npos)
+      << found.detail;
+}
+
 // 256 connections stand; these had a reply.
 void answered(Trial& trial, std::uint64_t connections) {
   trial.load->connections_answered = connections;

@@ -92,6 +92,16 @@ TEST(LoadText, WhatCameBackIsTold) {
   EXPECT_TRUE(has(load_text(result), "1 connection at stage receive"));
 }
 
+TEST(LoadText, ConnectionsThatHaveEndedWithRepliesAreTold) {
+  LoadResult result = result_of(1);
+  EXPECT_FALSE(has(load_text(result), "handovers"));
+  result.handovers = 1'234;
+  EXPECT_TRUE(has(load_text(result),
+                  "  handovers    1,234: the server ended the connection with a reply (of the "
+                  "whole run)\n"))
+      << load_text(result);
+}
+
 TEST(LoadText, FailuresAfterTheWindowDoNotContradictIt) {
   LoadResult result = result_of(1);
   result.connections_ok = 0, result.connections_failed = 1;

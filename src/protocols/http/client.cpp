@@ -31,7 +31,7 @@ class GetExchange : public Exchange {
 
   Heard hear(std::uint64_t /*number*/, Bytes reply) override {
     // Nearly all replies within a second are the same, date included.
-    if (same_bytes(reply, right_)) return Heard::reply;
+    if (same_bytes(reply, right_)) return right_heard_;
     const std::string_view all = as_text(reply);
     const std::size_t size = all.find("\r\n\r\n") + 4;
     const auto head = parse_reply(reply.first(size));
@@ -42,7 +42,7 @@ class GetExchange : public Exchange {
                                 head->status, excerpt(body)));
     if (body != body_) return refuse(difference(body));
     right_.assign(reply.begin(), reply.end());
-    return Heard::reply;
+    return right_heard_ = head->is_last ? Heard::last_reply : Heard::reply;
   }
   std::string_view complaint() const override { return complaint_; }
 
@@ -64,7 +64,8 @@ class GetExchange : public Exchange {
 
   const GetRequest get_;
   const std::string body_;
-  std::vector<std::byte> right_;  // the last reply that was looked at as a whole
+  std::vector<std::byte> right_;  // the last reply that was looked at as a whole,
+  Heard right_heard_{};           // and its kind
   std::string complaint_;
 };
 

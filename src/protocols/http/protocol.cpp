@@ -21,7 +21,6 @@ Protocol http_protocol() {
   protocol.no_messages = "HTTP/1.1 is text without boundaries";
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
-  protocol.options_without_turns = {"requests-per-connection"};
   protocol.no_reconnect.clear();
   protocol.no_payload = "a request has no payload; what it asks for is its path (--path)";
   protocol.verified = "by status, length and body";

@@ -113,6 +113,15 @@ void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findi
     findings.warn("{}: {}", entry.contestant.name, describe(silence));
 }
 
+// A message costs such a contestant a part of a connection too.
+void tell_handovers(const Entry& entry, Findings& findings) {
+  std::uint64_t handovers = 0;
+  for (const Trial& trial : entry.trials) handovers += trial.load ? trial.load->handovers : 0;
+  if (handovers > 0)
+    findings.say("{}: {} ended with a reply of the server, and were dialled again",
+                 entry.contestant.name, counted(handovers, "connection"));
+}
+
 }  // namespace
 
 CheckResult check_answers(const RaceResult&, const CaseResult& one) {
@@ -132,6 +141,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
       findings.bar(entry->contestant.name, "it was not measured");
     else
       look_for_silence(one, *entry, findings);
+    if (entry->is_contestant()) tell_handovers(*entry, findings);
   }
   findings.say("{} {} verified {}", format_count(static_cast<double>(verified)),
                one.plan.files ? "files" : "replies", one.verified);

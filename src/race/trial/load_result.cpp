@@ -81,6 +81,7 @@ void read_traffic(const json& document, LoadResult& load) {
   load.connections_failed = document.at("connections").at("failed");
   load.connections_answered = or_none<std::uint64_t>(document.at("connections"), "answered");
   load.never_answered = or_none<std::uint64_t>(document.at("connections"), "never_answered");
+  load.handovers = document.value("handovers", std::uint64_t{0});
   load.oldest_open_ns = or_none<std::uint64_t>(document, "oldest_open_ns");
   const json& messages = document.at("messages");
   load.sent = messages.at("sent");

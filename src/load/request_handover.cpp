@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "load/request_session.hpp"
+
+#include <utility>
+
+// A connection that the server ends with a reply, such as one of HTTP that says `Connection: close`. Nothing
+// is lost with it, so nothing has failed: another connection takes the seat, sends the requests again that
+// the server has not answered, and goes on in the same phase of the load.
+namespace joust {
+
+// The last step of each input that a reply may come with.
+void RequestSession::conclude_last(Time now) {
+  if (!ended_ || finished_) return;
+  if (!awaits_nothing()) return hand_over(now);
+  forget_requests();
+  conclude(now);
+}
+
+// True if the replies that are missing count for nothing any more: they have been counted as in flight.
+bool RequestSession::awaits_nothing() const {
+  return phase_ == Phase::finishing && (cut_off_ || !plan_.open_loop());
+}
+
+void RequestSession::hand_over(Time now) {
+  const std::uint64_t in_flight = records(now) ? in_flight_of_window() : 0;
+  auto handover = std::make_unique<Handover>(schedule_);
+  run_.recorder().handed_over(in_flight);
+  handover->in_flight = in_flight;
+  handover->progress = std::exchange(static_cast<Progress&>(*this), {.phase_ = Phase::finishing});
+  handover->sent = std::exchange(sent_, {});
+  failed_ = finished_ = true;  // this connection takes part no more
+  seat_.handover = std::move(handover);
+  seat_.replied = seat_.ever_replied = true;
+  run_.handed_over(std::move(seat_), now);
+}
+
+// Before the connection is open, so that it fails, if it does, as one that has these requests in hand.
+void RequestSession::take_over(Handover& handover) {
+  static_cast<Progress&>(*this) = std::move(handover.progress);
+  schedule_ = handover.schedule;
+  sent_ = std::move(handover.sent);
+  greeted_ = true;
+  run_.recorder().taken_over(handover.in_flight);
+}
+
+// The connection is open: the requests of the one before are sent again, and keep their times.
+void RequestSession::go_on(Time now) {
+  last_heard_ = slot_free_ = now;
+  Writer request(framing_, outbox_);
+  for (std::size_t i = 0; i < intended_.size(); ++i) exchange_->write_request(requests_++, request);
+  const std::uint64_t again = outbox_.size();
+  advance(now);
+  if (records(now)) run_.recorder().bytes_sent(again);
+  fill(now);
+  conclude(now);
+}
+
+}  // namespace joust

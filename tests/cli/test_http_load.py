@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""The protocol http as a client of servers that end their connections by replies."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+from program import PATIENCE_S, TESTS, Case, Server, run
+
+SERVER = os.path.join(TESTS, "cli", "ending_server.py")
+ENGINES = ("epoll", "io-uring", "threads", "two-threads", "select", "coroutines", "asio-pool", "qt")
+
+
+def rows(kind):
+    return {row["name"]: row for row in json.loads(run(kind, "--json").stdout)}
+
+
+@contextlib.contextmanager
+def ending(replies, how, address="0"):
+    """The address of a server that ends each connection after so many replies."""
+    command = [sys.executable, SERVER, address, str(replies), how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+
+
+@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
+class Ending(Case):
+    def loaded(self, address, *arguments):
+        """The result of a load that must be clean."""
+        done, result = self.load("-p", "http", "--connect", address, "-c", 4, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(result["connections"]["failed"], 0)
+        messages = result["messages"]
+        self.assertEqual(messages["sent"], messages["verified"] + messages["failed"] + messages["in_flight"])
+        self.assertEqual(messages["failed"], 0)
+        self.valid(self.path("load.json"))
+        return result
+
+    def test_each_way_to_say_that_it_is_the_last(self):
+        for how in ("close", "reset", "goes-on", "http-1.0", "no-length", "chunked", "hints"):
+            with self.subTest(how), ending(3, how) as address:
+                result = self.loaded(address, "-m", 9)
+                self.assertEqual(result["messages"]["verified"], 36)
+                self.assertEqual(result["handovers"], 8)
+
+    def test_every_engine_goes_on(self):
+        table = rows("engines")
+        for engine in ENGINES:
+            if not table[engine]["available"]:
+                continue
+            for replies in (1, 7):
+                with self.subTest(engine=engine, replies=replies), ending(replies, "close") as address:
+                    result = self.loaded(address, "-e", engine, "-m", 50, "--depth", 16)
+                    self.assertEqual(result["messages"]["verified"], 200)
+
+    def test_over_a_unix_socket(self):
+        with ending(2, "close", self.path("socket")) as address:
+            self.assertEqual(self.loaded(address, "-m", 10)["messages"]["verified"], 40)
+
+    def test_in_a_window_and_in_an_open_loop(self):
+        with ending(5, "close") as address:
+            self.assertGreater(self.loaded(address, "-d", "300ms", "-w", "100ms")["handovers"], 0)
+            result = self.loaded(address, "-d", "500ms", "-R", 200, "--depth", 4)
+            self.assertEqual(result["messages"]["due"], 100)
+            self.assertEqual(result["messages"]["verified"], 100)
+
+    def test_whatever_reconnect_says(self):
+        for word in ("never", "always"):
+            with self.subTest(word), ending(3, "close") as address:
+                result = self.loaded(address, "-m", 9, "--reconnect", word)
+                self.assertEqual((result["handovers"], result["reconnects"]), (8, 0))
+
+    def test_an_end_that_no_reply_tells_is_a_failure(self):
+        with ending(3, "silently") as address:
+            done, result = self.load("-p", "http", "--connect", address, "-c", 4, "-m", 10)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the server closed the connection early", done.stderr)
+        self.assertEqual(result["messages"]["verified"], 12)
+        self.assertEqual(result["handovers"], 0)
+
+    def test_without_sockets(self):
+        few = ("--requests-per-connection", 3)
+        done, result = self.load("-e", "null", "-p", "http", *few, "-c", 4, "-m", 10)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(result["messages"]["verified"], 40)
+        self.assertEqual(result["handovers"], 12)
+
+    def test_the_server_of_joust_does_it_too(self):
+        with Server("-p", "http", "--requests-per-connection", 10) as server:
+            result = self.loaded(server.address, "-m", 25, "--depth", 3)
+            stopped = server.stop()
+        self.assertEqual(result["handovers"], 8)
+        self.assertEqual(stopped["connections"]["accepted"], 12)
+        self.assertEqual(stopped["connections"]["failed"], 0)
+
+    # In turns: it is ranked from a scenario that says nothing of connections.
+    def test_a_race_ranks_such_a_server(self):
+        with open(self.path("race.toml"), "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(f"""\
+                protocol = "http"
+                [load]
+                connections = 4
+                duration = "200ms"
+                [matrix]
+                servers = ["epoll"]
+                clients = ["epoll"]
+                [[contestant]]
+                name = "ending"
+                command = "exec {sys.executable} {SERVER} {{port}} 5 close"
+                client = "epoll"
+                """))
+        done = run("race", self.path("race.toml"), "--rounds", 2, "--json", self.path("race.json"))
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        told = " ".join(done.stdout.split())
+        self.assertIn("ended with a reply of the server, and were dialled again", told)
+        with open(self.path("race.json"), encoding="utf-8") as file:
+            rows_of_race = {row["name"]: row for row in json.load(file)["contestants"]}
+        self.assertTrue(rows_of_race["ending"]["ranked"], rows_of_race["ending"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ending_exchange.hpp"
+#include "joust/protocol.hpp"
+#include "load/run.hpp"
+#include "session/by_hand.hpp"
+
+namespace joust::test {
+
+inline constexpr Time kOpened = Time(std::chrono::seconds(5000));
+inline const Failure kNobodyThere{Stage::connect, ECONNREFUSED, "x"};
+
+// A load whose connections end with replies. The parts of the engine and of the server are done by hand.
+class Handovers : public testing::Test {
+ protected:
+  void begin(const LoadPlan& plan) {
+    run_.emplace(plan);
+    run_->observe([this](LoadRun::Milestone milestone) { reached_.push_back(milestone); });
+    run_->begin(kOpened);
+    client_ = exchange_client(EndingExchange::kFraming, [](const Parameters&) {
+      return std::make_unique<EndingExchange>();
+    })({}, *run_);
+    for (std::size_t i = 0; i < plan.connections; ++i) connect(kOpened);
+    wake(kOpened);
+  }
+  Session& connect(Time at) {
+    sessions_.push_back(client_->open({}));
+    sessions_.back()->on_open(at);
+    return *sessions_.back();
+  }
+  void wake(Time at) {
+    for (const auto& session : sessions_)
+      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
+  }
+  static void hear(Session& session, std::string_view replies, Time at) {
+    EXPECT_EQ(session.on_bytes(as_bytes(replies), at), replies.size());
+  }
+  // The connection is over, and nothing is left of it; it is dialled again at once.
+  void expect_an_end(Session& session, Time at) {
+    EXPECT_TRUE(session.finished());
+    EXPECT_TRUE(session.gives_up()) << "nothing more is wanted of it";
+    EXPECT_EQ(heard(session), "");
+    EXPECT_EQ(session.deadline(), std::nullopt);
+    const auto order = client_->redial(at);
+    ASSERT_TRUE(order.has_value());
+    EXPECT_LE(order->at, at);
+    EXPECT_EQ(client_->redial(at), std::nullopt) << "once";
+  }
+  Session& go_on(Session& session, Time ended, Time at) {
+    expect_an_end(session, ended);
+    return connect(at);
+  }
+  Recorder::Counts counts() const { return run_->recorder().counts(); }
+  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
+  void expect_no_failure() const {
+    EXPECT_TRUE(balances());
+    EXPECT_EQ(counts().failed, 0U);
+    EXPECT_EQ(run_->connections_failed(), 0U);
+    EXPECT_TRUE(run_->complaints().empty());
+  }
+  Session& first() { return *sessions_.front(); }
+
+  std::optional<LoadRun> run_;
+  std::unique_ptr<Service> client_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<LoadRun::Milestone> reached_;
+};
+
+}  // namespace joust::test

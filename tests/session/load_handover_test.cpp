@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+//
+// A load whose connections end with replies, and hand over to others.
+#include <gtest/gtest.h>
+
+#include "load/result.hpp"
+#include "session/handovers.hpp"
+
+namespace joust {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using test::heard;
+using test::kNobodyThere;
+using test::kOpened;
+
+using Handovers = test::Handovers;
+
+TEST_F(Handovers, TheRequestsBehindTheLastReplyAreSentAgain) {
+  begin({.messages = 10, .depth = 3});
+  EXPECT_EQ(heard(first()), "0\n1\n2\n");
+  hear(first(), "0\n", kOpened);
+  EXPECT_EQ(heard(first()), "3\n");
+  hear(first(), "1 last\nand bytes that are of no use", kOpened);
+  Session& next = go_on(first(), kOpened, kOpened + milliseconds(1));
+  EXPECT_EQ(heard(next), "0\n1\n2\n") << "two again, and one more";
+  hear(next, "0\n1\n2\n", kOpened + milliseconds(1));
+  EXPECT_EQ(heard(next), "3\n4\n5\n");
+  hear(next, "3\n4\n5\n", kOpened + milliseconds(1));
+  EXPECT_EQ(heard(next), "6\n7\n");
+  hear(next, "6\n7\n", kOpened + milliseconds(1));
+  EXPECT_TRUE(next.finished());
+  EXPECT_EQ(counts().verified, 10U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, ACountOfMessagesIsOneCountOverAllConnections) {
+  begin({.messages = 5});
+  Session* now = &first();
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(heard(*now), "0\n");
+    hear(*now, "0 last\n", kOpened);
+    now = &go_on(*now, kOpened, kOpened);
+  }
+  hear(*now, "0 last\n", kOpened + seconds(1));
+  EXPECT_TRUE(now->finished());
+  EXPECT_EQ(client_->redial(kOpened), std::nullopt) << "nothing is left to do";
+  EXPECT_EQ(counts().verified, 5U);
+  EXPECT_EQ(counts().answered, 1U) << "it is one connection of the load";
+  EXPECT_EQ(run_->handovers(), 4U);
+  EXPECT_EQ(reached_.back(), LoadRun::Milestone::closed);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, LatencyCountsFromTheFirstSend) {
+  begin({.duration = seconds(1), .depth = 2});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(10));
+  Session& next = go_on(first(), kOpened + milliseconds(10), kOpened + milliseconds(50));
+  hear(next, "0\n", kOpened + milliseconds(300));
+  EXPECT_EQ(run_->recorder().latencies().max(), 300'000'000U);
+  next.on_deadline(kOpened + seconds(1));
+  EXPECT_EQ(counts().sent, 4U);
+  EXPECT_EQ(counts().in_flight, 2U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, ARequestIsCountedOnceThoughItIsSentTwice) {
+  begin({.duration = seconds(1), .warmup = seconds(1), .depth = 2});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(900));
+  EXPECT_EQ(counts().sent, 0U) << "the warm-up";
+  Session& second = go_on(first(), kOpened + milliseconds(900), kOpened + milliseconds(1100));
+  EXPECT_EQ(counts().sent, 2U) << "one in flight as the window opened, and one more";
+  hear(second, "0\n1 last\n", kOpened + milliseconds(1200));
+  EXPECT_EQ(counts().sent, counts().verified + 0U + counts().in_flight);
+  Session& third = go_on(second, kOpened + milliseconds(1200), kOpened + milliseconds(1300));
+  third.on_deadline(kOpened + seconds(2));
+  EXPECT_EQ(counts().verified, 2U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, AfterTheWindowOfAClosedLoopNothingIsSentAgain) {
+  begin({.duration = seconds(1), .depth = 2});
+  heard(first());
+  first().on_deadline(kOpened + seconds(1));
+  hear(first(), "0 last\n", kOpened + milliseconds(1010));
+  EXPECT_TRUE(first().finished());
+  EXPECT_EQ(client_->redial(kOpened + milliseconds(1010)), std::nullopt);
+  EXPECT_EQ(counts().in_flight, 2U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, TheWindowMayEndBetweenTwoConnections) {
+  begin({.duration = seconds(1), .depth = 2});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(990));
+  EXPECT_EQ(counts().in_flight, 1U) << "should the run end now";
+  Session& next = go_on(first(), kOpened + milliseconds(990), kOpened + milliseconds(1010));
+  EXPECT_EQ(counts().in_flight, 1U);
+  EXPECT_EQ(counts().sent, 2U);
+  hear(next, "0\n", kOpened + milliseconds(1020));
+  EXPECT_TRUE(next.finished());
+  expect_no_failure();
+}
+
+TEST_F(Handovers, AnOpenLoopKeepsItsSchedule) {
+  begin({.duration = seconds(1), .rate_per_s = 10, .depth = 4});
+  first().on_deadline(kOpened);
+  first().on_deadline(kOpened + milliseconds(100));
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(150));
+  Session& second = go_on(first(), kOpened + milliseconds(150), kOpened + milliseconds(450));
+  EXPECT_EQ(heard(second), "0\n1\n2\n3\n") << "one again, and what was due at 200, 300 and 400 ms";
+  hear(second, "0\n1\n2\n3\n", kOpened + milliseconds(460));
+  for (int at = 500; at < 1000; at += 100) second.on_deadline(kOpened + milliseconds(at));
+  heard(second);
+  second.on_deadline(kOpened + seconds(1));
+  hear(second, "4\n5 last\n", kOpened + milliseconds(1001));
+  Session& third = go_on(second, kOpened + milliseconds(1001), kOpened + milliseconds(1100));
+  hear(third, "0\n1\n2\n", kOpened + milliseconds(1101));
+  EXPECT_TRUE(third.finished());
+  const LoadResult load = conclude(*run_, {}, false, kOpened + seconds(2));
+  EXPECT_EQ(load.due(), 10U);
+  EXPECT_EQ(load.messages.verified, 10U);
+  EXPECT_EQ(load.latency.max(), 501'000'000U) << "due at 600 ms";
+  EXPECT_EQ(load.send_lateness.max(), 1U) << "the time without a connection is the server's";
+  expect_no_failure();
+}
+
+TEST_F(Handovers, AScheduleIsGoneOnWith) {
+  begin({.duration = seconds(1), .interval = milliseconds(100)});
+  first().on_deadline(kOpened);
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(10));
+  Session& next = go_on(first(), kOpened + milliseconds(10), kOpened + milliseconds(20));
+  EXPECT_EQ(heard(next), "");
+  EXPECT_EQ(next.deadline(), kOpened + milliseconds(100));
+}
+
+TEST_F(Handovers, ADialThatFailsLosesWhatWasInHand) {
+  begin({.duration = seconds(1), .depth = 3});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(10));
+  expect_an_end(first(), kOpened + milliseconds(10));
+  client_->not_opened(kNobodyThere, kOpened + milliseconds(11));
+  EXPECT_EQ(counts().sent, 3U);
+  EXPECT_EQ(counts().failed, 2U);
+  EXPECT_EQ(counts().in_flight, 0U);
+  EXPECT_TRUE(balances());
+  EXPECT_EQ(run_->connections_failed(), 1U);
+  EXPECT_EQ(run_->failures(Stage::connect), 1U);
+  EXPECT_EQ(client_->redial(kOpened + milliseconds(12)), std::nullopt);
+}
+
+TEST_F(Handovers, OneThatFailsComesBackIfThePlanSaysSo) {
+  begin({.messages = 3, .reconnect = LoadPlan::Reconnect::always});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + seconds(100));
+  const auto order = client_->redial(kOpened + seconds(100));
+  ASSERT_TRUE(order && order->at <= kOpened + seconds(100));
+  client_->not_opened(kNobodyThere, kOpened + seconds(100));
+  const auto again = client_->redial(kOpened + seconds(100));
+  ASSERT_TRUE(again.has_value()) << "it had a reply just now";
+  EXPECT_GT(again->at, kOpened + seconds(100)) << "the server is gone: after a pause";
+  ASSERT_LE(client_->redial(again->at)->at, again->at);
+  Session& next = connect(again->at);
+  hear(next, "0\n", again->at);
+  hear(next, "1\n", again->at);
+  EXPECT_TRUE(next.finished());
+  EXPECT_EQ(counts().verified, 3U);
+  EXPECT_TRUE(balances());
+  EXPECT_EQ(run_->connections_failed(), 0U);
+}
+
+TEST_F(Handovers, AStopBetweenTwoConnectionsLeavesTheBooksInOrder) {
+  begin({.connections = 2, .duration = seconds(1), .depth = 3});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(10));
+  sessions_[1]->on_drain(kOpened + milliseconds(20));
+  EXPECT_EQ(counts().sent, 6U);
+  EXPECT_EQ(counts().in_flight, 5U);
+  expect_no_failure();
+}
+
+}  // namespace
+}  // namespace joust
