@@ -36,6 +36,7 @@ struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: the connection's number in the load (exchanges only)
   Delivery delivery{};           // likewise
+  bool on_loopback = false;      // nothing outside this machine reaches the addresses (servers only)
   Settings options{};            // every option of the protocol for this side, by name
 
   // Throws std::out_of_range for a name that is not an option of this side.
@@ -57,8 +58,8 @@ Parameters standard_parameters(const Protocol& protocol, Role side);
 // A protocol: its properties, and the functions that make both sides. A plain value, made once when the
 // program starts. The functions may be called from any thread.
 struct Protocol {
-  std::string name;          // lower-case kebab
-  std::string summary;       // one line
+  std::string name;           // lower-case kebab
+  std::string summary;        // one line
   std::string unavailable{};  // why this program cannot speak it, such as a missing library; empty if it can
   bool over_stream = true;    // works over a stream of bytes
   // Why it does not work over a transport of whole messages; empty if it does.

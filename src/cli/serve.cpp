@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -86,7 +87,7 @@ void Serve::run() {
   engine.take_knobs(program, protocol.given, socket);
   protocol.check(chosen_protocol, true, false);
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
-  const Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);
+  Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);
   check_demands(chosen, chosen_protocol, parameters, nullptr);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
@@ -101,6 +102,7 @@ void Serve::run() {
                     chosen.transport == Transport::datagram ? "192.0.2.1:9000" : "0.0.0.0:9000"));
   if (!listen_option->given()) listen = chosen.listens_at();
   const std::vector<Endpoint> where = checked_listen(listen, is_public, chosen, options.knobs);
+  parameters.on_loopback = std::ranges::all_of(where, is_local);
   // May take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(parameters);
   Stop stop;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "joust/server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -52,11 +53,12 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_threads(engine, options.threads);
   check_between("--max-connections", options.limits.connections, 1, 1'000'000);
   check_options(protocol, options.options, true, false);
-  const Parameters parameters = parameters_of(protocol, options.options, Role::serve);
+  Parameters parameters = parameters_of(protocol, options.options, Role::serve);
   check_demands(engine, protocol, parameters, nullptr);
   const std::vector<Endpoint> endpoints =
       checked_listen(options.listen, options.is_public, engine, engine_options.knobs);
   if (const std::string remark = trust_remark(engine, endpoints); !remark.empty()) tally.note(remark);
+  parameters.on_loopback = std::ranges::all_of(endpoints, is_local);
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;
   const bool chosen = socket.congestion != SocketOptions{}.congestion;

@@ -66,7 +66,7 @@ class Http(Files):
                                      "--depth", 2, "--text", "short")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(result["messages"]["verified"], 300)
-            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             wrong, _ = self.load("-p", "http", "--connect", server.address, "-m", 1)
             stopped = server.stop()
         self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
@@ -86,7 +86,7 @@ class Http(Files):
 
     def test_bad_requests_are_answered_and_counted(self):
         with self.server() as server:
-            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+            answer = self.say(server, b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
                                       b"Transfer-Encoding: chunked\r\n\r\nx")
             self.assertTrue(answer.startswith(b"HTTP/1.1 400 Bad Request\r\n"), answer)
             answer = self.say(server, b"\x16\x03\x01")
@@ -95,6 +95,32 @@ class Http(Files):
         self.assertEqual(stopped["errors"], {"verify": 2})
         self.assertEqual(stopped["http"]["refused"], 2)
 
+    # A page of another host must not read what is served here, though its name is that of loopback by now.
+    def test_a_server_on_loopback_answers_its_own_names(self):
+        def status(server, host, target="/small.txt"):
+            answer = self.say(server, f"GET {target} HTTP/1.1\r\nHost: {host}\r\n"
+                                      "Connection: close\r\n\r\n".encode())
+            return int(answer.split()[1])
+
+        with self.server("--allowed-hosts", "dev.example,other.example") as server:
+            for host in ("localhost", "LOCALHOST:1", "127.1.2.3", "[::1]:80", server.address, "dev.example"):
+                self.assertEqual(status(server, host), 200, host)
+            for host in ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "0.0.0.0"):
+                self.assertEqual(status(server, host), 421, host)
+            self.assertEqual(status(server, "localhost", "http://evil.example/small.txt"), 421)
+        with self.server("--listen", "0.0.0.0:0", "--public") as server:
+            self.assertEqual(status(server, "any.example"), 200)
+        with self.server("--listen", "127.0.0.1:0", "--public") as server:
+            self.assertEqual(status(server, "any.example"), 421)
+        wrong = run("serve", "-p", "http", "--allowed-hosts", "a b")
+        self.refused(wrong, "--allowed-hosts", "'a b' is no host")
+
+    def test_a_race_may_ask_for_any_host(self):
+        done = run("race", "--server", "epoll", "-p", "http", "--host", "dev.example", "-c", 2, "--rounds", 1,
+                   "-d", "100ms", "--json", self.path("race.json"))
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertTrue(json.loads(self.read("race.json"))["contestants"][0]["ranked"], done.stdout)
+
     def test_names_stay_below_the_root(self):
         self.write("secret", b"secret")
         os.symlink(self.path("secret"), self.path("root/link"))
@@ -102,7 +128,7 @@ class Http(Files):
         with self.server() as server:
             for name in ("../secret", "%2e%2e/secret", "..%2fsecret", "folder/../../secret", "link", "fifo",
                          "folder%2Findex.html", "%00", "/secret", "folder//index.html"):
-                request = f"GET /{name} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+                request = f"GET /{name} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
                 answer = self.say(server, request.encode())
                 self.assertTrue(answer.startswith(b"HTTP/1.1 404 Not Found\r\n"), (name, answer))
 

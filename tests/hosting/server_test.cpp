@@ -5,12 +5,14 @@
 #include <sys/resource.h>
 
 #include <future>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
 
 #include "engines/running.hpp"
 #include "hosting/protocols.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
@@ -44,6 +46,24 @@ TEST(Server, ServesOnTheCallingThreadUntilTheTokenIsRequested) {
   serving.request_stop();
   serving.join();
   EXPECT_EQ(server.statistics().connections_opened, 1U);
+}
+
+TEST(Server, TellsItsServiceWhoCanReachIt) {
+  const auto on_loopback = [](const std::string& address, bool is_public) {
+    std::optional<bool> told;
+    Protocol protocol = prefix_protocol();
+    protocol.make_server = [&told, make = protocol.make_server](const Parameters& parameters) {
+      told = parameters.on_loopback;
+      return make(parameters);
+    };
+    const Server server(std::move(protocol), {.listen = address, .is_public = is_public});
+    return told;
+  };
+  const test::TemporaryFolder folder;
+  EXPECT_EQ(on_loopback("127.0.0.1:0", false), true);
+  EXPECT_EQ(on_loopback("127.1.2.3:0", true), true) << "who may reach it does not matter, but who can";
+  EXPECT_EQ(on_loopback("unix:" + folder.file("socket"), false), true);
+  EXPECT_EQ(on_loopback("0.0.0.0:0", true), false);
 }
 
 TEST(Server, RunEndsWhenAnotherThreadStopsIt) {

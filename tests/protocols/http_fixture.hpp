@@ -115,6 +115,7 @@ class HttpTest : public testing::Test {
                                                   .text = "Hello, World!",
                                                   .clock = DateClock(fixed_clock),
                                                   .requests_per_connection = most_requests_,
+                                                  .hosts = hosts_,
                                                   .counts = counts_});
       session_ = std::make_unique<HttpSession>(*site_);
       session_->on_open(now_);
@@ -187,6 +188,7 @@ class HttpTest : public testing::Test {
   TextStorage storage_;
   bool with_files_ = false;
   std::uint64_t most_requests_ = 0;
+  AnsweredHosts hosts_{};
   HttpCounts counts_;
   std::unique_ptr<HttpSite> site_;
   std::unique_ptr<HttpSession> session_;

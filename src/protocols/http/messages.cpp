@@ -96,6 +96,7 @@ class RequestParser : public HeadParser<true> {
     switch (name) {
       case beast::field::host:
         ++hosts_;
+        request_.host = view(value);
         is_bad_ = is_bad_ || !(value.empty() || is_authority(view(value)));
         break;
       case beast::field::transfer_encoding:

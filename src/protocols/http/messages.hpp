@@ -31,6 +31,7 @@ enum class Status : std::uint16_t {
   target_too_long = 414,
   range_not_satisfiable = 416,
   expectation_failed = 417,
+  misdirected_request = 421,
   fields_too_large = 431,
   internal_error = 500,
   not_implemented = 501,
@@ -44,6 +45,7 @@ enum class Status : std::uint16_t {
 struct Request {
   Method method = Method::other;
   std::string_view target{};
+  std::string_view host{};     // of the field; with a port
   bool is_1_0 = false;         // of HTTP/1.0
   bool keeps_alive = false;    // another request may follow
   bool has_body = false;       // follows the head

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "protocols/http/head_cutter.hpp"
+#include "protocols/http/target.hpp"
 
 namespace joust::http {
 namespace {
@@ -35,6 +36,12 @@ std::vector<ProtocolOption> options() {
        .summary = "requests before a connection ends; 0: no limit",
        .standard = "0",
        .loads = false},
+      {.name = "allowed-hosts",
+       .summary =
+           "hosts, such as dev.example,other.example, that a server on loopback answers beside loopback "
+           "addresses and localhost; one on other addresses answers all",
+       .standard = "",
+       .loads = false},
       {.name = "text",
        .summary = "the text that / is where no directory is served, and what a load expects",
        .standard = "Hello, World!"},
@@ -44,6 +51,11 @@ std::vector<ProtocolOption> options() {
        .standard = "localhost",
        .serves = false},
   };
+}
+
+AnsweredHosts answered_hosts(const Parameters& parameters) {
+  const AnsweredHosts hosts = AnsweredHosts::of_loopback(parameters.option("allowed-hosts"));
+  return parameters.on_loopback ? hosts : AnsweredHosts();
 }
 
 RateRules rates(const Parameters& parameters) {
@@ -75,6 +87,15 @@ GetRequest get_request(const Parameters& parameters) {
   if (!is_one_word(host))
     throw std::invalid_argument(fmt::format("--host '{}': say a name or an address", printable(host)));
   return {path, fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host)};
+}
+
+Settings repeatable(Settings server, const Parameters& client) {
+  const std::string& host = client.option("host");
+  std::string& allowed = server["allowed-hosts"];
+  if (is_authority(host) && !AnsweredHosts::of_loopback(allowed).contain(host))
+    allowed += (allowed.empty() ? "" : ",") + host;
+  if (allowed.empty()) server.erase("allowed-hosts");
+  return server;
 }
 
 }  // namespace joust::http

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joust/protocol.hpp"
+#include "protocols/http/answered_hosts.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::http {
@@ -13,6 +14,7 @@ namespace joust::http {
 std::vector<ProtocolOption> options();
 
 // Of a server. They throw std::invalid_argument.
+AnsweredHosts answered_hosts(const Parameters& parameters);
 RateRules rates(const Parameters& parameters);
 std::uint64_t requests_per_connection(const Parameters& parameters);
 const std::string& text(const Parameters& parameters);
@@ -23,5 +25,8 @@ struct GetRequest {
   std::string text;  // all of its bytes
 };
 GetRequest get_request(const Parameters& parameters);
+
+// See Protocol::repeatable: the server of a race answers the host that its client asks for.
+Settings repeatable(Settings server, const Parameters& client);
 
 }  // namespace joust::http

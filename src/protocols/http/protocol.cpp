@@ -25,6 +25,7 @@ Protocol http_protocol() {
   protocol.no_payload = "a request has no payload; what it asks for is its path (--path)";
   protocol.verified = "by status, length and body";
   protocol.options = http::options();
+  protocol.repeatable = http::repeatable;
   protocol.make_server = http::make_server;
   protocol.make_client = http::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {

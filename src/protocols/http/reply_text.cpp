@@ -39,6 +39,8 @@ std::string_view reason_of(Status status) {
       return "Range Not Satisfiable";
     case Status::expectation_failed:
       return "Expectation Failed";
+    case Status::misdirected_request:
+      return "Misdirected Request";
     case Status::fields_too_large:
       return "Request Header Fields Too Large";
     case Status::internal_error:
@@ -51,6 +53,14 @@ std::string_view reason_of(Status status) {
       return "HTTP Version Not Supported";
   }
   return "Unknown";
+}
+
+std::string words_for(Status status) {
+  const std::string_view help =
+      status == Status::misdirected_request
+          ? "This server answers loopback addresses and localhost; --allowed-hosts names others.\n"
+          : "";
+  return fmt::format("{} {}\n{}", static_cast<unsigned>(status), reason_of(status), help);
 }
 
 ReplyText::ReplyText(Status status, std::string_view date) {

@@ -15,6 +15,9 @@ namespace joust::http {
 
 std::string_view reason_of(Status status);
 
+// The body of a reply that has nothing but a status: for people, with what to do where that can be said.
+std::string words_for(Status status);
+
 // The head of a reply, in the making.
 class ReplyText {
  public:

@@ -47,6 +47,10 @@ std::unique_ptr<std::byte[]> read_whole(const File& file, ByteRange range) {
 }  // namespace
 
 void HttpSession::answer(const Request& request, Time now) {
+  if (!site_.hosts.contain(host_of(request))) {
+    closes_ = closes_ || request.has_body;
+    return send_status(Status::misdirected_request, now);
+  }
   if (!site_.storage && request.method == Method::get && request.target == "/" && !closes_ && !is_1_0_ &&
       !request.has_body && !request.expects_other) {
     const std::size_t size = site_.text_reply.size();
@@ -134,7 +138,7 @@ void HttpSession::send_file(const Request& request, const OpenFile& file, std::s
 
 void HttpSession::send_status(Status status, Time now, std::string_view name, std::string_view value) {
   if (status >= Status::bad_request) site_.counts.refused.fetch_add(1, std::memory_order_relaxed);
-  const std::string body = fmt::format("{} {}\n", static_cast<unsigned>(status), reason_of(status));
+  const std::string body = words_for(status);
   ReplyText head(status, site_.clock.at(now).text);
   if (!name.empty()) head.field(name, value);
   head.field("Content-Type", kPlainText);

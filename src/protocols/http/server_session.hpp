@@ -9,6 +9,7 @@
 
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
+#include "protocols/http/answered_hosts.hpp"
 #include "protocols/http/conditions.hpp"
 #include "protocols/http/date.hpp"
 #include "protocols/http/head_cutter.hpp"
@@ -37,6 +38,7 @@ struct HttpSite {
   DateClock clock;
   std::uint64_t requests_per_connection = 0;  // 0: no limit
   RateRules rates{};
+  AnsweredHosts hosts{};
   HttpCounts& counts;
 };
 

@@ -17,6 +17,12 @@ bool has_scheme(std::string_view target) {
          std::ranges::equal(target.substr(0, kScheme.size()), kScheme, same);
 }
 
+// Of an absolute target.
+std::string_view authority_of(std::string_view target) {
+  target.remove_prefix(kScheme.size());
+  return target.substr(0, target.find_first_of("/?"));
+}
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -47,14 +53,17 @@ bool is_authority(std::string_view text) {
          (text.empty() || (text.front() == ':' && std::ranges::all_of(text.substr(1), is_digit)));
 }
 
+std::string_view host_of(const Request& request) {
+  return has_scheme(request.target) ? authority_of(request.target) : request.host;
+}
+
 std::expected<RequestTarget, Status> parse_target(std::string_view target) {
   if (target == "*") return RequestTarget{target};
   if (target.find('#') != std::string_view::npos) return std::unexpected(Status::bad_request);
   if (has_scheme(target)) {
-    target.remove_prefix(kScheme.size());
-    const std::size_t host = std::min(target.find_first_of("/?"), target.size());
-    if (!is_authority(target.substr(0, host))) return std::unexpected(Status::bad_request);
-    target.remove_prefix(host);
+    const std::string_view host = authority_of(target);
+    if (!is_authority(host)) return std::unexpected(Status::bad_request);
+    target.remove_prefix(kScheme.size() + host.size());
     if (target.empty() || target.front() == '?') return RequestTarget{"/", target};
   }
   if (!target.starts_with('/')) return std::unexpected(Status::bad_request);

@@ -19,8 +19,11 @@ struct RequestTarget {
 // servers read differently.
 bool is_authority(std::string_view text);
 
-// Takes "/path?query", "http://host/path?query" and "*"; the host is that of another server for all we know,
-// and does not matter (RFC 9112, 3.2).
+// The host that a request is for, with its port: the one in its target, or otherwise that of the field Host
+// (RFC 9112, 3.2.2). Empty if it names none.
+std::string_view host_of(const Request& request);
+
+// Takes "/path?query", "http://host/path?query" and "*" (RFC 9112, 3.2). The host is left out: see host_of().
 std::expected<RequestTarget, Status> parse_target(std::string_view target);
 
 // The name of the file: without the first slash and without percent signs. Of a folder, which ends with a
