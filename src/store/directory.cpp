@@ -28,7 +28,7 @@ bool has_openat2(int directory) {
   return probe.is_open() || (errno != ENOSYS && errno != EPERM);
 }
 
-std::expected<Fd, int> open_folder(int in, const std::string& part) {
+std::expected<Fd, int> handle_of(int in, const std::string& part) {
   Fd fd(retry_interrupted([&] { return ::openat(in, part.c_str(), kHandle); }));
   if (!fd.is_open()) return std::unexpected(errno);
   return fd;
@@ -81,6 +81,14 @@ std::expected<Fd, int> Directory::open_file(std::string_view name) const {
   return only_regular(std::move(*fd));
 }
 
+std::expected<Fd, int> Directory::open_folder(std::string_view name) const {
+  constexpr int kToList = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  if (!name.empty()) return open_beneath(name, kToList);
+  Fd root(retry_interrupted([&] { return ::openat(root_.get(), ".", kToList); }));
+  if (!root.is_open()) return std::unexpected(errno);
+  return root;
+}
+
 std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
   const auto [folder, last] = split_name(name);
   auto opened = folder.empty() ? another_handle(root_) : open_beneath(folder, kHandle);
@@ -109,7 +117,7 @@ int Directory::make_parents(std::string_view name, Quota* pays) const {
 
 int Directory::sync_parents(std::string_view name, SyncedFolders& known) const {
   return each_parent(name, [&known](int in, const std::string& part) -> std::expected<Fd, int> {
-    auto found = open_folder(in, part);
+    auto found = handle_of(in, part);
     if (!found || known.contains(found->get())) return found;
     if (const int error = known.sync(in); error != 0) return std::unexpected(error);
     known.add(found->get());
@@ -118,7 +126,7 @@ int Directory::sync_parents(std::string_view name, SyncedFolders& known) const {
 }
 
 std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, Quota* pays) {
-  auto found = open_folder(in, part);
+  auto found = handle_of(in, part);
   if (found || found.error() != ENOENT) return found;
   if (pays != nullptr && !pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
   if (::mkdirat(in, part.c_str(), 0777) != 0) {
@@ -126,7 +134,7 @@ std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, 
     if (pays != nullptr) pays->give_back(kEntryBytes);
     if (error != EEXIST) return std::unexpected(error);
   }
-  return open_folder(in, part);
+  return handle_of(in, part);
 }
 
 }  // namespace joust

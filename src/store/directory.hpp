@@ -35,6 +35,9 @@ class Directory {
   // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   std::expected<Fd, int> open_file(std::string_view name) const;
 
+  // Opens a directory, to list it; the root has no name.
+  std::expected<Fd, int> open_folder(std::string_view name) const;
+
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
   // Makes the directories on the way to the name that do not exist. Each takes kEntryBytes of the quota, for

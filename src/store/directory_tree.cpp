@@ -8,6 +8,12 @@
 
 namespace joust {
 
+std::expected<FolderListing, int> DirectoryTree::list(std::string_view folder, std::size_t most) const {
+  auto opened = tree_.directory.open_folder(folder);
+  if (!opened) return std::unexpected(opened.error());
+  return list_folder(std::move(*opened), folder, most);
+}
+
 std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) {
   auto parent = tree_.directory.open_parent(name);
   if (parent || parent.error() != ENOENT || !rules.makes_parents) return parent;

@@ -12,6 +12,7 @@
 #include "base/fd.hpp"
 #include "store/available.hpp"
 #include "store/failed_syncs.hpp"
+#include "store/folder_listing.hpp"
 #include "store/journal.hpp"
 
 namespace joust {
@@ -91,6 +92,11 @@ class FileTree {
 
   // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   virtual std::expected<Fd, int> open(std::string_view name) const = 0;
+
+  // See list_folder(). EPERM of a tree without directories.
+  virtual std::expected<FolderListing, int> list(std::string_view /*folder*/, std::size_t /*most*/) const {
+    return std::unexpected(EPERM);
+  }
 
   // True if the bytes of a named file never change, because other programs cannot write to it.
   virtual bool is_immutable() const = 0;

@@ -13,6 +13,7 @@
 #include "base/digest.hpp"
 #include "joust/file.hpp"
 #include "joust/service.hpp"
+#include "store/folder_listing.hpp"
 
 // The interfaces through which sessions use files. src/store/ implements them; tests use other
 // implementations.
@@ -174,6 +175,11 @@ class Storage {
  public:
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
+  // What open() takes in a directory, and the directories in it: at most `most` of them. The root has no
+  // name.
+  virtual FileAnswer<FolderListing> list(std::string_view /*folder*/, std::size_t /*most*/) {
+    return refused(FileError::not_permitted, "there are no directories here");
+  }
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;
   // Makes a directory. One that is there is left as it is, or gets the mode, if that is wished (overwrites)
   // and the storage replaces files. Other wishes are its mode, makes_parents and synced.

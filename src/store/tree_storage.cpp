@@ -75,6 +75,14 @@ FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
   return file;
 }
 
+FileAnswer<FolderListing> TreeStorage::list(std::string_view folder, std::size_t most) {
+  if (const auto objection = objection_to(folder); !folder.empty() && !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  auto listing = files_->list(folder, most);
+  if (!listing) return refuse(error_of(listing.error()));
+  return std::move(*listing);
+}
+
 FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {
   auto fd = files_->open(name);
   if (!fd) return no_file(fd.error());

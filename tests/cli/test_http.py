@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -195,6 +196,24 @@ class Curl(Files):
         with self.server() as server:
             self.assertEqual(self.curl("--location", self.url(server, "folder")), b"<p>index</p>")
             self.assertEqual(self.curl("-o", "/dev/null", "-w", "%{http_code}", self.url(server)), b"404")
+
+    def test_a_directory_is_listed(self):
+        os.mkdir(self.path("root/a <b>"))
+        self.write("root/a <b>/50% #1?.txt", b"found")
+        os.symlink("small.txt", self.path("root/link"))
+        for engine in engines():
+            with self.subTest(engine=engine), self.server("--list", "-e", engine) as server:
+                page = self.curl(self.url(server)).decode()
+                links = re.findall('href="([^"]*)"', page)
+                self.assertEqual(links, ["a%20%3Cb%3E/", "folder/", "large.bin", "small.txt"])
+                self.assertIn("2.86 MiB", page)
+                self.assertNotIn("<b>", page)
+                self.assertEqual(self.curl("--location", self.url(server, "folder")), b"<p>index</p>")
+                page = self.curl("--location", self.url(server, links[0].rstrip("/"))).decode()
+                links = re.findall('href="([^"]*)"', page)
+                self.assertEqual(links, ["../", "../", "50%25%20%231%3F.txt"])
+                self.assertEqual(self.curl(self.url(server, "a%20%3Cb%3E/" + links[2])), b"found")
+        self.refused(run("serve", "-p", "http", "--list"), "--list", "--root")
 
     def test_many_at_once(self):
         with self.server("-e", "epoll") as server:

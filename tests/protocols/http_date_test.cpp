@@ -11,6 +11,12 @@ namespace {
 constexpr std::int64_t kExample = 784'111'777;  // that of RFC 9110
 constexpr std::int64_t kYear2026 = 1'792'745'617;
 
+TEST(HttpDate, IsShortForPeople) {
+  EXPECT_EQ(short_date_text(1'792'745'617), "2026-10-23 08:53");
+  EXPECT_EQ(short_date_text(0), "1970-01-01 00:00");
+  EXPECT_EQ(short_date_text(-1), "1970-01-01 00:00");
+}
+
 TEST(HttpDate, HasThreeFormats) {
   EXPECT_EQ(date_text(kExample), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(parse_date("Sun, 06 Nov 1994 08:49:37 GMT", kYear2026), kExample);

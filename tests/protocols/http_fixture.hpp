@@ -58,6 +58,21 @@ class TextStorage : public Storage {
         std::ranges::any_of(files, [&](const auto& f) { return f.first.starts_with(folder); });
     return std::unexpected(FileRefusal{is_folder ? FileError::not_a_file : FileError::not_found});
   }
+  FileAnswer<FolderListing> list(std::string_view folder, std::size_t most) override {
+    const std::string before = folder.empty() ? "" : std::string(folder) + "/";
+    std::map<std::string, FolderEntry> found;
+    for (const auto& [name, file] : files) {
+      if (!name.starts_with(before)) continue;
+      const std::string rest = name.substr(before.size()), part = rest.substr(0, rest.find('/'));
+      const bool is_folder = part != rest;
+      found[part] = {part, is_folder, is_folder ? 0 : file.version.size, file.version.modified_ns};
+    }
+    if (found.empty()) return std::unexpected(FileRefusal{FileError::not_found});
+    FolderListing listing{.is_whole = found.size() <= most};
+    for (const auto& [part, entry] : found)
+      if (listing.entries.size() < most) listing.entries.push_back(entry);
+    return listing;
+  }
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest&) override {
     return std::unexpected(FileRefusal{FileError::not_permitted});
   }
@@ -112,6 +127,7 @@ class HttpTest : public testing::Test {
   HttpSession& session() {
     if (!session_) {
       site_ = std::make_unique<HttpSite>(HttpSite{.storage = with_files_ ? &storage_ : nullptr,
+                                                  .lists = lists_,
                                                   .text = "Hello, World!",
                                                   .clock = DateClock(fixed_clock),
                                                   .requests_per_connection = most_requests_,
@@ -187,6 +203,7 @@ class HttpTest : public testing::Test {
 
   TextStorage storage_;
   bool with_files_ = false;
+  bool lists_ = false;
   std::uint64_t most_requests_ = 0;
   AnsweredHosts hosts_{};
   HttpCounts counts_;

@@ -151,6 +151,15 @@ std::string date_text(std::int64_t all_seconds) {
                      static_cast<int>(date.year()), of_day / 3600, of_day / 60 % 60, of_day % 60);
 }
 
+std::string short_date_text(std::int64_t all_seconds) {
+  const std::int64_t counted = std::clamp<std::int64_t>(all_seconds, 0, kLastSecond);
+  const auto date = day_of(counted);
+  const std::int64_t of_day = counted % 86'400;
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), of_day / 3600,
+                     of_day / 60 % 60);
+}
+
 std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_s) {
   DateFields fields;
   const int this_year = static_cast<int>(day_of(now_s).year());

@@ -17,6 +17,9 @@ inline constexpr std::size_t kDateSize = 29;  // "Sun, 06 Nov 1994 08:49:37 GMT"
 // Dates before 1970 and after 9999 become the nearest that can be written.
 std::string date_text(std::int64_t seconds);
 
+// "2026-10-23 08:53", for people; the same holds.
+std::string short_date_text(std::int64_t seconds);
+
 // All three formats that a server must read. Two digits of a year mean the one within 50 years after `now_s`
 // or before it.
 std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_s);

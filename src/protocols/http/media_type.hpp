@@ -9,5 +9,6 @@ namespace joust::http {
 std::string_view media_type(std::string_view name);
 
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+inline constexpr std::string_view kHtml = "text/html; charset=utf-8";
 
 }  // namespace joust::http

@@ -27,6 +27,11 @@ std::vector<ProtocolOption> options() {
        .summary = "the directory whose files are served, read-only; without it / is the text of --text",
        .standard = "",
        .loads = false},
+      {.name = "list",
+       .summary = "with --root, show what is in directories that have no index.html",
+       .standard = "no",
+       .choices = {"no", "yes"},
+       .loads = false},
       {.name = "min-rate",
        .summary = "bytes per second: whoever sends a request or reads a reply slower is disconnected; 0: "
                   "nobody is",
@@ -56,6 +61,13 @@ std::vector<ProtocolOption> options() {
 AnsweredHosts answered_hosts(const Parameters& parameters) {
   const AnsweredHosts hosts = AnsweredHosts::of_loopback(parameters.option("allowed-hosts"));
   return parameters.on_loopback ? hosts : AnsweredHosts();
+}
+
+bool lists(const Parameters& parameters) {
+  const bool lists = parameters.option("list") == "yes";
+  if (lists && parameters.option("root").empty())
+    throw std::invalid_argument("--list: there is no directory; say --root DIRECTORY too");
+  return lists;
 }
 
 RateRules rates(const Parameters& parameters) {

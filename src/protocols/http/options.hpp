@@ -15,6 +15,7 @@ std::vector<ProtocolOption> options();
 
 // Of a server. They throw std::invalid_argument.
 AnsweredHosts answered_hosts(const Parameters& parameters);
+bool lists(const Parameters& parameters);
 RateRules rates(const Parameters& parameters);
 std::uint64_t requests_per_connection(const Parameters& parameters);
 const std::string& text(const Parameters& parameters);

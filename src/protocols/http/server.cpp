@@ -31,6 +31,7 @@ class HttpServer : public Service {
   explicit HttpServer(const Parameters& parameters)
       : storage_(storage_of(parameters.option("root"))),
         site_{.storage = storage_.get(),
+              .lists = lists(parameters),
               .text = text(parameters),
               .clock = DateClock(wall_clock_ns),
               .requests_per_connection = requests_per_connection(parameters),

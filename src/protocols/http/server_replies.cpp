@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "protocols/http/listing_page.hpp"
 #include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
+#include "store/name.hpp"
 
 namespace joust::http {
 namespace {
@@ -89,17 +91,43 @@ void HttpSession::answer_file(const Request& request, const RequestTarget& targe
   if (!name)
     return name.error() == Status::bad_request ? refuse(name.error(), now) : send_status(name.error(), now);
   const auto file = site_.storage->open(*name);
-  if (!file) return send_missing(target, *name, file.error().error, now);
+  if (!file) return send_missing(request, target, *name, file.error().error, now);
   send_file(request, *file, *name, now);
 }
 
-// A folder that has an index.html is found under its name with a slash, which relative links in it need.
-void HttpSession::send_missing(const RequestTarget& target, const std::string& name, FileError error,
-                               Time now) {
-  if (error == FileError::not_a_file && site_.storage->open(name + "/index.html"))
+// A folder that is shown is found under its name with a slash, which relative links in it need.
+void HttpSession::send_missing(const Request& request, const RequestTarget& target, const std::string& name,
+                               FileError error, Time now) {
+  const bool may_be_folder = target.path.ends_with('/');
+  if (site_.lists && may_be_folder && (error == FileError::not_found || error == FileError::not_a_file))
+    return send_listing(request, split_name(name).folder, now);
+  if (error == FileError::not_a_file && is_shown(name))
     return send_status(Status::moved_permanently, now, "Location",
                        fmt::format("{}/{}", target.path, target.query));
   send_status(status_of(error), now);
+}
+
+// By its index.html or by its listing.
+bool HttpSession::is_shown(const std::string& folder) const {
+  return site_.storage->open(folder + "/index.html") || (site_.lists && site_.storage->list(folder, 0));
+}
+
+// It has neither a tag nor a date, and is made for each request. That takes as long as many other replies, so
+// it is the last one of its turn.
+void HttpSession::send_listing(const Request& request, std::string_view folder, Time now) {
+  auto listing = site_.storage->list(folder, kMostListed);
+  if (!listing) return send_status(status_of(listing.error().error), now);
+  if (!request.if_match.empty() && request.if_match != "*")
+    return send_status(Status::precondition_failed, now);
+  const std::string page = listing_page(folder, std::move(*listing));
+  ReplyText head(Status::ok, site_.clock.at(now).text);
+  head.field("Content-Type", kHtml);
+  head.field("Content-Length", page.size());
+  head.field("Cache-Control", "no-cache");
+  head.field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  finish_head(head);
+  send(head.end(), as_bytes(page));
+  replies_in_turn_ = kMostRepliesInTurn;
 }
 
 void HttpSession::send_file(const Request& request, const OpenFile& file, std::string_view name, Time now) {

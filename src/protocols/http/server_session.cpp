@@ -11,8 +11,6 @@ namespace {
 
 // With this many bytes of unread replies no further requests are read.
 constexpr std::size_t kMostUnread = 256 << 10;
-// Thousands of requests fit into one read. After this many replies the other peers of a loop get their turn.
-constexpr unsigned kMostRepliesInTurn = 64;
 
 Status status_of(HeadCutter::Status cut) {
   if (cut == HeadCutter::Status::target_too_long) return Status::target_too_long;

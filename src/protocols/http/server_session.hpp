@@ -33,6 +33,7 @@ struct HttpCounts {
 // What the sessions of a server share.
 struct HttpSite {
   Storage* storage = nullptr;  // null: there is nothing but `text`
+  bool lists = false;          // directories without an index.html
   std::string text{};
   FixedReply text_reply{text};
   DateClock clock;
@@ -87,7 +88,10 @@ class HttpSession : public Session, private SessionFiles {
   void answer(const Request& request, Time now);
   void answer_file(const Request& request, const RequestTarget& target, Time now);
   void send_file(const Request& request, const OpenFile& file, std::string_view name, Time now);
-  void send_missing(const RequestTarget& target, const std::string& name, FileError error, Time now);
+  void send_missing(const Request& request, const RequestTarget& target, const std::string& name,
+                    FileError error, Time now);
+  bool is_shown(const std::string& folder) const;
+  void send_listing(const Request& request, std::string_view folder, Time now);
   void send_status(Status status, Time now, std::string_view name = {}, std::string_view value = {});
   void send(std::string_view head, Bytes body);
   void finish_head(ReplyText& head);
@@ -99,12 +103,16 @@ class HttpSession : public Session, private SessionFiles {
   std::uint64_t waiting() const { return outbox_.size() + body_.left; }  // bytes for the peer
   void watch_rates(Time now);                                            // the last step of each input
 
+  // Thousands of requests fit into one read. After this many replies the other peers of a loop get their
+  // turn.
+  static constexpr unsigned kMostRepliesInTurn = 64;
+
   const HttpSite& site_;
   HeadCutter cutter_;
   LeastRate incoming_rate_;  // of an incomplete head
   LeastRate outgoing_rate_;  // of unread replies
   std::uint64_t requests_ = 0;
-  Time turn_{};                   // of the last reply: inputs of one time are one turn
+  Time turn_{};  // of the last reply: inputs of one time are one turn
   unsigned replies_in_turn_ = 0;
   std::uint64_t unreleased_ = 0;  // bytes of the outbox
   // Of the request that is being answered.
