@@ -133,6 +133,21 @@ class Http(Files):
                 answer = self.say(server, request.encode())
                 self.assertTrue(answer.startswith(b"HTTP/1.1 404 Not Found\r\n"), (name, answer))
 
+    def test_the_root_is_opened_once(self):
+        os.mkdir(self.path("other"))
+        self.write("other/small.txt", b"other")
+        os.symlink("root", self.path("current"))
+        request = b"GET /small.txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        with Server("-p", "http", "--root", self.path("current")) as server:
+            os.unlink(self.path("current"))
+            os.symlink("other", self.path("current"))
+            self.assertTrue(self.say(server, request).endswith(b"0123456789 and more"))
+            os.rename(self.path("root"), self.path("moved"))
+            self.assertTrue(self.say(server, request).endswith(b"0123456789 and more"))
+        told = " ".join(run("serve", "--help").stdout.split())
+        for protocol in ("http", "file"):
+            self.assertRegex(told, f"{protocol}: the directory whose [^;]*; it is opened once, at the start")
+
     def test_a_race_has_it(self):
         done = run("race", "--server", "epoll,poll", "-p", "http", "-c", 4, "--rounds", 1, "-d", "100ms",
                    "--json", self.path("race.json"))

@@ -19,7 +19,9 @@ std::uint64_t number(const Parameters& parameters, const std::string& option, Pa
 std::vector<ProtocolOption> for_the_server() {
   return {
       {.name = "root",
-       .summary = "the directory whose files are served; without it files are kept in memory until the end",
+       .summary =
+           "the directory whose files are served; it is opened once, at the start; without it files are "
+           "kept in memory until the end",
        .standard = "",
        .loads = false},
       {.name = "sample",

@@ -24,7 +24,9 @@ bool is_one_word(std::string_view text) {
 std::vector<ProtocolOption> options() {
   return {
       {.name = "root",
-       .summary = "the directory whose files are served, read-only; without it / is the text of --text",
+       .summary =
+           "the directory whose files are served, read-only; it is opened once, at the start; without it "
+           "/ is the text of --text",
        .standard = "",
        .loads = false},
       {.name = "list",
