@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 
 namespace joust::report {
@@ -46,7 +47,7 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
                      eta(elapsed, step.trial - 1, step.trials));
 }
 
-RaceProgress::RaceProgress() : live_(::isatty(STDERR_FILENO) != 0), terminal_(terminal_of(STDERR_FILENO)) {}
+RaceProgress::RaceProgress() : live_(obeys_escapes(STDERR_FILENO)), terminal_(terminal_of(STDERR_FILENO)) {}
 
 RaceProgress::~RaceProgress() {
   show("");

@@ -9,7 +9,7 @@
 
 namespace joust::report {
 
-// The live line of a race on standard error: nothing but remarks when that is no terminal.
+// The live line of a race on standard error: nothing but remarks where that obeys no escapes.
 class RaceProgress : public race::RaceObserver {
  public:
   RaceProgress();

@@ -2,24 +2,21 @@
 #include "report/text.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
+
+#include "base/terminal.hpp"
 
 namespace joust::report {
 
 Terminal terminal_of(int descriptor) {
+  constexpr std::size_t kNarrowest = 41;
   Terminal terminal;
-  const char* no_colour = std::getenv("NO_COLOR");
-  if (::isatty(descriptor) == 0) return terminal;
-  terminal.colours = no_colour == nullptr || *no_colour == '\0';
-  winsize size{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 40)
-    terminal.columns = std::min<std::size_t>(size.ws_col, terminal.columns);
+  terminal.colours = shows_colours(descriptor);
+  if (const std::size_t columns = columns_of(descriptor, terminal.columns); columns >= kNarrowest)
+    terminal.columns = std::min(columns, terminal.columns);
   return terminal;
 }
 

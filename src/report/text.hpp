@@ -17,7 +17,7 @@ struct Terminal {
   std::size_t columns = 120;
 };
 
-// What standard output can show: colours on a terminal unless NO_COLOR is set, its width up to 120.
+// What the descriptor can show (base/terminal.hpp), in up to 120 columns.
 Terminal terminal_of(int descriptor);
 
 enum class Paint { plain, bold, dim, green, yellow, red };

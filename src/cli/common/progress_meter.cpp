@@ -2,17 +2,15 @@
 #include "cli/common/progress_meter.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "base/signals_blocked.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 
 namespace joust {
@@ -26,12 +24,6 @@ constexpr double kLongestLeft_s = 100 * 3600;  // more is no forecast
 
 double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
-}
-
-// Asked for each time: the window may have another size by now.
-std::size_t columns_of_stderr() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
 std::string bar(double part, std::size_t width) {
@@ -54,12 +46,6 @@ double part_of(std::uint64_t done, std::uint64_t total) {
 }
 
 }  // namespace
-
-bool can_draw_on_stderr() {
-  const char* const kind = std::getenv("TERM");
-  const std::string_view name = kind == nullptr ? "" : kind;
-  return !name.empty() && name != "dumb" && ::isatty(STDERR_FILENO) == 1;
-}
 
 std::uint64_t bytes_so_far(const transfer::Counts& counts) {
   const std::uint64_t lost = counts.lost, sent = counts.sent;
@@ -115,7 +101,8 @@ void ProgressMeter::show(Time now, bool last) {
   if (kind_ == Kind::bar && last) return print_to_stderr("\r\033[K");
   if (last || total == 0) return;  // nothing is known yet
   if (kind_ == Kind::bar)
-    return print_to_stderr("\r\033[K" + progress_line(done, total, rate, columns_of_stderr()));
+    return print_to_stderr("\r\033[K" +
+                           progress_line(done, total, rate, columns_of(STDERR_FILENO, kUsualColumns)));
   if (const int percent = static_cast<int>(part_of(done, total) * 100);
       std::exchange(shown_percent_, percent) != percent)
     print_to_stderr(progress_line(done, total, rate, kUsualColumns) + "\n");

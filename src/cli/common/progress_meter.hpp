@@ -36,9 +36,6 @@ class ProgressMeter {
   std::thread thread_;
 };
 
-// Whether standard error is a terminal that obeys control sequences.
-bool can_draw_on_stderr();
-
 // The bytes of files that are there by now. What was sent may be on its way still.
 std::uint64_t bytes_so_far(const transfer::Counts& counts);
 

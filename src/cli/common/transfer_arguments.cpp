@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/descriptor_limit.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/progress_meter.hpp"
@@ -37,7 +38,7 @@ ProgressMeter::Kind kind_of_meter(const std::string& chosen) {
   using Kind = ProgressMeter::Kind;
   if (chosen == "json") return Kind::json;
   if (chosen == "none" || (chosen.empty() && ::isatty(STDERR_FILENO) != 1)) return Kind::none;
-  return can_draw_on_stderr() ? Kind::bar : Kind::lines;
+  return obeys_escapes(STDERR_FILENO) ? Kind::bar : Kind::lines;
 }
 
 std::string objection_to_connections(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <cstdio>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
@@ -181,7 +182,7 @@ int Load::measure_once(const Loaded& whom) {
 int Load::search(const Loaded& whom) {
   Stop stop;
   const Signals signals(stop);
-  const bool shown = ::isatty(STDERR_FILENO) == 1;
+  const bool shown = obeys_escapes(STDERR_FILENO);
   const auto run = [&](const LoadPlan& step) {
     if (shown)
       print_to_stderr(fmt::format("\r\033[K{} messages/s ...", report::plain_number(step.rate_per_s)));
