@@ -9,8 +9,11 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
+
+#include "base/terminal.hpp"
 
 namespace joust {
 namespace {
@@ -175,7 +178,12 @@ std::string counted(std::uint64_t number, std::string_view noun) {
 }
 
 void print_to_stderr(const std::string& text) noexcept {
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  try {
+    const std::string shown = in_locale(text);
+    std::fwrite(shown.data(), 1, shown.size(), stderr);
+  } catch (const std::bad_alloc&) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
 }
 
 std::string join(std::span<const std::string> words, std::string_view separator) {

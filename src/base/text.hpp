@@ -52,7 +52,8 @@ std::expected<double, std::string> parse_percent(std::string_view text);
 // "1 round", "2 rounds", "2 retries"
 std::string counted(std::uint64_t number, std::string_view noun);
 
-// To standard error. A pipe that nobody reads any more is no reason to end, so errors are passed over.
+// To standard error, as the locale can show it. A pipe that nobody reads any more is no reason to end, so
+// errors are passed over.
 void print_to_stderr(const std::string& text) noexcept;
 
 // "a, b, c". fmt::join() would do the same, and be compiled anew in every file that calls it.

@@ -81,7 +81,7 @@ void print_table() {
       for (const auto& [choice, why] : unavailable_choices(knob))
         reasons += fmt::format("\n{}:{}={}: {}", engine->name, knob.name, choice, why);
   }
-  print_out(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
+  print_text(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
 }
 
 }  // namespace

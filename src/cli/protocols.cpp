@@ -62,7 +62,7 @@ void print_table(const Program& program) {
     rows.push_back({protocol.name, "serve, dial", kinds, available ? "yes" : "no", protocol.summary});
     if (!available) reasons += fmt::format("\n{}: {}", protocol.name, protocol.unavailable);
   }
-  print_out(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
+  print_text(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
 }
 
 }  // namespace

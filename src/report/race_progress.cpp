@@ -56,7 +56,7 @@ RaceProgress::~RaceProgress() {
 void RaceProgress::show(const std::string& line) {
   if (!live_) return;
   // Never wider than the terminal: a line that wraps could not be taken back.
-  std::string shown = line;
+  std::string shown = in_locale(line);
   while (width_of(shown) >= terminal_.columns) shown.pop_back();
   print_to_stderr("\r\x1b[K" + shown);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What reaches a terminal, and what does not: escapes, colours."""
+"""What reaches a terminal, and what does not: escapes, colours, characters that the locale lacks."""
 
 import unittest
 
@@ -31,6 +31,33 @@ class Escapes(Case):
                     self.assertNotIn("\r", text)
             done = run(*command)
             self.assertNotIn("\x1b", done.stdout + done.stderr)
+
+
+class Locales(Case):
+    @staticmethod
+    def shown(command, **locale):
+        unset = {"LC_ALL": "", "LC_CTYPE": "", "LANG": ""}
+        return on_terminal(*command, kind="dumb", **(unset | locale))[0]
+
+    def test_without_utf_8_all_is_ascii(self):
+        title = self.path("title.toml")
+        with open(title, "w", encoding="utf-8") as file:
+            file.write('title = "Größe"\nmatrix = { servers = ["epoll", "threads"] }\n')
+        race = ("race", title, *RACE[3:])
+        for locale in {"LC_ALL": "C"}, {"LC_ALL": "POSIX", "LANG": "C.UTF-8"}, {"LANG": "de_DE.ISO-8859-1"}:
+            text = self.shown(race, **locale)
+            self.assertTrue(text.isascii(), text)
+            self.assertIn("Gr\\xc3\\xb6\\xc3\\x9fe\n", text)
+            self.assertRegex(text, r"(epoll|threads) .* ###+ ")
+        for locale in {"LC_CTYPE": "C.utf8"}, {"LANG": "de_DE.UTF-8"}, {}:
+            text = self.shown(race, **locale)
+            self.assertIn("Größe\n", text)
+            self.assertIn("█", text)
+
+    def test_an_error_is_ascii_too_and_json_is_utf_8(self):
+        self.assertIn("no engine '\\xc3\\xa9poll'", self.shown(("serve", "-e", "époll"), LC_ALL="C"))
+        load = ("load", "-e", "null", "-p", "broadcast", "-c", 2, "-m", 1, "--json", "-")
+        self.assertTrue(self.shown(load, LC_ALL="C").startswith("{"))
 
 
 if __name__ == "__main__":

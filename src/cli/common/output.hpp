@@ -12,8 +12,10 @@ class OutputError : public std::runtime_error {
   OutputError() : runtime_error("standard output: cannot be written") {}
 };
 
-// Writes and flushes the whole text. Throws OutputError.
+// Writes and flushes the whole text: JSON, which is UTF-8 everywhere. Throws OutputError.
 void print_out(const std::string& text);
+// The same of text for people, as their locale can show it.
+void print_text(const std::string& text);
 
 // The same for what others must hear of even so: main() says at the end that standard output is lost.
 void try_print_out(const std::string& text);

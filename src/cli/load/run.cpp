@@ -174,7 +174,7 @@ int Load::measure_once(const Loaded& whom) {
   write_result_of(whom, result);  // first: standard output may be gone
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
-    print_out(fmt::format("{}{}\n{}", heading(whom), plan_text(plan), load_text(result)));
+    print_text(fmt::format("{}{}\n{}", heading(whom), plan_text(plan), load_text(result)));
   emit("done");
   return result.clean() ? kOk : kRunError;
 }
@@ -200,7 +200,7 @@ int Load::search(const Loaded& whom) {
     write(whole);
   }
   if (json != "-")
-    print_out(
+    print_text(
         fmt::format("{}{}\n{}", heading(whom), counted(plan.connections, "connection"), search_text(result)));
   return result.highest_held && !result.interrupted && result.lost.empty() ? kOk : kRunError;
 }
