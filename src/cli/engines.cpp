@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
@@ -61,7 +62,7 @@ void print_json() {
                     {"available", why_not.empty()},
                     {"reason", why_not}});
   }
-  print_out(list.dump(2) + '\n');
+  print_list(list.dump(2) + '\n');
 }
 
 void print_table() {
@@ -81,7 +82,7 @@ void print_table() {
       for (const auto& [choice, why] : unavailable_choices(knob))
         reasons += fmt::format("\n{}:{}={}: {}", engine->name, knob.name, choice, why);
   }
-  print_text(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
+  print_list(in_locale(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
 }  // namespace

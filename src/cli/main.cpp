@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
@@ -88,8 +87,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     }
     refuse_unknown_command(line.commands(), argv[1]);
     line.run(argc, argv);
-    // A full disk behind a redirection must not look like success.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw OutputError();
+    finish_output();
     return exit_code;
   } catch (const UsageError& error) {
     return fail(program, kUsage, error.what());

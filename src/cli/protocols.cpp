@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/terminal.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
@@ -49,7 +50,7 @@ void print_json(const Program& program) {
                     {"options", options(protocol)},
                     {"available", protocol.unavailable.empty()},
                     {"reason", protocol.unavailable}});
-  print_out(list.dump(2) + '\n');
+  print_list(list.dump(2) + '\n');
 }
 
 void print_table(const Program& program) {
@@ -62,7 +63,7 @@ void print_table(const Program& program) {
     rows.push_back({protocol.name, "serve, dial", kinds, available ? "yes" : "no", protocol.summary});
     if (!available) reasons += fmt::format("\n{}: {}", protocol.name, protocol.unavailable);
   }
-  print_text(columns(rows) + (reasons.empty() ? "" : reasons + '\n'));
+  print_list(in_locale(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
 }  // namespace

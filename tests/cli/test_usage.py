@@ -208,14 +208,26 @@ class Refusals(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output", done.stderr)
 
-    def test_a_pipe_that_nobody_reads_any_more(self):
+    def unread(self, *arguments):
+        """What a command whose output nobody reads says on standard error, and its exit code."""
         reader, writer = os.pipe()
         os.close(reader)
-        try:
-            done = subprocess.run([JOUST, "engines"], stdout=writer, stderr=writer, check=False)
-        finally:
-            os.close(writer)
-        self.assertEqual(done.returncode, 1)  # not a crash, though it cannot say why
+        with open(writer, "wb") as unread:
+            done = subprocess.run(
+                [JOUST, *arguments], stdout=unread, stderr=subprocess.PIPE, text=True, check=False
+            )
+        return done.stderr, done.returncode
+
+    def test_a_reader_of_a_list_may_leave(self):
+        helps = [(command, "--help") for command in ("serve", "load", "race", "send", "receive", "get")]
+        lists = [(command, *json) for command in ("engines", "protocols") for json in ((), ("--json",))]
+        plan = ("race", "--server", "epoll", "--dry-run")
+        for command in (*helps, *lists, plan, ("--help",), ("--version",)):
+            self.assertEqual(self.unread(*command), ("", 0), command)
+
+    def test_a_result_that_nobody_reads_is_lost(self):
+        lost = "joust: standard output: cannot be written\n"
+        self.assertEqual(self.unread("load", "-e", "null", "-m", "1"), (lost, 1))
 
     def test_a_result_that_cannot_be_written(self):
         done = run("load", "-e", "null", "-m", "1", "--json", self.path("no/such/folder.json"))

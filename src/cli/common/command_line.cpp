@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 
 #include "cli/common/command.hpp"
+#include "cli/common/output.hpp"
 
 namespace joust {
 namespace {
@@ -151,7 +153,9 @@ void CommandLine::run(int argc, char** argv) {
   try {
     app_->parse(reversed_words(*app_, argc, argv));
   } catch (const CLI::Success& request) {
-    app_->exit(request);  // prints the help or the version
+    std::ostringstream text, none;
+    app_->exit(request, text, none);  // the help or the version
+    print_list(text.str());
   } catch (const CLI::ParseError& error) {
     std::string command = app_->get_name();
     std::string what = error.what();

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/output.hpp"
 
+#include <cerrno>
 #include <cstdio>
 
 #include "base/terminal.hpp"
 
 namespace joust {
+namespace {
+
+bool reader_has_left = false;  // in the middle of a listing
+
+}  // namespace
 
 void print_out(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
@@ -14,6 +20,16 @@ void print_out(const std::string& text) {
 
 void print_text(const std::string& text) {
   print_out(in_locale(text));
+}
+
+void print_list(const std::string& text) {
+  try {
+    errno = 0;
+    print_out(text);
+  } catch (const OutputError&) {
+    if (errno != EPIPE) throw;
+    reader_has_left = true;
+  }
 }
 
 void try_print_out(const std::string& text) {
@@ -26,6 +42,10 @@ void try_print_out(const std::string& text) {
 
 bool output_is_lost() {
   return std::ferror(stdout) != 0;
+}
+
+void finish_output() {
+  if (!reader_has_left && (std::fflush(stdout) != 0 || output_is_lost())) throw OutputError();
 }
 
 }  // namespace joust

@@ -17,8 +17,15 @@ void print_out(const std::string& text);
 // The same of text for people, as their locale can show it.
 void print_text(const std::string& text);
 
+// The same of a listing or a help. A reader that has seen enough of it, such as head(1), is no error.
+void print_list(const std::string& text);
+
 // The same for what others must hear of even so: main() says at the end that standard output is lost.
 void try_print_out(const std::string& text);
 bool output_is_lost();  // something could not be written
+
+// At the end of the program. Throws OutputError if anything could not be written: a full disk behind a
+// redirection must not look like success.
+void finish_output();
 
 }  // namespace joust

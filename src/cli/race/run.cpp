@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "cli/common/catalogue.hpp"
 #include "cli/common/output.hpp"
@@ -117,7 +118,7 @@ int Race::run() {
   if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
     if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
-    print_text(report::race_plan(raced, plan, cpus, program.name));
+    print_list(in_locale(report::race_plan(raced, plan, cpus, program.name)));
     return kOk;
   }
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
