@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
@@ -82,7 +81,7 @@ void print_table() {
       for (const auto& [choice, why] : unavailable_choices(knob))
         reasons += fmt::format("\n{}:{}={}: {}", engine->name, knob.name, choice, why);
   }
-  print_list(in_locale(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
+  print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/terminal.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
@@ -63,7 +62,7 @@ void print_table(const Program& program) {
     rows.push_back({protocol.name, "serve, dial", kinds, available ? "yes" : "no", protocol.summary});
     if (!available) reasons += fmt::format("\n{}: {}", protocol.name, protocol.unavailable);
   }
-  print_list(in_locale(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
+  print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
 }  // namespace

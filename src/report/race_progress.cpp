@@ -56,7 +56,7 @@ RaceProgress::~RaceProgress() {
 void RaceProgress::show(const std::string& line) {
   if (!live_) return;
   // Never wider than the terminal: a line that wraps could not be taken back.
-  std::string shown = in_locale(line);
+  std::string shown = in_locale(printable(line, "\\"));
   while (width_of(shown) >= terminal_.columns) shown.pop_back();
   print_to_stderr("\r\x1b[K" + shown);
 }
@@ -71,7 +71,7 @@ void RaceProgress::trial_ended(const Step&, const race::Trial& trial) {
 
 void RaceProgress::note(const std::string& text) {
   show("");
-  print_to_stderr(text + "\n");
+  print_to_stderr(printable(text, "\n\\") + "\n");
 }
 
 }  // namespace joust::report

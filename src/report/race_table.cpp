@@ -79,7 +79,7 @@ std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
                 Paint::red, terminal) +
         "\n";
     for (const std::string& line : failed->last_words)
-      text += painted("    | " + printable(line, "\\"), Paint::dim, terminal) + "\n";
+      text += painted("    | " + line, Paint::dim, terminal) + "\n";
   }
   return text.empty() ? text : text + "\n";
 }

@@ -10,6 +10,13 @@
 #include "base/terminal.hpp"
 
 namespace joust::report {
+namespace {
+
+std::string shown(std::string_view text) {
+  return printable(text, "\n\\");
+}
+
+}  // namespace
 
 Terminal terminal_of(int descriptor) {
   constexpr std::size_t kNarrowest = 41;
@@ -21,9 +28,9 @@ Terminal terminal_of(int descriptor) {
 }
 
 std::string painted(std::string_view text, Paint paint, const Terminal& terminal) {
-  if (!terminal.colours || paint == Paint::plain) return std::string(text);
+  if (!terminal.colours || paint == Paint::plain) return shown(text);
   constexpr const char* kCodes[] = {"0", "1", "2", "32", "33", "31"};
-  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<int>(paint)], text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes[static_cast<int>(paint)], shown(text));
 }
 
 std::size_t width_of(std::string_view text) {
@@ -39,12 +46,13 @@ std::string right(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
 }
 
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns) {
+std::string wrapped(std::string_view given, std::size_t indent, std::size_t columns) {
+  const std::string text = shown(given);
   std::string out;
   std::size_t at = indent;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string_view word = text.substr(begin, end - begin);
+    const std::string_view word = std::string_view(text).substr(begin, end - begin);
     const std::size_t width = width_of(word);
     if (begin > 0 && at + 1 + width > columns) {
       out += fmt::format("\n{:{}}", "", indent);
@@ -72,8 +80,17 @@ std::string plain_number(double value) {
   return value < 1000 ? short_number(value) : grouped(static_cast<std::uint64_t>(std::llround(value)));
 }
 
+TextTable::TextTable(std::vector<Column> columns, std::size_t leading)
+    : columns_(std::move(columns)), leading_(leading) {
+  for (Column& column : columns_) {
+    column.title = shown(column.title);
+    column.group = shown(column.group);
+  }
+}
+
 void TextTable::row(std::vector<std::string> cells, Paint paint) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = shown(cell);
   const std::size_t all = cells.size();
   rows_.push_back({.cells = std::move(cells), .paint = paint, .remark = {}, .remark_at = all});
 }

@@ -10,6 +10,8 @@
 #include "base/text.hpp"
 
 // Text for terminals: colours, columns, wrapping. Widths are those of UTF-8 code points, one column each.
+// Control characters of what is painted, wrapped or put into a table become \xHH (printable()): a scenario of
+// somebody else, and what its servers say, moves no cursor. So an escape in a report is one of painted().
 namespace joust::report {
 
 struct Terminal {
@@ -51,8 +53,7 @@ class TextTable {
     bool decoration = false;
   };
   // The first `leading` columns say what a row is about.
-  TextTable(std::vector<Column> columns, std::size_t leading)
-      : columns_(std::move(columns)), leading_(leading) {}
+  TextTable(std::vector<Column> columns, std::size_t leading);
 
   void row(std::vector<std::string> cells, Paint paint = Paint::plain);
   // A row of fewer cells with free text behind them.

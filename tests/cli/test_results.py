@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 import unittest
 
+from on_terminal import on_terminal
 from program import JOUST, Case, run
 
 NULL = ("load", "-e", "null", "-p", "echo", "-c", 2)
@@ -80,6 +82,17 @@ class Results(Case):
         done = run("race", scenario)
         self.refused(done, "without control characters")
         self.assertNotIn("\x1b", run("serve", "-e", "\x1b[2J").stderr)
+        pathlib.Path(scenario).write_text(
+            'title = "a\\u001b[31mRED\\u0007"\nmatrix = { servers = ["epoll"] }\nrounds = 1\n'
+            '[[case]]\nname = "b\\u001b[2J"\ntitle = "\\u009b2J"\nload = { duration = "60ms", warmup = 0 }\n',
+            encoding="ascii")
+        text, _ = on_terminal("race", scenario, columns=200)
+        self.assertIn("a\\x1b[31mRED\\x07\n", re.sub("\x1b\\[[0-9]*m", "", text))
+        self.assertNotIn("\x07", text)
+        self.assertNotIn("\x9b", text)
+        self.assertNotIn("\x1b[2J", text)
+        self.assertNotIn("\x1b[31mRED", text)
+        self.assertNotIn("\x1b", run("race", scenario, "--dry-run").stdout)
 
     def test_a_load_ends_with_the_failure_of_its_last_connection(self):
         with socket.create_server(("127.0.0.1", 0)) as deaf:  # nobody accepts, and nobody reads

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string_view>
 
 #include "report/fake_race.hpp"
 #include "report/golden.hpp"
@@ -164,6 +165,41 @@ TEST(RaceTable, ABarGoesBeforeAFigureMoves) {
   }
   EXPECT_NE(line.find("106k"), std::string::npos) << text;
   EXPECT_NE(line.find(" ms"), std::string::npos) << text;
+}
+
+// Whatever text a scenario or a process has: it moves no cursor.
+TEST(RaceTable, ControlCharactersAreEscaped) {
+  constexpr const char* kEvil = "a\x1b[31mRED\a\u009b2J\u202e";
+  constexpr const char* kShown = "a\\x1b[31mRED\\x07\\xc2\\x9b2J\\xe2\\x80\\xae";
+  race::RaceResult troubled = troubled_race();
+  race::RaceResult swept = swept_race();
+  for (race::RaceResult* race : {&troubled, &swept}) {
+    race->scenario.title = race->incomplete = kEvil;
+    race->complete = false;
+    for (race::CaseResult& one : race->cases) {
+      one.plan.name += kEvil;
+      one.plan.title = one.verdict = one.reference = kEvil;
+      if (one.plan.point) one.plan.point->of = kEvil;
+      for (race::CheckResult& check : one.checks) check.detail = kEvil;
+      for (race::Entry& entry : one.entries) {
+        entry.contestant.name += kEvil;
+        entry.reason = entry.calls.reason = kEvil;
+        for (race::Trial& trial : entry.trials) {
+          trial.server.notes = trial.last_words = {kEvil};
+          if (!trial.failure.empty()) trial.failure = kEvil;
+          if (trial.load) trial.load->notes = {kEvil};
+        }
+      }
+    }
+    for (const std::size_t columns : {std::size_t{120}, std::size_t{60}}) {
+      const std::string text = race_table(*race, {.columns = columns});
+      for (const std::string_view obeyed : {"\x1b", "\a", "\u009b", "\u202e"})
+        EXPECT_FALSE(text.contains(obeyed)) << text;
+      EXPECT_TRUE(text.contains(kShown)) << text;
+    }
+    const std::string painted = race_table(*race, {.colours = true});
+    EXPECT_FALSE(painted.contains("\x1b[31mRED")) << painted;
+  }
 }
 
 TEST(Text, WrapsAtBlanksBehindAnIndent) {

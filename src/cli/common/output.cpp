@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {
@@ -18,8 +19,12 @@ void print_out(const std::string& text) {
     throw OutputError();
 }
 
+std::string for_people(std::string_view text) {
+  return in_locale(printable(text, "\n\\"));
+}
+
 void print_text(const std::string& text) {
-  print_out(in_locale(text));
+  print_out(for_people(text));
 }
 
 void print_list(const std::string& text) {

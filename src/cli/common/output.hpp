@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace joust {
 
@@ -14,7 +15,9 @@ class OutputError : public std::runtime_error {
 
 // Writes and flushes the whole text: JSON, which is UTF-8 everywhere. Throws OutputError.
 void print_out(const std::string& text);
-// The same of text for people, as their locale can show it.
+// Text for people: what a terminal would obey is \xHH (printable()), and the rest as their locale can show
+// it.
+std::string for_people(std::string_view text);
 void print_text(const std::string& text);
 
 // The same of a listing or a help. A reader that has seen enough of it, such as head(1), is no error.

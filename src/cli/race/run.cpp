@@ -89,7 +89,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   if (json == "-")
     print_out(report::race_json(result));
   else
-    print_text(report::race_table(result, report::terminal_of(STDOUT_FILENO)));
+    print_out(in_locale(report::race_table(result, report::terminal_of(STDOUT_FILENO))));
   const int code = race::exit_code(result);
   if (code == kInvalid)
     complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));
@@ -118,7 +118,7 @@ int Race::run() {
   if (keeps_result()) ensure_writable(json, {&file, 1});
   if (dry_run) {
     if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
-    print_list(in_locale(report::race_plan(raced, plan, cpus, program.name)));
+    print_list(for_people(report::race_plan(raced, plan, cpus, program.name)));
     return kOk;
   }
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
