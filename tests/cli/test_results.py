@@ -94,6 +94,15 @@ class Results(Case):
         self.assertNotIn("\x1b[31mRED", text)
         self.assertNotIn("\x1b", run("race", scenario, "--dry-run").stdout)
 
+    def test_an_empty_name_of_a_folder_for_temporary_files_is_none(self):
+        race = ("race", "--server", "epoll", "-c", 2, "-d", "50ms", "-w", 0, "--rounds", 1)
+        done = run(*race, program=["env", "TMPDIR=", JOUST])
+        self.assertEqual(done.stderr, "")
+        self.assertIn("epoll", done.stdout)
+        done = run(*race, program=["env", "TMPDIR=" + self.path("none"), JOUST])
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(self.path("none/joust-"), done.stderr)
+
     def test_a_load_ends_with_the_failure_of_its_last_connection(self):
         with socket.create_server(("127.0.0.1", 0)) as deaf:  # nobody accepts, and nobody reads
             began = time.monotonic()

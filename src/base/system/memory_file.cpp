@@ -8,6 +8,8 @@
 #ifndef MFD_CLOEXEC
 #include <cstdlib>
 #include <string>
+
+#include "base/temporary_directory.hpp"
 #endif
 
 namespace joust {
@@ -29,8 +31,7 @@ int seal_memory(const Fd& file) {
 #else
 
 Fd memory_file(const char* name) {
-  const char* const folder = std::getenv("TMPDIR");
-  std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/" + name + "-XXXXXX";
+  std::string path = temporary_directory() + "/" + name + "-XXXXXX";
   Fd file(::mkostemp(path.data(), O_CLOEXEC));
   if (file.is_open()) ::unlink(path.c_str());
   return file;

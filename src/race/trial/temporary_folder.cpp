@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <set>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/temporary_directory.hpp"
 #include "race/scenario/files.hpp"
 
 namespace joust::race {
@@ -23,12 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "joust-race-";
 constexpr const char* kTemplate = "joust-race-XXXXXX";  // of mkdtemp(3)
-
-// TMPDIR may be set and empty.
-fs::path temporary_parent() {
-  const char* const wanted = std::getenv("TMPDIR");
-  return wanted != nullptr && *wanted != '\0' ? wanted : "/tmp";
-}
 
 Fd open_folder(const std::string& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -60,7 +54,7 @@ void remove_left_folders_in(const fs::path& parent) {
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() : TemporaryFolder(temporary_parent()) {}
+TemporaryFolder::TemporaryFolder() : TemporaryFolder(temporary_directory()) {}
 
 TemporaryFolder::TemporaryFolder(const fs::path& parent) {
   do {
@@ -76,7 +70,7 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void remove_left_folders() {
-  std::set<fs::path> parents{temporary_parent()};
+  std::set<fs::path> parents{temporary_directory()};
   for (const std::string& place : file_places()) parents.insert(folder_of({.on = place}));
   for (const fs::path& parent : parents) remove_left_folders_in(parent);
 }
