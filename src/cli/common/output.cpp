@@ -27,6 +27,16 @@ void print_text(const std::string& text) {
   print_out(for_people(text));
 }
 
+void print_result(const std::string& text) {
+  try {
+    errno = 0;
+    print_out(text);
+  } catch (const OutputError&) {
+    if (errno != EPIPE) std::fwrite(text.data(), 1, text.size(), stderr);
+    throw;
+  }
+}
+
 void print_list(const std::string& text) {
   try {
     errno = 0;

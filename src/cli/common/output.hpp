@@ -20,6 +20,10 @@ void print_out(const std::string& text);
 std::string for_people(std::string_view text);
 void print_text(const std::string& text);
 
+// The same of what was measured, ready to be shown: where standard output cannot take it, standard error
+// does, unless a reader has left.
+void print_result(const std::string& text);
+
 // The same of a listing or a help. A reader that has seen enough of it, such as head(1), is no error.
 void print_list(const std::string& text);
 

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/result_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 
+#include "base/check.hpp"
 #include "base/fd.hpp"
+#include "base/temporary_directory.hpp"
 #include "cli/common/command.hpp"
 
 namespace joust {
@@ -21,10 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& path) {
-  const int error = errno;
-  throw std::runtime_error(fmt::format("--json {}: cannot be written{}", path,
-                                       error == 0 ? "" : fmt::format(": {}", std::strerror(error))));
+// A failure of the system, with errno.
+std::system_error failure() {
+  return {errno, std::generic_category()};
+}
+
+std::runtime_error unwritable(const std::string& path, const std::system_error& why) {
+  return std::runtime_error(fmt::format("--json {}: cannot be written: {}", path, why.code().message()));
 }
 
 // The mode that a file made here and now would have, which mkstemp() does not give.
@@ -34,15 +43,35 @@ mode_t usual_mode() {
   return 0666 & ~mask;
 }
 
+void write_all(const Fd& file, std::string_view text) {
+  while (!text.empty()) {
+    const auto written = retry_interrupted([&] { return ::write(file.get(), text.data(), text.size()); });
+    if (written < 0) throw failure();
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// File systems of a network tell of a write that has failed only then.
+void close_written(Fd& file) {
+  if (::close(file.release()) < 0 && errno != EINTR) throw failure();
+}
+
 // A file beside the one to be written, so that it can be renamed to it; gone unless it was.
 class Draft {
  public:
   explicit Draft(const std::string& path) : target_(path), name_(path + ".XXXXXX") {
-    const Fd made(::mkstemp(name_.data()));
-    if (made.get() < 0) refuse(path);
+    file_ = Fd(::mkstemp(name_.data()));
+    if (!file_.is_open()) {
+      name_.clear();
+      throw failure();
+    }
     struct stat old {};
     const mode_t mode = ::stat(path.c_str(), &old) == 0 ? old.st_mode & 07777 : usual_mode();
-    if (::fchmod(made.get(), mode) < 0) refuse(path);
+    if (::fchmod(file_.get(), mode) < 0) {
+      const auto refused = failure();
+      ::unlink(name_.c_str());
+      throw refused;
+    }
   }
   ~Draft() {
     if (!name_.empty()) ::unlink(name_.c_str());
@@ -50,28 +79,116 @@ class Draft {
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
-  void become_target(std::string_view text) {
-    errno = 0;
-    std::ofstream file(name_);
-    if (!(file << text).flush() || ::rename(name_.c_str(), target_.c_str()) < 0) refuse(target_);
+  void write(std::string_view text) {
+    write_all(file_, text);
+    close_written(file_);
+  }
+  void become_target() {
+    if (::rename(name_.c_str(), target_.c_str()) < 0) throw failure();
     name_.clear();
   }
 
  private:
   std::string target_, name_;
+  Fd file_;
 };
 
-// What is there and is no file, such as /dev/stdout, cannot be renamed over: it is written to.
-bool is_special(const std::string& path) {
-  std::error_code none;
-  return fs::exists(path, none) && !fs::is_regular_file(path, none);
+// The descriptor that the path names. To open such a path anew would begin at the first byte of a file behind
+// it, and write over what is printed there.
+std::optional<int> descriptor_of(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const std::string_view digits = path.substr(folder.size());
+    int number = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc() && end == digits.data() + digits.size()) return number;
+  }
+  return std::nullopt;
 }
 
-// A link stays one: what it leads to is replaced.
-std::string resolved(const std::string& path) {
-  std::error_code error;
-  const fs::path real = fs::weakly_canonical(path, error);
-  return error ? path : real.string();
+// What is there and is no file, such as a pipe, cannot be renamed over: it is written to.
+bool is_special(const std::string& path) {
+  std::error_code none;
+  return descriptor_of(path) || (fs::exists(path, none) && !fs::is_regular_file(path, none));
+}
+
+Fd opened(const std::string& path, int more = 0) {
+  const auto known = descriptor_of(path);
+  Fd file(known ? ::fcntl(*known, F_DUPFD_CLOEXEC, 0)
+                : ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY | more));
+  if (!file.is_open()) throw failure();
+  return file;
+}
+
+// Where links lead; the last step need not exist.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as in the kernel
+  std::error_code none;
+  fs::path place = path;
+  for (int links = 0; fs::is_symlink(place, none); ++links) {
+    if (links == kMostLinks) throw std::system_error(ELOOP, std::generic_category());
+    place = place.parent_path() / fs::read_symlink(place);
+  }
+  return place.string();
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code none;
+  return fs::weakly_canonical(one, none) == fs::weakly_canonical(other, none);
+}
+
+void write_in_place(const std::string& path, std::string_view text) {
+  Fd file = opened(path, O_TRUNC);
+  write_all(file, text);
+  close_written(file);
+}
+
+// Whether a file that could not be replaced for this reason may be writable all the same. A full disk is no
+// such reason: what the file holds would be lost for nothing.
+bool may_be_in_place(const std::system_error& why) {
+  constexpr std::array kReasons{EBUSY, EXDEV, EACCES, EPERM, EROFS};
+  return std::ranges::find(kReasons, why.code().value()) != kReasons.end();
+}
+
+void replace(const std::string& path, std::string_view text) {
+  try {
+    Draft draft(path);
+    draft.write(text);
+    draft.become_target();
+  } catch (const std::system_error& why) {
+    if (!fs::exists(path) || !may_be_in_place(why)) throw;
+    write_in_place(path, text);
+  }
+}
+
+// Throws what the system says where neither a file beside it nor the file itself can be written.
+void try_to_write(const std::string& path) {
+  const bool exists = descriptor_of(path) || fs::exists(path);
+  if (exists) const Fd tried = opened(path);
+  if (is_special(path)) return;
+  try {
+    const Draft tried(path);
+  } catch (const std::system_error& why) {
+    if (!exists || !may_be_in_place(why)) throw;
+  }
+}
+
+// In the directory of temporary files. Returns its name.
+std::string write_elsewhere(std::string_view text) {
+  constexpr std::string_view kEnding = ".json";
+  std::string name = fmt::format("{}/joust-result-XXXXXX{}", temporary_directory(), kEnding);
+  Fd file(::mkstemps(name.data(), static_cast<int>(kEnding.size())));
+  if (!file.is_open()) throw failure();
+  try {
+    write_all(file, text);
+    close_written(file);
+  } catch (const std::system_error&) {
+    ::unlink(name.c_str());
+    throw;
+  }
+  return name;
 }
 
 }  // namespace
@@ -79,27 +196,42 @@ std::string resolved(const std::string& path) {
 void ensure_writable(const std::string& path, std::span<const std::string> used) {
   if (path.empty()) throw UsageError("--json: the value is empty");
   for (const std::string& other : used)
-    if (!other.empty() && resolved(other) == resolved(path))
+    if (!other.empty() && is_same_file(other, path))
       throw UsageError(fmt::format("--json {}: this run uses that file itself; name another", path));
   std::error_code none;
   if (fs::is_fifo(path, none)) return;  // to open it would wait for a reader, or give it an end
   try {
-    errno = 0;
-    if (fs::exists(path, none) && !std::ofstream(path, std::ios::app)) refuse(path);
-    if (!is_special(path)) const Draft tried(resolved(path));
-  } catch (const std::runtime_error& error) {
-    throw UsageError(error.what());
+    try_to_write(is_special(path) ? path : behind_links(path));
+  } catch (const std::system_error& why) {
+    throw UsageError(unwritable(path, why).what());
   }
 }
 
 void write_result(const std::string& path, std::string_view text) {
-  if (!is_special(path)) {
-    Draft(resolved(path)).become_target(text);
-    return;
+  try {
+    if (is_special(path))
+      write_in_place(path, text);
+    else
+      replace(behind_links(path), text);
+  } catch (const std::system_error& why) {
+    throw unwritable(path, why);
   }
-  errno = 0;
-  std::ofstream file(path);
-  if (!(file << text).flush()) refuse(path);
+}
+
+std::string keep_result(const std::string& path, std::string_view text) {
+  std::string what;
+  try {
+    write_result(path, text);
+    return {};
+  } catch (const std::runtime_error& unwritten) {
+    what = unwritten.what();
+  }
+  try {
+    return fmt::format("{}; the result is in {}", what, write_elsewhere(text));
+  } catch (const std::system_error&) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return what + "; the result is above";
+  }
 }
 
 }  // namespace joust

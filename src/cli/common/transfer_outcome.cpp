@@ -41,16 +41,6 @@ double bytes_per_s(const transfer::Counts& counts, double seconds) {
   return seconds > 0 ? static_cast<double>(counts.moved) / seconds : 0;
 }
 
-// Why the result could not be kept; empty if it was.
-std::string kept(const std::string& file, const std::string& text) {
-  try {
-    write_result(file, text);
-    return {};
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 TransferArguments::Outcome::Outcome(const transfer::Transfer& transfer, double taken, bool stopped)
@@ -101,7 +91,7 @@ int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
   if (json == "-")
     try_print_out(document(outcome, story, address));
   else if (!json.empty())
-    unwritten = kept(json, document(outcome, story, address));
+    unwritten = keep_result(json, document(outcome, story, address));
   const bool is_silent = json == "-" || progress == "json";
   if (!is_silent && (outcome.complete || outcome.did_something()))
     try_print_out(

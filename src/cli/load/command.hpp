@@ -65,7 +65,7 @@ struct Load {
   Loading loading(const Loaded& whom, Tally& tally) const;
   LoadResult measure(const Loaded& whom);
   LoadResult drive(Loading& loading, const Loaded& whom, Stop& stop);
-  void write_result_of(const Loaded& whom, const LoadResult& result) const;
+  std::string write_result_of(const Loaded& whom, const LoadResult& result) const;
   void write_unresolved(const Loaded& whom, const std::string& why) const;
   std::string heading(const Loaded& whom) const;
   int measure_once(const Loaded& whom);
@@ -76,7 +76,7 @@ struct Load {
   std::string trouble(const LoadResult& result) const;
   void emit(std::string_view event) const;
   nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;
-  void write(const nlohmann::ordered_json& document) const;
+  std::string write(const nlohmann::ordered_json& document) const;
 };
 
 }  // namespace joust

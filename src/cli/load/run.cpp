@@ -131,20 +131,26 @@ Json Load::document(const char* schema, const Loaded& whom) const {
   return document;
 }
 
-void Load::write(const Json& document) const {
+// Returns why the file was not written, in words. A race, which has asked for --events, asks for the reason
+// only.
+std::string Load::write(const Json& document) const {
+  const std::string text = text_of(document, 2);
   if (json == "-")
-    print_out(text_of(document, 2));
+    print_result(text);
+  else if (events)
+    write_result(json, text);
   else
-    write_result(json, text_of(document, 2));
+    return keep_result(json, text);
+  return {};
 }
 
-void Load::write_result_of(const Loaded& whom, const LoadResult& result) const {
-  if (json.empty()) return;
+std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) const {
+  if (json.empty()) return {};
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
   whole["plan"]["payload_bytes"] = whom.protocol.no_payload.empty() ? Json(payload) : Json();
   whole["options"] = options_json(parameters.options);
-  write(whole);
+  return write(whole);
 }
 
 // A file with an earlier result must not be taken for this one's.
@@ -154,7 +160,8 @@ void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
   none.connections_failed = plan.connections;
   none.errors[static_cast<std::size_t>(Stage::resolve)] = plan.connections;
   none.complaints = {why};
-  write_result_of(whom, none);
+  if (const std::string unwritten = write_result_of(whom, none); !unwritten.empty())
+    complain(program, unwritten);
 }
 
 // "echo on epoll, 127.0.0.1:9000: 32 B payload, 10 connections, 1 message on each"
@@ -171,12 +178,13 @@ int Load::measure_once(const Loaded& whom) {
   const LoadResult result = measure(whom);
   // Where nobody could be reached there is nothing to tell but why.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  write_result_of(whom, result);  // first: standard output may be gone
+  const std::string unwritten = write_result_of(whom, result);  // first: standard output may be gone
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
-    print_text(fmt::format("{}{}\n{}", heading(whom), plan_text(plan), load_text(result)));
+    print_result(for_people(heading(whom) + plan_text(plan) + "\n" + load_text(result)));
   emit("done");
-  return result.clean() ? kOk : kRunError;
+  if (!unwritten.empty()) complain(program, unwritten);
+  return result.clean() && unwritten.empty() ? kOk : kRunError;
 }
 
 int Load::search(const Loaded& whom) {
@@ -193,16 +201,19 @@ int Load::search(const Loaded& whom) {
   };
   const SearchResult result = search_rate(*criterion, plan, run);
   if (shown) print_to_stderr("\r\033[K");
+  std::string unwritten;
   if (!json.empty()) {
     Json whole = document("joust-search/1", whom);
     add_search(whole, result);
     whole["options"] = options_json(parameters.options);
-    write(whole);
+    unwritten = write(whole);
   }
   if (json != "-")
-    print_text(
-        fmt::format("{}{}\n{}", heading(whom), counted(plan.connections, "connection"), search_text(result)));
-  return result.highest_held && !result.interrupted && result.lost.empty() ? kOk : kRunError;
+    print_result(
+        for_people(heading(whom) + counted(plan.connections, "connection") + "\n" + search_text(result)));
+  if (!unwritten.empty()) complain(program, unwritten);
+  const bool found = result.highest_held && !result.interrupted && result.lost.empty();
+  return found && unwritten.empty() ? kOk : kRunError;
 }
 
 }  // namespace joust

@@ -85,11 +85,16 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment = read_environment();
   result.cpus = cpus;
   race::judge(result);
-  if (keeps_result()) write_result(json, report::race_json(result));  // first: standard output may be gone
+  std::string unwritten;  // first: standard output may be gone
+  if (keeps_result()) unwritten = keep_result(json, report::race_json(result));
   if (json == "-")
-    print_out(report::race_json(result));
+    print_result(report::race_json(result));
   else
-    print_out(in_locale(report::race_table(result, report::terminal_of(STDOUT_FILENO))));
+    print_result(in_locale(report::race_table(result, report::terminal_of(STDOUT_FILENO))));
+  if (!unwritten.empty()) {
+    complain(program, unwritten);
+    return kRunError;
+  }
   const int code = race::exit_code(result);
   if (code == kInvalid)
     complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""--json FILE, whatever the file is and becomes: what was measured is not lost."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from program import JOUST, PATIENCE_S, Case, run
+
+LOAD = ("load", "-e", "null", "-p", "echo", "-c", 2, "-m", 5)
+
+
+def content(file):
+    return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+
+class ResultFiles(Case):
+    def write(self, name, text="old"):
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+        return self.path(name)
+
+    def in_namespace(self, mounts):
+        """The command that runs joust behind these mounts, which are its own."""
+        shell = ["sh", "-c", mounts + ' && exec "$0" "$@"']
+        command = ["unshare", "-m", "--propagation", "private", *shell, JOUST]
+        with contextlib.suppress(FileNotFoundError):
+            if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
+                return command
+        raise unittest.SkipTest("needs unshare, and the right to mount")
+
+    def test_a_file_that_is_mounted_by_itself_is_written_in_place(self):
+        outside, inside = self.write("outside"), self.write("inside")
+        mounted = self.in_namespace(f'mount --bind "{outside}" "{inside}"')
+        for command in LOAD, ("race", "--server", "epoll", "-c", 2, "-d", "50ms", "-w", 0, "--rounds", 1):
+            self.write("outside")
+            done = run(*command, "--json", inside, program=mounted)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr, "")
+            self.assertIn("schema", content(outside))
+        self.assertEqual(sorted(os.listdir(self.directory)), ["inside", "outside"])
+
+    def test_a_file_in_a_folder_that_takes_no_names_is_written_in_place(self):
+        os.mkdir(self.path("folder"))
+        file, outside = self.write("folder/file"), self.write("outside")
+        folder = self.path("folder")
+        read_only = self.in_namespace(
+            f'mount --bind "{folder}" "{folder}" && mount --bind "{outside}" "{file}" && '
+            f'mount -o remount,bind,ro "{folder}"')
+        done = run(*LOAD, "--json", file, program=read_only)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(content(outside)["messages"]["verified"], 10)
+        self.refused(run(*LOAD, "--json", folder + "/new", program=read_only), "Read-only file system")
+
+    def test_a_link_that_leads_to_nothing_yet_stays_one(self):
+        os.mkdir(self.path("folder"))
+        for link, target in (("link", "folder/new"), ("second", "link")):
+            os.symlink(target, self.path(link))
+        self.assertEqual(run(*LOAD, "--json", self.path("second")).returncode, 0)
+        self.assertTrue(os.path.islink(self.path("second")) and os.path.islink(self.path("link")))
+        self.assertIn("schema", content(self.path("folder/new")))
+
+    def test_what_cannot_be_written_is_refused_before_the_run(self):
+        os.symlink("none/new", self.path("link"))
+        os.symlink("loop", self.path("loop"))
+        for file, reason in (("none/new", "No such file or directory"), ("link", "No such file or directory"),
+                             ("loop", "Too many levels of symbolic links"), (".", "Is a directory")):
+            done = run(*LOAD, "--json", self.path(file))
+            self.refused(done, f"--json {self.path(file)}: cannot be written: {reason}\n")
+        self.refused(run(*LOAD, "--json", "/dev/fd/77"), "/dev/fd/77: cannot be written: Bad file descriptor")
+
+    def run_without_folder(self, command, file, temporary):
+        """Takes the folder of the result away while the command runs."""
+        os.mkdir(self.path("folder"))
+        running = subprocess.Popen(
+            [JOUST, *map(str, command), "--json", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=os.environ | {"TMPDIR": temporary})
+        with open(f"/proc/{running.pid}/stat", encoding="ascii") as stat:
+            ticks = 0  # of user time
+            while running.poll() is None and ticks < 10:
+                stat.seek(0)
+                ticks = int(stat.read().rsplit(")")[1].split()[11])
+        shutil.rmtree(self.path("folder"))
+        printed, said = running.communicate(timeout=PATIENCE_S)
+        self.assertEqual(running.returncode, 1, said)
+        self.assertIn(f"joust: --json {file}: cannot be written: No such file or directory; ", said)
+        return printed, said
+
+    def test_a_result_whose_folder_is_gone_is_elsewhere(self):
+        file, temporary = self.path("folder/result"), self.path("temporary")
+        os.mkdir(temporary)
+        command = ("load", "-e", "null", "-p", "echo", "-d", "1s")
+        printed, said = self.run_without_folder(command, file, temporary)
+        self.assertIn("throughput", printed)
+        elsewhere = re.search(r"the result is in (.*/joust-result-\w+\.json)\n", said).group(1)
+        self.assertGreater(content(elsewhere)["messages"]["verified"], 0)
+        self.assertEqual(os.path.dirname(elsewhere), temporary)
+        printed, said = self.run_without_folder(command, file, self.path("none"))
+        self.assertIn("throughput", printed)
+        self.assertTrue(said.endswith("the result is above\n"), said)
+        self.assertGreater(json.loads(said[:said.index("\njoust: ")])["messages"]["verified"], 0)
+
+    def test_a_result_and_a_table_behind_one_redirection(self):
+        for name in "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
+            with open(self.path("all"), "w", encoding="utf-8") as output:
+                subprocess.run([JOUST, *map(str, LOAD), "--json", name], stdout=output, check=True)
+            text = pathlib.Path(self.path("all")).read_text(encoding="utf-8")
+            end = text.index("\n}\n") + 3
+            self.assertEqual(json.loads(text[:end])["messages"]["verified"], 10)
+            self.assertIn("throughput", text[end:])
+
+    def test_a_table_that_standard_output_does_not_take_is_on_standard_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([JOUST, *map(str, LOAD)], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("10 verified", done.stderr)
+        self.assertTrue(done.stderr.endswith("joust: standard output: cannot be written\n"), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
