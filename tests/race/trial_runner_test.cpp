@@ -125,7 +125,7 @@ TEST_F(Trials, ALoadThatHangsIsKilled) {
 
 TEST_F(Trials, ALoadWithoutAResultLeavesItsLastWords) {
   const Trial trial = run("good", "gives-up");
-  EXPECT_EQ(trial.failure, "the load has no result: exit code 1");
+  EXPECT_EQ(trial.failure, "the load has no result: exit code 1: cannot go on");
   EXPECT_EQ(trial.last_words, (std::vector<std::string>{"cannot go on"}));
   EXPECT_TRUE(run("good", "garbles").failure.starts_with("the load's result cannot be read"));
 }

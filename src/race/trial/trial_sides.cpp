@@ -132,8 +132,12 @@ void TrialSides::start_transfer() {
 
 bool TrialSides::read_result() {
   const std::string text = result_.content();
-  if (load().child->exit_code() < 0 || text.empty())
-    return fail(fmt::format("the load has no result: {}", load().child->how_it_ended()), load());
+  if (load().child->exit_code() < 0 || text.empty()) {
+    const std::vector<std::string> said = load().child->last_words();
+    return fail(fmt::format("the load has no result: {}{}", load().child->how_it_ended(),
+                            said.empty() ? "" : ": " + said.back()),
+                load());
+  }
   auto result = parse_load(text);
   if (!result) return fail(result.error(), load());
   trial_.load = std::move(*result);
