@@ -69,15 +69,19 @@ std::expected<std::uint64_t, std::string> whole(const std::expected<double, std:
   return static_cast<std::uint64_t>(nearest);
 }
 
+// Of neighbours that have changed places too: the most usual slip of two hands.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1), row(last), next(last);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
+    next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, substituted}));
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        next[j] = std::min(next[j], last[j - 2] + 1);
     }
+    std::swap(last, row);
+    std::swap(row, next);
   }
   return row.back();
 }
@@ -197,7 +201,8 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  constexpr std::size_t kShort = 4;  // two changes make any short word of another
+  std::size_t least = word.size() <= kShort ? 2 : std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < least) {

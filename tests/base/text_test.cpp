@@ -143,11 +143,15 @@ TEST(Nearest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("thread", words), "threads");
   EXPECT_EQ(nearest("io_uring", words), "io-uring");
   EXPECT_EQ(nearest("iouring", words), "io-uring");
+  EXPECT_EQ(nearest("thraeds", words), "threads");
+  EXPECT_EQ(nearest("nlul", words), "null") << "neighbours have changed places";
 }
 
 TEST(Nearest, DoesNotGuessWildly) {
   const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
   EXPECT_EQ(nearest("database", words), "");
+  EXPECT_EQ(nearest("pull", std::array<std::string, 2>{"poll", "nulls"}), "poll");
+  EXPECT_EQ(nearest("port", std::array<std::string, 1>{"root"}), "");
   EXPECT_EQ(nearest("epoll", {}), "");
 }
 

@@ -76,6 +76,26 @@ class Refusals(Case):
             self.refused(run(*wrong), "--help")
             self.assertTrue(run(*wrong).stderr.startswith("joust: "), wrong)
 
+    def test_options_that_do_not_exist(self):
+        for command, wrong, meant in (
+            ("race", "--rouds", "--rounds"),
+            ("race", "--rouds=5", "--rounds"),
+            ("serve", "--port", "--listen"),
+            ("load", "--conections", "--connections"),
+            ("load", "--port", "--connect"),
+            ("load", "--conect", "--connect"),
+            ("engines", "--jsno", "--json"),
+            ("protocols", "--jon", "--json"),
+            ("send", "--tokn-file", "--token-file"),
+            ("receive", "--port", "--listen"),
+            ("get", "--limt", "--limit"),
+        ):
+            words = f"joust: no option '{wrong.split('=')[0]}'; did you mean '{meant}'?\n"
+            self.refused(run(command, wrong, "5"), words + f"Try 'joust {command} --help'.\n")
+        self.refused(run("--vresion"), "'--vresion'; did you mean '--version'?\nTry 'joust --help'.")
+        self.refused(run("serve", "--zzz"), "joust: no option '--zzz'\nTry 'joust serve --help'.\n")
+        self.refused(run("serve", "epoll"), "'epoll' is one argument too many")
+
     def test_values_that_make_no_sense(self):
         to = ("load", "--connect", "127.0.0.1:1")
         self.refused(run(*to, "-d", "5"), "--duration", "unit")

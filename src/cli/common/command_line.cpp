@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/common/command.hpp"
+#include "cli/common/meant_option.hpp"
 #include "cli/common/output.hpp"
 
 namespace joust {
@@ -42,6 +43,17 @@ const CLI::Option* repeated_option(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     if (option->get_expected_max() == 1 && option->count() > 1) return option;
   return nullptr;
+}
+
+// Of an argument that the command does not take.
+std::string unexpected(const CLI::App& command, const std::string& argument) {
+  if (!argument.starts_with('-')) return fmt::format("'{}' is one argument too many", argument);
+  std::vector<std::string> options;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  const std::string meant = meant_option(argument, options);
+  return fmt::format("no option '{}'{}", argument.substr(0, argument.find('=')),
+                     meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
 }  // namespace
@@ -159,12 +171,19 @@ void CommandLine::run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::string command = app_->get_name();
     std::string what = error.what();
-    for (const CLI::App* chosen : app_->get_subcommands()) {
+    const CLI::App* chosen = app_.get();
+    if (!app_->get_subcommands().empty()) {
+      chosen = app_->get_subcommands().front();
       command += ' ' + chosen->get_name();
-      if (const CLI::Option* const option = repeated_option(*chosen))
-        what =
-            fmt::format("{} is given {} times; give it once", option->get_name(false, true), option->count());
     }
+    // An option that is required may be the one that is misspelt.
+    const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
+    const bool may_be_extra = kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError;
+    if (const std::vector<std::string> extras = chosen->remaining(); may_be_extra && !extras.empty())
+      what = unexpected(*chosen, extras.front());
+    else if (const CLI::Option* const option = repeated_option(*chosen))
+      what =
+          fmt::format("{} is given {} times; give it once", option->get_name(false, true), option->count());
     throw UsageError(fmt::format("{}\nTry '{} --help'.", what, command));
   }
 }
