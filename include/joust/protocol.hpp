@@ -90,6 +90,7 @@ struct Protocol {
   // does most of the work, which would slow the client down in the same process.
   bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
+  std::string url_scheme{};  // of a server's address in a browser, such as "http"; empty where it has none
   std::string verified = "byte for byte";  // how the client side checks replies, as text for reports
 
   // Make the service of a side. Throw std::invalid_argument for invalid options, with a message that says

@@ -239,9 +239,7 @@ void Receive::tell(const Tally& tally, const Service& service) const {
   if (const std::uint64_t unfinished = count_of(service, "unfinished"); unfinished > 0)
     print_out(fmt::format("{} unfinished: what has come is kept, and the same '{} send' goes on with it\n",
                           counted(unfinished, "upload"), program.name));
-  if (const auto failed = tally.failures(); failed > 0)
-    complain(program, fmt::format("{} failed:\n  {}", counted(failed, "connection"),
-                                  join(tally.complaints(), "\n  ")));
+  complain_of_failures(program, tally);
 }
 
 }  // namespace
@@ -267,7 +265,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
   receive->new_token_option =
       command.add_option("--new-token", receive->new_token, "make a token in a new file, and do nothing else")
           .type_name("FILE");
-  command.add_flag("--events", receive->events, "print JSON lines, as 'serve' does");
+  command.add_flag("--events", receive->events, "print JSON lines, as 'serve --json' does");
   command.footer(receive_examples(program));
   command.callback([receive, &exit_code] { exit_code = receive->run(); });
 }

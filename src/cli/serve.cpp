@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
 
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
@@ -27,7 +29,8 @@ std::string serve_examples(const Program& program) {
   {0} serve -e epoll:trigger=level -p {1} -t 2 --listen '[::1]:9000'
   {0} serve -e io-uring -p {1} --listen unix:/tmp/{0}.sock --cpus 0
 
-Prints one JSON line when it listens and one when it has stopped; SIGUSR1 prints what it has used so far.
+Says on a terminal that it listens, and in the end what it has served. Elsewhere, and with --json, both are
+JSON lines; SIGUSR1 prints one more, with what it has used so far.
 SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once,
 or after 3 s where a message that takes long is being computed.)",
                      program.name, program.protocols.front().name);
@@ -44,8 +47,14 @@ struct Serve {
   std::string listen = "127.0.0.1:0";
   std::optional<Option> listen_option{};
   bool is_public = false;
+  std::string json{};  // "-", as of other commands, or nothing
+  std::optional<Option> json_option{};
 
   void run();
+  void check_json() const;
+  bool speaks_to_people() const { return !json_option->given() && ::isatty(STDOUT_FILENO) == 1; }
+  std::string greeting(const Engine& chosen, const Protocol& spoken, const Listeners& listeners) const;
+  std::string farewell(const Tally& tally) const;
   Listeners open_listeners(std::span<const Endpoint> where, Transport transport, Tally& tally);
   Json listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                  const Tally& tally);
@@ -82,7 +91,30 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   return event;
 }
 
+void Serve::check_json() const {
+  if (json.empty() || json == "-") return;
+  throw UsageError(fmt::format(
+      "--json {0}: a server has no result at its end; its JSON lines go to standard output: > {0}", json));
+}
+
+// "listening on 127.0.0.1:9000 (epoll, echo)"; of http what a browser takes.
+std::string Serve::greeting(const Engine& chosen, const Protocol& spoken, const Listeners& listeners) const {
+  std::vector<std::string> where;
+  for (const std::string& address : listeners.addresses()) {
+    const bool has_url = !spoken.url_scheme.empty() && !address.starts_with("unix:");
+    where.push_back(has_url ? fmt::format("{}://{}/", spoken.url_scheme, address) : address);
+  }
+  return fmt::format("listening on {} ({}, {})\n", join(where, " and "), chosen.name, spoken.name);
+}
+
+std::string Serve::farewell(const Tally& tally) const {
+  return fmt::format("stopped after {}: {} bytes received, {} sent\n",
+                     counted(tally.opened + tally.unopened, "connection"), grouped(tally.received),
+                     grouped(tally.sent));
+}
+
 void Serve::run() {
+  check_json();
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
   protocol.check(chosen_protocol, true, false);
@@ -118,8 +150,19 @@ void Serve::run() {
               .limits = limits,
               .tally = tally,
               .listeners = listeners.all(),
-              .on_ready = [&] { print(listening(chosen, options, listeners, tally)); }},
+              .on_ready =
+                  [&] {
+                    if (speaks_to_people())
+                      print_text(greeting(chosen, chosen_protocol, listeners));
+                    else
+                      print(listening(chosen, options, listeners, tally));
+                  }},
              stop);
+  if (speaks_to_people()) {
+    print_text(farewell(tally));
+    complain_of_failures(program, tally);
+    return;
+  }
   Json event = stopped_event(tally, listeners);
   add_groups(event, service->results());
   if (chosen.delivery.by_message()) add_groups(event, {tally.datagrams_group()});
@@ -148,6 +191,9 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));
   add_duration(command, "--drain", serve->limits.drain,
                "how long a stop may take, beside what is being computed [2s]");
+  serve->json_option = command.add_option("--json", serve->json, "print JSON lines on a terminal too")
+                           .value_optional()
+                           .type_name("[-]");
   serve->socket.add_to(command);
   command.footer(serve_examples(program));
   command.callback([serve] { serve->run(); });

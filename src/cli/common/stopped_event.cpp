@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/stopped_event.hpp"
 
+#include <fmt/format.h>
+
+#include "base/text.hpp"
 #include "measure/usage.hpp"
 #include "report/facts_json.hpp"
 
@@ -21,6 +24,12 @@ nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listen
           {"socket", to_json(listeners.facts())},
           {"notes", tally.notes()},
           {"missing", tally.missing()}};
+}
+
+void complain_of_failures(const Program& program, const Tally& tally) {
+  if (const auto failed = tally.failures(); failed > 0)
+    complain(program, fmt::format("{} failed:\n  {}", counted(failed, "connection"),
+                                  join(tally.complaints(), "\n  ")));
 }
 
 }  // namespace joust

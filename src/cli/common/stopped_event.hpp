@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/common/command.hpp"
 #include "connection/tally.hpp"
 #include "net/listeners.hpp"
 
@@ -10,5 +11,8 @@ namespace joust {
 
 // The last line of a server: the connections, bytes and errors of its run, and its usage.
 nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listeners);
+
+// The same for people: how many connections failed, and why; nothing where none did.
+void complain_of_failures(const Program& program, const Tally& tally);
 
 }  // namespace joust

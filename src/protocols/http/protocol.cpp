@@ -18,6 +18,7 @@ Protocol http_protocol() {
   protocol.name = "http";
   protocol.summary = "files of one directory, or a short text, over HTTP/1.1";
   protocol.unavailable = http::messages_unavailable();
+  protocol.url_scheme = "http";
   protocol.no_messages = "HTTP/1.1 is text without boundaries";
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
