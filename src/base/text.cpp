@@ -201,11 +201,12 @@ std::string join(std::span<const std::string> words, std::string_view separator)
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  constexpr std::size_t kShort = 4;  // two changes make any short word of another
-  std::size_t least = word.size() <= kShort ? 2 : std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
+    constexpr std::size_t kShort = 4;  // two changes make any short word of another
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance < least) {
+    const bool too_short = distance > 1 && std::max(word.size(), candidate.size()) <= kShort;
+    if (distance < least && !too_short) {
       least = distance;
       best = candidate;
     }

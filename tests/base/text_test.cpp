@@ -152,6 +152,7 @@ TEST(Nearest, DoesNotGuessWildly) {
   EXPECT_EQ(nearest("database", words), "");
   EXPECT_EQ(nearest("pull", std::array<std::string, 2>{"poll", "nulls"}), "poll");
   EXPECT_EQ(nearest("port", std::array<std::string, 1>{"root"}), "");
+  EXPECT_EQ(nearest("lvl", std::array<std::string, 1>{"level"}), "level");
   EXPECT_EQ(nearest("epoll", {}), "");
 }
 
