@@ -1,8 +1,28 @@
 # SPDX-License-Identifier: MIT
+"""The programs of the folder examples, and what the README shows."""
+
+import json
 import os
+import pathlib
+import re
+import sys
 import unittest
 
-from program import BUILD, Case, Server, run
+from program import BUILD, JOUST, TESTS, Case, Server, run
+
+ECHO = """#!{python}
+import asyncio, sys
+
+async def answer(reader, writer):
+    while data := await reader.read(65536):
+        writer.write(data)
+    writer.close()
+
+async def main():
+    await (await asyncio.start_server(answer, "127.0.0.1", int(sys.argv[2]))).serve_forever()
+
+asyncio.run(main())
+"""
 
 
 def example(name):
@@ -24,6 +44,24 @@ class Examples(Case):
         lines = done.stdout.splitlines()
         self.assertEqual([line.split(" at ")[0] for line in lines], ["reverse", "count"])
         self.assertTrue(all(line.endswith(": 1000 replies verified") for line in lines), lines)
+
+    def test_the_readmes_server_of_ones_own(self):
+        readme = pathlib.Path(os.path.dirname(TESTS), "README.md").read_text(encoding="utf-8")
+        (scenario,) = re.findall(r"```toml\n(.*?my-server.*?)```", readme, re.DOTALL)
+        (name,) = re.findall(r"`joust race (my-[\w.-]+)`", readme)
+        pathlib.Path(self.path(name)).write_text(scenario, encoding="utf-8")
+        pathlib.Path(self.path("my-server")).write_text(ECHO.format(python=sys.executable), encoding="ascii")
+        os.chmod(self.path("my-server"), 0o755)
+        program = ["env", "-C", self.directory, f"PATH={self.directory}:{os.environ['PATH']}", JOUST]
+        done = run("race", name, "--dry-run", program=program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        race = ("race", name, "-d", "60ms", "--rounds", 1, "--json", "result.json")
+        done = run(*race, program=program)
+        self.assertIn("my-server", done.stdout)
+        result = json.loads(pathlib.Path(self.path("result.json")).read_text(encoding="utf-8"))
+        rows = {row["name"]: row for row in result["contestants"]}
+        self.assertLess({"epoll", "io-uring", "my-server"}, set(rows))
+        self.assertGreater(rows["my-server"]["trials"][0]["load"]["messages"]["verified"], 0)
 
 
 if __name__ == "__main__":

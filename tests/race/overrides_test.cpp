@@ -120,17 +120,6 @@ TEST(Overrides, QuickIsThreeRoundsUnlessSaidOtherwise) {
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 2)).rounds, 2U);
 }
 
-TEST(Overrides, CompleteALoadWithoutAnEnd) {
-  Scenario scenario = fake_scenario({"epoll"});
-  scenario.file = "race.toml";
-  scenario.cases.front().load.duration.reset();
-  EXPECT_EQ(applied({.servers = {}, .clients = {}, .duration = seconds(3)}, scenario).cases[0].load.duration,
-            seconds(3));
-  EXPECT_EQ(problem({}, scenario),
-            "race.toml: case 'main': neither messages nor duration is given; allowed: one of them ends the "
-            "load");
-}
-
 TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits.trial_timeout = seconds(5);

@@ -32,6 +32,31 @@ load = { interval = 0, duration = "2s" }
   EXPECT_FALSE(scenario->cases[1].load.messages);
 }
 
+TEST_F(ScenarioFile, ALoadWithoutAnEndLastsASecond) {
+  const auto scenario = read(
+      "matrix = { servers = [\"epoll\"] }\n"
+      "[[case]]\nname = \"plain\"\n"
+      "[[case]]\nname = \"counted\"\nload = { messages = 9 }\n"
+      "[[case]]\nname = \"long\"\nload = { duration = \"7s\" }\n");
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->cases[0].load.duration, std::chrono::seconds(1));
+  EXPECT_EQ(scenario->cases[1].load.duration, std::nullopt);
+  EXPECT_EQ(scenario->cases[1].load.messages, 9U);
+  EXPECT_EQ(scenario->cases[2].load.duration, std::chrono::seconds(7));
+}
+
+TEST_F(ScenarioFile, ACommandHasTheNameOfItsProgram) {
+  const auto scenario = read(
+      "[[contestant]]\ncommand = \"my-server --port {port}\"\n"
+      "[[contestant]]\ncommand = \"A=b exec bin/my-server -q {port}\"\n"
+      "[[contestant]]\ncommand = \"(cd x; y {port})\"\n"
+      "[[contestant]]\nname = \"mine\"\ncommand = \"z {port}\"\n");
+  ASSERT_TRUE(scenario) << scenario.error();
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario->contestants) names.push_back(contestant.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"my-server", "my-server#2", "command", "mine"}));
+}
+
 TEST_F(ScenarioFile, ACaseHasSocketOptionsOfItsOwn) {
   const auto scenario = read(R"(
 load = { duration = "1s" }

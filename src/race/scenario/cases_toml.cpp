@@ -91,8 +91,10 @@ void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one
   read_sweep(reader, one);
 }
 
-void check(TableReader& reader, const Catalogue& catalogue, const Case& one) {
+// When all of its tables have been read.
+void complete(TableReader& reader, const Catalogue& catalogue, Case& one) {
   if (one.files) return;
+  if (!one.load.messages && !one.load.duration) one.load.duration = kStandardDuration;
   const std::size_t known = reader.problems().size();
   if (const auto problem = check_load(one.load)) reader.wrong("load", *problem);
   if (const auto problem = check_payload(one, catalogue)) reader.wrong("load", *problem);
@@ -149,12 +151,12 @@ Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, c
     read_socket(each, one.socket);
     read_differences(each, catalogue, one);
     read_sizes(each, catalogue, wanted, sizes, one);
-    check(each, catalogue, one);
+    complete(each, catalogue, one);
     each.finish();
     cases.push_back(std::move(one));
   }
   if (!cases.empty()) return sizes;
-  check(reader, catalogue, common);
+  complete(reader, catalogue, common);
   cases.push_back(std::move(common));
   return sizes;
 }

@@ -108,7 +108,30 @@ std::string free_name(const std::string& name, std::span<const std::string> take
   return free;
 }
 
+namespace {
+
+// "my-server" of "A=b exec bin/my-server --port {port}".
+std::string program_of(std::string_view command) {
+  std::string name = "command";
+  for (const std::string_view word : split(command, ' ')) {
+    const std::string_view program = word.substr(word.rfind('/') + 1);
+    constexpr std::string_view kSyntax = "'\"`$(){}&|;<>\\\n";
+    if (word == "exec" || word == "env" || program.empty() || word.contains('=')) continue;
+    if (program.find_first_of(kSyntax) == std::string_view::npos && !has_control(program)) name = program;
+    break;
+  }
+  return name;
+}
+
+}  // namespace
+
 std::string standard_name(const Contestant& contestant, std::span<const Contestant> others) {
+  if (contestant.external()) {
+    std::vector<std::string> names;
+    for (const Contestant& other : others) names.push_back(other.name);
+    return free_name(program_of(contestant.transfer.empty() ? contestant.command : contestant.transfer),
+                     names);
+  }
   const std::string name = describe(contestant.server);
   std::vector<std::string> taken;
   bool is_equal = false;

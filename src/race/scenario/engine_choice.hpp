@@ -38,7 +38,7 @@ std::string describe(const EngineChoice& choice);
 std::string free_name(const std::string& name, std::span<const std::string> taken);
 
 // The name of a contestant that was given none: its server, with a number if one of `others` has this name
-// and is equal in everything.
+// and is equal in everything; of a command the program, with a number if the name is taken.
 std::string standard_name(const Contestant& contestant, std::span<const Contestant> others);
 
 // Every server with its standard client.

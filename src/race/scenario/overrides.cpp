@@ -144,7 +144,7 @@ Scenario empty_scenario(const Catalogue& catalogue) {
   Scenario scenario;
   Case one;
   one.protocol = catalogue.protocols.front().name;
-  one.load.duration = std::chrono::seconds(1);
+  one.load.duration = kStandardDuration;
   scenario.cases.push_back(std::move(one));
   return scenario;
 }
@@ -200,8 +200,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
-  for (const Case& one : scenario.cases)
-    if (const auto problem = check_end(one)) return std::unexpected(where + *problem);
   expand_rates(scenario);
   return {};
 }

@@ -234,12 +234,6 @@ std::optional<std::string> check_load(const LoadPlan& load) {
   return std::nullopt;
 }
 
-std::optional<std::string> check_end(const Case& one) {
-  if (one.load.messages || one.load.duration) return std::nullopt;
-  return fmt::format("case '{}': neither messages nor duration is given; allowed: one of them ends the load",
-                     one.name);
-}
-
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;

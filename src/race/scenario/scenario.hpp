@@ -192,6 +192,8 @@ inline constexpr std::uint64_t kMostDepth = 1'000'000;
 inline constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 inline constexpr std::uint64_t kMostThreads = 1024;
 
+inline constexpr Duration kStandardDuration = std::chrono::seconds(1);  // of a load that is given no end
+
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
@@ -203,7 +205,6 @@ std::optional<std::string> check_knob(const std::string& engine, const std::stri
                                       const std::string& value, const Catalogue& catalogue);
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const LoadPlan& load);
-std::optional<std::string> check_end(const Case& one);  // separate: a flag may supply what a file leaves out
 std::optional<std::string> check_reference(const Scenario& scenario);
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);

@@ -146,8 +146,7 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
   assign(contestant.client, read_engine(reader, "client", Role::dial, catalogue));
   check_commands(reader, table, contestant);
   if (contestant.name.empty()) {
-    contestant.name = server ? standard_name(contestant, scenario.contestants) : "";
-    if (contestant.external()) reader.wrong("name", "missing; allowed: any text (a command needs a name)");
+    if (server || contestant.external()) contestant.name = standard_name(contestant, scenario.contestants);
   }
   if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))
     reader.wrong("name", fmt::format("allowed: up to {} bytes without control characters", kLongestName));
