@@ -169,6 +169,22 @@ std::string format_bytes(double bytes) {
   return three_digits(bytes / 1073741824) + " GiB";
 }
 
+std::string format_data(double bytes) {
+  if (bytes < 999.5) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 999.5e3) return three_digits(bytes / 1e3) + " kB";
+  if (bytes < 999.5e6) return three_digits(bytes / 1e6) + " MB";
+  if (bytes < 999.5e9) return three_digits(bytes / 1e9) + " GB";
+  return three_digits(bytes / 1e12) + " TB";
+}
+
+std::string format_size(std::uint64_t bytes) {
+  static constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kBinary{
+      {{1ULL << 40, "TiB"}, {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}}};
+  for (const auto& [factor, unit] : kBinary)
+    if (bytes >= factor && bytes % factor == 0) return fmt::format("{} {}", bytes / factor, unit);
+  return format_data(static_cast<double>(bytes));
+}
+
 std::string format_speed(double bytes_per_s) {
   if (bytes_per_s < 999.5) return fmt::format("{:.0f} B/s", bytes_per_s);
   if (bytes_per_s < 999.5e3) return three_digits(bytes_per_s / 1e3) + " kB/s";

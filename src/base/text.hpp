@@ -28,7 +28,12 @@ std::expected<Duration, std::string> parse_duration(std::string_view text);
 
 std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
 std::string format_count(double count);      // "106k", "1.20M"
-std::string format_bytes(double bytes);      // "4.02 MiB"
+
+// Memory is counted in powers of 1024, and data that is moved or stored in powers of 1000, as its speed is. A
+// size that was asked for is shown as people write it: whole KiB, MiB or GiB, or else as data.
+std::string format_bytes(double bytes);        // of memory: "4.02 MiB"
+std::string format_data(double bytes);         // "4.22 MB"
+std::string format_size(std::uint64_t bytes);  // "64 KiB", "16.0 kB"
 
 std::string format_rate(double rate);          // "5,000", "0.5": exact
 std::string format_speed(double bytes_per_s);  // "612 MB/s", "85.4 kB/s"

@@ -233,8 +233,8 @@ int Receive::run() {
 // Strangers without the token are among the connections that failed.
 void Receive::tell(const Tally& tally, const Service& service) const {
   print_out(fmt::format("received {}, sent {} over {}\n",
-                        format_bytes(static_cast<double>(tally.received.load())),
-                        format_bytes(static_cast<double>(tally.sent.load())),
+                        format_data(static_cast<double>(tally.received.load())),
+                        format_data(static_cast<double>(tally.sent.load())),
                         counted(tally.opened + tally.unopened, "connection")));
   if (const std::uint64_t unfinished = count_of(service, "unfinished"); unfinished > 0)
     print_out(fmt::format("{} unfinished: what has come is kept, and the same '{} send' goes on with it\n",

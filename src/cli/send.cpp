@@ -91,7 +91,7 @@ int Send::run() {
     for (const transfer::SourceItem& item : list->items)
       if (!item.is_on_way) print_out(listed(item));
     print_out(fmt::format("{}, {}: nothing was sent\n", counted_with(list->files(), list->folders),
-                          format_bytes(static_cast<double>(list->bytes))));
+                          format_data(static_cast<double>(list->bytes))));
     for (const std::string& why : list->missing) complain(program, why);
     return list->missing.empty() ? kOk : kRunError;
   }

@@ -147,7 +147,7 @@ struct Quantity {
 };
 
 constexpr std::array kQuantities{
-    Quantity{"bytes", [](double bytes) { return format_bytes(bytes); }},
+    Quantity{"bytes", [](double bytes) { return format_data(bytes); }},
     Quantity{"seconds", [](double seconds) { return time_text(seconds); }},
     Quantity{"mb_per_s", [](double rate) { return report::plain_number(rate) + " MB/s"; }},
 };

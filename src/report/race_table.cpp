@@ -160,8 +160,7 @@ std::string load_text(const race::Case& one) {
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
   if (one.server_threads) parts.push_back(counted(*one.server_threads, "loop") + " of a server");
   add_schedule(one, parts);
-  if (load.payload_bytes)
-    parts.push_back(fmt::format("{} payload", format_bytes(static_cast<double>(*load.payload_bytes))));
+  if (load.payload_bytes) parts.push_back(format_size(*load.payload_bytes) + " payload");
   parts.push_back(length_text(load));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);

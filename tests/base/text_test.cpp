@@ -124,6 +124,17 @@ TEST(Format, KeepsThreeDigits) {
   EXPECT_EQ(format_bytes(65'536), "64.0 KiB");
   EXPECT_EQ(format_bytes(4.02 * 1048576), "4.02 MiB");
   EXPECT_EQ(format_bytes(3.0 * 1073741824), "3.00 GiB");
+  EXPECT_EQ(format_data(512), "512 B");
+  EXPECT_EQ(format_data(65'536), "65.5 kB");
+  EXPECT_EQ(format_data(999'600), "1.00 MB");
+  EXPECT_EQ(format_data(3e9), "3.00 GB");
+  EXPECT_EQ(format_data(4.02e12), "4.02 TB");
+  EXPECT_EQ(format_size(32), "32 B");
+  EXPECT_EQ(format_size(65'536), "64 KiB");
+  EXPECT_EQ(format_size(3ULL << 30), "3 GiB");
+  EXPECT_EQ(format_size(16'000), "16.0 kB");
+  EXPECT_EQ(format_size(1025), "1.02 kB");
+  EXPECT_EQ(format_size(0), "0 B");
 }
 
 // Rounding must not bring out a fourth digit.

@@ -68,7 +68,7 @@ class Progress(TransferCase):
                 self.assertEqual(lines.pop(), "")
                 self.assertIn(len(lines), range(1, 4), text)
                 for line in lines:
-                    self.assertRegex(line, r" %  .* of 1\.91 MiB")
+                    self.assertRegex(line, r" %  .* of 2\.00 MB")
 
     def test_what_is_no_terminal_gets_no_control_sequences(self):
         file = self.make("file", 2_000_000)

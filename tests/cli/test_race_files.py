@@ -43,7 +43,7 @@ moves_files = false
 transfer = "true"
 """, "--allow-unranked")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("20 files of 15.6 KiB each, in memory (/dev/shm)", done.stdout)
+        self.assertIn("20 files of 16.0 kB each, in memory (/dev/shm)", done.stdout)
         self.assertIn("unavailable: no-such-program is not installed", done.stdout)
         self.assertIn("server on any CPU, client on any CPU", done.stdout)
         self.assertIn("system calls: not counted: a command moves fewer than 500 files", done.stdout)

@@ -154,7 +154,7 @@ TEST(LoadText, FiguresOfAGroupAreForReaders) {
                    {"deliveries", {{"expected", std::uint64_t{1000000}}, {"out_of_order", std::uint64_t{0}}}},
                    {"own", {{"share", 0.123456}, {"wait_seconds", 2e-6}, {"bytes", std::string("many")}}}};
   const std::string text = load_text(result);
-  EXPECT_TRUE(has(text, "\n  transfer     256 MiB   173 ms   1,548 MB/s   transfers 1   way sendfile\n"))
+  EXPECT_TRUE(has(text, "\n  transfer     268 MB   173 ms   1,548 MB/s   transfers 1   way sendfile\n"))
       << text;
   EXPECT_TRUE(has(text, "\n  deliveries   expected 1,000,000   out of order 0\n")) << text;
   EXPECT_TRUE(has(text, "\n  own          share 0.123   wait 2.00 us   bytes many\n")) << text;

@@ -52,9 +52,7 @@ Option add_count(Command command, const std::string& flags, std::uint64_t& into,
 
 Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                  std::uint64_t least, std::uint64_t most) {
-  return add_scaled(command, flags, into, help, least, most, parse_bytes,
-                    [](std::uint64_t n) { return format_bytes(static_cast<double>(n)); })
-      .type_name("BYTES");
+  return add_scaled(command, flags, into, help, least, most, parse_bytes, format_size).type_name("BYTES");
 }
 
 Option add_rate(Command command, const std::string& flags, double& into, const std::string& help) {

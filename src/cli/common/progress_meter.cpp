@@ -56,8 +56,8 @@ std::uint64_t bytes_so_far(const transfer::Counts& counts) {
 std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns) {
   const double part = part_of(done, total);
   const std::string percent = fmt::format("{:3.0f} %", part * 100);
-  const std::string bytes = fmt::format("  {} of {}", format_bytes(static_cast<double>(done)),
-                                        format_bytes(static_cast<double>(total)));
+  const std::string bytes = fmt::format("  {} of {}", format_data(static_cast<double>(done)),
+                                        format_data(static_cast<double>(total)));
   const std::string rate = bytes_per_s > 0 ? "  " + format_speed(bytes_per_s) : "";
   const std::string left = time_left(total - done, bytes_per_s);
   const std::string wide = bar(part, kWide), narrow = bar(part, kNarrow);

@@ -127,15 +127,15 @@ std::string TransferArguments::summary(const Outcome& outcome, const TransferSto
   const transfer::Counts& counts = outcome.counts;
   const Usage& used = outcome.used;
   std::string line = fmt::format("{} {}: {} in {:.2f} s, {}", story.verb, story.what,
-                                 format_bytes(static_cast<double>(counts.moved)), outcome.seconds,
+                                 format_data(static_cast<double>(counts.moved)), outcome.seconds,
                                  format_speed(bytes_per_s(counts, outcome.seconds)));
   if (counts.there > 0)
-    line += fmt::format("; {} were there", format_bytes(static_cast<double>(counts.there)));
+    line += fmt::format("; {} were there", format_data(static_cast<double>(counts.there)));
   if (counts.discarded > 0)
     line += fmt::format("; {} of an earlier attempt did not fit",
-                        format_bytes(static_cast<double>(counts.discarded)));
+                        format_data(static_cast<double>(counts.discarded)));
   if (counts.lost > 0)
-    line += fmt::format("; {} had to be moved again", format_bytes(static_cast<double>(counts.lost)));
+    line += fmt::format("; {} had to be moved again", format_data(static_cast<double>(counts.lost)));
   if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
   if (counts.failed > 0) line += fmt::format("; {} failed", counted(counts.failed, "file"));
   line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,

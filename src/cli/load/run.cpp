@@ -169,8 +169,7 @@ std::string Load::heading(const Loaded& whom) const {
   std::string text = fmt::format("{} on {}", protocol.name, whom.engine.name);
   if (!connect.empty()) text += ", " + connect;
   text += ": ";
-  if (whom.protocol.no_payload.empty())
-    text += fmt::format("{} payload, ", format_bytes(static_cast<double>(payload)));
+  if (whom.protocol.no_payload.empty()) text += format_size(payload) + " payload, ";
   return text;
 }
 

@@ -24,9 +24,9 @@ std::string folder_of(const FilePlan& files) {
 }
 
 std::string files_text(const FilePlan& files) {
-  return fmt::format("{} of {}{}, {} ({})", counted(files.count, "file"),
-                     format_bytes(static_cast<double>(files.bytes)), files.count == 1 ? "" : " each",
-                     files.on == "memory" ? "in memory" : "on the disk", folder_of(files));
+  return fmt::format("{} of {}{}, {} ({})", counted(files.count, "file"), format_size(files.bytes),
+                     files.count == 1 ? "" : " each", files.on == "memory" ? "in memory" : "on the disk",
+                     folder_of(files));
 }
 
 namespace {
