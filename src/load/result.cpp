@@ -16,6 +16,13 @@ Duration awaited_after(const LoadRun& run, Time closes) {
   return last ? std::max(Duration{}, Duration(*last - closes)) : Duration{};
 }
 
+// A message of a schedule stands for the time until the next one, the last message too. Without it, one
+// message every two seconds would be thousands a second if it is the only one.
+double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
+  const double gap_s = std::chrono::duration<double>(plan.mean_interval()).count();
+  return static_cast<double>(messages) * gap_s / static_cast<double>(plan.connections);
+}
+
 }  // namespace
 
 LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
@@ -41,7 +48,8 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   if (open > Duration{}) {
     result.window = {run.first_opens().value_or(opens), closes};
     result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();
-    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
+    result.rate_s = std::max(result.duration_s, time_of_schedule_s(run.plan(), result.messages.verified));
+    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.rate_s;
     result.slices = run.recorder().timeline().parts(open, kSlices);
   }
   return result;

@@ -34,6 +34,7 @@ struct LoadResult {
   std::uint64_t total_bytes_received = 0;  // likewise
   std::optional<Window> window;            // empty if it never opened
   double duration_s = 0;                   // of the timed window; 0 when it never opened
+  double rate_s = 0;  // that rates are over: at least the time that the messages stand for
   double throughput_per_s = 0;             // verified messages a second
   Histogram latency;                       // open loop: since a request was due
   Histogram uncorrected_latency;           // open loop only: since it was sent

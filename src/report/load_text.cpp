@@ -48,8 +48,7 @@ std::string deliveries_text(const LoadResult& result) {
 // the unit of network interfaces: millions of bits a second.
 std::string throughput_lines(const LoadResult& result) {
   const auto mbps = [&](std::uint64_t bytes) {
-    return report::plain_number(result.duration_s > 0 ? static_cast<double>(bytes) * 8e-6 / result.duration_s
-                                                      : 0);
+    return report::plain_number(result.rate_s > 0 ? static_cast<double>(bytes) * 8e-6 / result.rate_s : 0);
   };
   const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
   const std::string bytes =

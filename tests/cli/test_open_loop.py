@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """joust load -R: the open loop, end to end."""
 
+import re
 import signal
 import threading
 import time
@@ -31,6 +32,23 @@ class OpenLoop(Case):
             done, result = self.load("--connect", server.address, "-c", 3, "-R", "12.5", "-d", "800ms")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(result["messages"]["verified"], 10)
+
+    def test_a_load_of_few_messages_is_no_faster_than_its_schedule(self):
+        for plan, rate in (
+            (("-R", 0.5, "-m", 1), 0.5),
+            (("-R", 0.1, "-d", "50ms"), 0.1),
+            (("-R", 5, "-m", 2, "-c", 2), 5),
+            (("-R", 20, "-m", 1, "-c", 3, "--arrivals", "poisson"), 20),
+            (("-R", 2, "-c", 9, "--phase", "together", "-d", "50ms"), 2),
+            (("-i", "1s", "-m", 1), 1),
+            (("-i", "1s", "-c", 9, "--phase", "together", "-d", "50ms"), 9),
+        ):
+            done, result = self.load("-e", "null", "-p", "echo", *plan)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertGreater(result["throughput_per_s"], 0)
+            self.assertLessEqual(result["throughput_per_s"], rate * (1 + 1e-9), plan)
+            (mbps,) = re.findall(r"bandwidth +(\S+) Mbps sent", done.stdout)
+            self.assertLessEqual(float(mbps.removeprefix("<")), max(0.001, rate * 256e-6 * 1.01), plan)
 
     def test_poisson_arrivals_differ_from_connection_to_connection(self):
         with Server("-e", "epoll", "-p", "echo") as server:

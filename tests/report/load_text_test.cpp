@@ -16,7 +16,7 @@ LoadResult result_of(double duration_s) {
   result.connections_ok = 1;
   result.messages.sent = result.messages.verified = 1000;
   result.messages.answered = 1;
-  result.duration_s = result.usage_s = duration_s;
+  result.duration_s = result.rate_s = result.usage_s = duration_s;
   result.throughput_per_s = 1000 / duration_s;
   result.usage = {.user_s = 0.3, .system_s = 0.1, .peak_memory_bytes = 5 << 20};
   return result;
