@@ -70,7 +70,7 @@ bool RequestSession::owes() const {
 }
 
 bool RequestSession::may_send(Time now) const {
-  if (ended_ || intended_.size() >= plan_.depth || !(has_more() || owes())) return false;
+  if (!wants_to_send()) return false;
   // A message that is not sent yet would be one that others wait for.
   if (plan_.turns && greets_ && in_advance()) return false;
   if (!plan_.has_schedule()) return true;
@@ -99,7 +99,9 @@ void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
   const std::uint64_t first = requests_;
-  while (may_send(now)) send_due(now, request);
+  if (held_back_ && has_room()) free_slot(now);
+  while (has_room() && may_send(now)) send_due(now, request);
+  held_back_ = !has_room() && wants_to_send();
   const std::uint64_t bytes = outbox_.size() - before - (requests_ - first) * unsent_frame_bytes_;
   if (in_advance()) unseen_bytes_ += bytes;
   if (records(now)) run_.recorder().bytes_sent(bytes);
@@ -185,9 +187,9 @@ void RequestSession::answered(std::size_t place, Time now) {
   record(intended, plan_.open_loop() ? sent_.take(place) : intended, now);
 }
 
-// Before a request is removed.
+// Before a request is removed, or when there is room for one.
 void RequestSession::free_slot(Time now) {
-  if (intended_.size() < plan_.depth) return;
+  if (intended_.size() < plan_.depth && !held_back_) return;
   slot_free_ = now;
   // Closed: all slots were in use, so later sends are moved back, and not made up for by a burst.
   if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
@@ -299,8 +301,8 @@ std::optional<Time> RequestSession::deadline() const {
   if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
   Time due = border();
   if (!intended_.empty()) due = std::min(due, oldest_sent() + *plan_.request_timeout);
-  if (plan_.has_schedule() && intended_.size() < plan_.depth && (has_more() || owes()))
-    due = std::min(due, schedule_.next());
+  const bool has_place = plan_.has_schedule() ? has_room() : held_back_ && outbox_.size() <= kMostUnsent / 2;
+  if (has_place && wants_to_send()) due = plan_.has_schedule() ? std::min(due, schedule_.next()) : Time{};
   return due == Time::max() ? std::nullopt : std::optional(due);
 }
 

@@ -60,6 +60,12 @@ class RequestSession : public Session, private Progress {
   // How many requests the window has, or a counted turn.
   std::optional<std::uint64_t> most_requests() const;
   bool owes() const;
+  // Requests are written as they can be sent: what waits to be sent is memory, and takes its time before the
+  // next requests.
+  bool has_room() const { return outbox_.size() < kMostUnsent; }
+  bool wants_to_send() const {
+    return !ended_ && intended_.size() < plan_.depth && (has_more() || owes());
+  }
   bool may_send(Time now) const;
   void advance(Time now) {
     if (!in_window(now)) next_phases(now);
@@ -114,6 +120,8 @@ class RequestSession : public Session, private Progress {
   void take_over(Handover& handover);
   void go_on(Time now);
 
+  static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that reaches them
+
   // What a connection over a lossy delivery has besides.
   struct Lossy {
     explicit Lossy(bool carries_numbers) : own_numbers(carries_numbers) {}
@@ -129,6 +137,7 @@ class RequestSession : public Session, private Progress {
   bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
   bool greeted_ = false;       // it has been answered
   bool last_request_ = false;  // the exchange has been told that no more follow
+  bool held_back_ = false;     // requests, for want of room
   bool finished_ = false;
   bool failed_ = false;
   bool ended_ = false;  // the server ends the connection with the last reply
