@@ -1,39 +1,43 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/mman.h>
+
 #include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <new>
+#include <utility>
 
 namespace joust {
 
 // Two cache lines: x86 processors fetch lines in pairs.
 inline constexpr std::size_t kCacheLines = 128;
 
-// Zeroed memory that shares no cache line with any other. From calloc(), because large blocks are untouched
-// pages then: what is never written takes no memory. Throws std::bad_alloc.
+// Zeroed memory that shares no cache line with any other, and is shared with the processes that are forked
+// later. Its pages are untouched at first: what is never written takes no memory. Throws std::bad_alloc.
 class ZeroedLines {
  public:
   explicit ZeroedLines(std::size_t bytes)
       : size_((bytes + kCacheLines - 1) / kCacheLines * kCacheLines),
-        block_(std::calloc(1, size_ + kCacheLines)) {
-    if (!block_) throw std::bad_alloc();
+        data_(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  ZeroedLines(ZeroedLines&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+  ZeroedLines& operator=(ZeroedLines&& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~ZeroedLines() {
+    if (size_ > 0) ::munmap(data_, size_);  // of this process only
   }
 
-  void* data() const {
-    const auto start = reinterpret_cast<std::uintptr_t>(block_.get());
-    return static_cast<std::byte*>(block_.get()) + (kCacheLines - start % kCacheLines) % kCacheLines;
-  }
+  void* data() const { return data_; }
   std::size_t size() const { return size_; }
 
  private:
-  struct Free {
-    void operator()(void* block) const { std::free(block); }
-  };
   std::size_t size_;
-  std::unique_ptr<void, Free> block_;
+  void* data_;
 };
 
 }  // namespace joust

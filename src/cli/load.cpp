@@ -2,6 +2,7 @@
 #include "cli/load/command.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -16,6 +17,9 @@ namespace {
 
 // At rest a stop is the ordinary end, and a transfer is verified then. Sessions have limits of their own.
 constexpr Duration kLongestEnd = std::chrono::minutes(2);
+
+// Reading what many threads have counted takes a tenth of a millisecond.
+constexpr Duration kShortestProgress = std::chrono::milliseconds(10);
 
 std::string load_examples(const Program& program) {
   return fmt::format(R"(Examples:
@@ -65,6 +69,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   schedule.complete(plan);
   reconnect.complete(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();
+  prepare_progress();
   if (messages == 0 && !duration->given() && !plan.turns && !criterion)
     messages = chosen_protocol.standard_messages;
   if (messages > 0) plan.messages = messages;
@@ -87,6 +92,25 @@ void Load::prepare_search() {
   criterion = *parsed;
   if (!duration->given()) plan.duration = std::chrono::seconds(1);
   if (!warmup->given()) plan.warmup = std::chrono::milliseconds(200);
+}
+
+// Lines are for people who wait, so none go to a pipe or a file unless they are asked for.
+void Load::prepare_progress() {
+  constexpr Duration kOnTerminal = std::chrono::seconds(1), kElsewhere = std::chrono::seconds(10);
+  if (progress_option->given() && criterion)
+    throw UsageError("--search excludes --progress: it shows each step when it is over");
+  if (criterion || progress == "none") return;
+  const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
+  if (progress.empty()) {
+    if (is_terminal || progress_option->given()) progress_every = is_terminal ? kOnTerminal : kElsewhere;
+    return;
+  }
+  const auto time = parse_duration(progress);
+  if (!time) throw UsageError(fmt::format("--progress: {}, and it is not none", time.error()));
+  if (*time < kShortestProgress || *time > kLongestTime)
+    throw UsageError(fmt::format("--progress: {} is not between {} and {}", progress,
+                                 format_duration(kShortestProgress), format_duration(kLongestTime)));
+  progress_every = *time;
 }
 
 std::vector<std::string> Load::remarks(const Engine& chosen) const {
@@ -176,6 +200,14 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->reconnect.add_to(command, load->plan);
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
+  load->progress_option =
+      command
+          .add_option(
+              "--progress", load->progress,
+              "a line on standard error each second, or each TIME; none [on a terminal: 1s; elsewhere none, "
+              "and 10s for --progress alone]")
+          .value_optional()
+          .type_name("[TIME]");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
   command.add_flag("--turns", load->plan.turns,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "load/recorder.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 #include <thread>
@@ -56,11 +58,29 @@ void Recorder::expect_threads(std::size_t threads) {
   own_.reserve(most_own_);
 }
 
+void* Recorder::Shard::operator new(std::size_t bytes, std::align_val_t /*page*/) {
+  void* const place = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (place == MAP_FAILED) throw std::bad_alloc();
+  return place;
+}
+
+void Recorder::Shard::operator delete(void* shard, std::size_t bytes, std::align_val_t /*page*/) {
+  ::munmap(shard, bytes);
+}
+
+void Recorder::share() {
+  const std::lock_guard lock(mutex_);
+  while (own_.size() < most_own_) own_.push_back(std::make_unique<Shard>(longest_, open_loop_, Writers::one));
+  while (shared_.size() < kMostShared)
+    shared_.push_back(std::make_unique<Shard>(longest_, open_loop_, Writers::several));
+}
+
 // A thread's first record. In the middle of a run it must not fail: without memory the thread shares a shard.
 Recorder::Shard& Recorder::take_shard() {
   const std::lock_guard lock(mutex_);
   const std::size_t mine = threads_++;
-  if (mine == 0 || (mine < most_own_ && add_to(own_))) return *own_.back();
+  if (mine < own_.size()) return *own_[mine];
+  if (mine < most_own_ && add_to(own_)) return *own_.back();
   if (shared_.size() < kMostShared && mine > most_own_) add_to(shared_);
   return *shared_[mine % shared_.size()];
 }

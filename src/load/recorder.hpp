@@ -82,6 +82,9 @@ class Recorder {
   Recorder(Duration longest_window, bool open_loop);
   // Before the run: so many threads have shards of their own, and no fewer than the machine has CPUs.
   void expect_threads(std::size_t threads);
+  // After that: processes that are forked from here on see all that is counted, and may ask what is asked
+  // after the run. Throws std::bad_alloc.
+  void share();
 
   // Any thread, in the window.
   void sent(std::uint64_t requests) { add(&Shard::sent, requests); }
@@ -107,7 +110,7 @@ class Recorder {
   void bytes_sent(std::uint64_t bytes) { add(&Shard::bytes_sent, bytes); }
   void bytes_received(std::uint64_t bytes) { add(&Shard::bytes_received, bytes); }
 
-  // After the run.
+  // After the run. Asked meanwhile, they tell some recent state of each number.
   Counts counts() const;
   Histogram latencies() const;
   // Open loops only; otherwise empty.
@@ -137,6 +140,10 @@ class Recorder {
     };
     std::optional<OfSchedule> schedule;
     const Writers writers;
+
+    // In memory that forked processes share.
+    static void* operator new(std::size_t bytes, std::align_val_t alignment);
+    static void operator delete(void* shard, std::size_t bytes, std::align_val_t alignment);
   };
   using Shards = std::vector<std::unique_ptr<Shard>>;
 

@@ -77,6 +77,20 @@ void Histogram::merge(const Histogram& other) {
   keep(cells_->max, load(other.cells_->max), std::greater{});
 }
 
+Histogram Histogram::since(const Histogram& earlier) const {
+  Histogram later;
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    const std::uint64_t count = load(cells_->counts[i]) - load(earlier.cells_->counts[i]);
+    if (count == 0) continue;
+    later.cells_->counts[i] = count;
+    later.cells_->min = std::min(later.cells_->min, lowest_of(i));
+    later.cells_->max = lowest_of(i + 1) - 1;
+  }
+  later.cells_->sum = load(cells_->sum) - load(earlier.cells_->sum);
+  later.cells_->saturated = load(cells_->saturated) - load(earlier.cells_->saturated);
+  return later;
+}
+
 std::uint64_t Histogram::count() const {
   // Not a counter of its own: recording stays two additions, and count and buckets cannot disagree.
   std::uint64_t total = 0;

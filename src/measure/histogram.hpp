@@ -43,6 +43,9 @@ class Histogram {
 
   void record(std::uint64_t value_ns, std::uint64_t times = 1, Writers writers = Writers::several);
   void merge(const Histogram& other);
+  // The values that came after `earlier`, a copy of this one from then. Their ends are those of their
+  // buckets.
+  Histogram since(const Histogram& earlier) const;
 
   std::uint64_t count() const;
   std::uint64_t saturated() const;  // how many were above kHighestTrackable_ns

@@ -135,6 +135,20 @@ TEST(Histogram, MergingAnEmptyOneChangesNothing) {
   expect_same(histogram, histogram_of({7, 9}));
 }
 
+TEST(Histogram, WhatCameSinceIsAllButWhatWasThere) {
+  Histogram all, earlier;
+  for (const std::uint64_t value : {5, 100'000, 7}) all.record(value);
+  earlier.merge(all);
+  for (const std::uint64_t value : {7, 20, 3'000}) all.record(value);
+  const Histogram since = all.since(earlier);
+  EXPECT_EQ(since.count(), 3U);
+  EXPECT_EQ(since.sum(), 3'027U);
+  EXPECT_EQ(since.min(), 7U);
+  EXPECT_EQ(since.value_at(0.5), 20U);
+  EXPECT_NEAR(static_cast<double>(since.max()), 3'000, 3);
+  EXPECT_EQ(all.since(all.since(Histogram())).count(), 0U);
+}
+
 TEST(Histogram, RecordsSeveralTimesAtOnce) {
   Histogram histogram;
   histogram.record(50, 3);

@@ -2,6 +2,8 @@
 #include "load/recorder.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
@@ -49,6 +51,28 @@ TEST(Recorder, GivesEachThreadCacheLinesOfItsOwn) {
   for (std::size_t i = 1; i < lines.size(); ++i) EXPECT_LE(lines[i - 1].second, lines[i].first);
   EXPECT_EQ(recorder.counts().verified, kThreads);
   EXPECT_EQ(recorder.latencies().count(), kThreads);
+}
+
+TEST(Recorder, AForkedProcessSeesWhatIsCountedLater) {
+  constexpr std::size_t kThreads = 40;
+  Recorder recorder(std::chrono::seconds(1), true);
+  recorder.expect_threads(kThreads / 2);
+  recorder.share();
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t reader = ::fork();
+  if (reader == 0) {
+    char go = 0;
+    static_cast<void>(::read(ready[0], &go, 1) == 1);
+    const bool sees = recorder.counts().verified == kThreads && recorder.latencies().count() == kThreads;
+    ::_exit(sees ? 0 : 1);
+  }
+  lines_of_threads(recorder, kThreads);
+  ASSERT_EQ(::write(ready[1], "g", 1), 1);
+  int status = -1;
+  ASSERT_EQ(::waitpid(reader, &status, 0), reader);
+  EXPECT_EQ(status, 0);
+  for (const int end : ready) ::close(end);
 }
 
 TEST(Recorder, CountsEveryThreadOfMoreThanWereExpected) {

@@ -13,6 +13,7 @@
 #include "cli/common/reconnect_arguments.hpp"
 #include "cli/common/schedule_arguments.hpp"
 #include "cli/common/turn_taking.hpp"
+#include "cli/load/progress.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
 #include "load/search.hpp"
@@ -50,8 +51,12 @@ struct Load {
   ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};
+  std::string progress{};  // a time, or none
+  std::optional<Option> progress_option{};
+  Duration progress_every{};  // 0: no lines
   bool events = false;
   std::optional<TurnTaking> turns{};
+  LoadProgress* lines = nullptr;  // of the load that runs, if it has any
   std::mutex watching{};
   Time opened_at{};  // when this process looked at its usage first,
   Usage before{}, used{};
@@ -61,6 +66,7 @@ struct Load {
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void prepare_search();
+  void prepare_progress();
   std::vector<std::string> remarks(const Engine& chosen) const;
   Loading loading(const Loaded& whom, Tally& tally) const;
   LoadResult measure(const Loaded& whom);

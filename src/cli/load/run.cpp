@@ -53,6 +53,7 @@ void Load::watch(LoadRun::Milestone milestone) {
     case LoadRun::Milestone::opened:
       opened_at = now;
       before = times();
+      if (lines != nullptr) lines->begin();
       return emit("measuring");
     case LoadRun::Milestone::closed:
       look_again(now);
@@ -79,7 +80,15 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   used_over = {};
   forks = whom.engine.separate_processes;
   loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
-  loading.drive(whom.options, limits, whom.target, stop);
+  {
+    std::optional<LoadProgress> shown;
+    if (progress_every > Duration{} && !plan.turns) {
+      loading.run().recorder().expect_threads(whom.options.threads);
+      shown.emplace(loading.run(), progress_every);
+    }
+    lines = shown ? &*shown : nullptr;
+    loading.drive(whom.options, limits, whom.target, stop);
+  }
   // The window of a load that was interrupted, or lost all connections, ends with it.
   if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
   if (turns) {

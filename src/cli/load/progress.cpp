@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "cli/load/progress.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/signals_blocked.hpp"
+#include "base/system/pipe.hpp"
+#include "base/text.hpp"
+#include "measure/histogram.hpp"
+#include "report/text.hpp"
+
+namespace joust {
+namespace {
+
+std::string percentile_text(const Histogram& latencies, double quantile) {
+  const auto value = latencies.percentile(quantile);
+  return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
+}
+
+// "3 s", "250 ms": an interval is a whole number of milliseconds.
+std::string time_text(Duration time) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  return ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
+}
+
+void print_line(std::string_view time, std::string_view rate, std::string_view p50, std::string_view p99,
+                std::string_view errors) {
+  print_to_stderr(fmt::format("{}{}{}{}{}\n", report::right(time, 8), report::right(rate, 13),
+                              report::right(p50, 10), report::right(p99, 10), report::right(errors, 9)));
+}
+
+// What the process does.
+class Lines {
+ public:
+  Lines(const Recorder& recorder, Duration every, int from)
+      : recorder_(recorder), every_(every), from_(from) {}
+
+  void run() {
+    const auto opens = heard(std::nullopt);
+    if (!opens) return;
+    opens_ = before_.at = *opens;
+    std::optional<Time> ended;
+    while (!(ended = heard(next())) && !left_) show(Clock::now());
+    if (ended && *ended >= next()) show(*ended);
+  }
+
+ private:
+  struct Counts {
+    Time at{};
+    std::uint64_t verified = 0, errors = 0;
+    Histogram latencies{};
+  };
+
+  Time next() const { return opens_ + (shown_ + 1) * every_; }
+
+  // The time that the load tells, if it does until then. A load that has left tells no more.
+  std::optional<Time> heard(std::optional<Time> until) {
+    pollfd readable{from_, POLLIN, 0};
+    for (;;) {
+      const auto left =
+          until ? std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count() : -1;
+      const int ready =
+          ::poll(&readable, 1, until ? static_cast<int>(std::clamp<long long>(left, 0, 60'000)) : -1);
+      if (ready > 0) break;
+      if (until && Clock::now() >= *until) return std::nullopt;
+    }
+    Time told{};
+    left_ = retry_interrupted([&] { return ::read(from_, &told, sizeof told); }) != sizeof told;
+    return left_ ? std::nullopt : std::optional(told);
+  }
+
+  void show(Time now) {
+    if (shown_++ == 0) print_line("time", "messages/s", "p50", "p99", "errors");
+    const Recorder::Counts counts = recorder_.counts();
+    Counts here{.at = now,
+                .verified = counts.verified,
+                .errors = counts.failed + counts.lost,
+                .latencies = recorder_.latencies()};
+    const double seconds = std::chrono::duration<double>(now - before_.at).count();
+    const auto messages = static_cast<double>(here.verified - before_.verified);
+    const Histogram latencies = here.latencies.since(before_.latencies);
+    print_line(time_text(shown_ * every_), report::plain_number(messages / seconds),
+               percentile_text(latencies, 0.5), percentile_text(latencies, 0.99),
+               grouped(here.errors - before_.errors));
+    before_ = std::move(here);
+  }
+
+  const Recorder& recorder_;
+  const Duration every_;
+  const int from_;
+  bool left_ = false;  // the load
+  Time opens_{};
+  std::int64_t shown_ = 0;  // lines
+  Counts before_{};         // at the end of the last one
+};
+
+// Signals from the terminal are the load's, which ends in order, but for the one that stops both.
+void keep_stoppable() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  ::sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+}
+
+}  // namespace
+
+LoadProgress::LoadProgress(LoadRun& run, Duration every) : run_(run) {
+  run.recorder().share();
+  OpenPipe pipe = open_pipe(O_CLOEXEC);
+  if (!pipe.from.is_open()) return;
+  const SignalsBlocked blocked;
+  process_ = ::fork();
+  if (process_ == 0) {
+    pipe.into.close();
+    keep_stoppable();
+    Lines(run.recorder(), every, pipe.from.get()).run();
+    ::_exit(0);
+  }
+  if (process_ > 0) into_ = std::move(pipe.into);
+}
+
+LoadProgress::~LoadProgress() {
+  if (process_ < 0) return;
+  tell(std::min(Clock::now(), run_.closes().value_or(Time::max())));
+  into_.close();
+  retry_interrupted([&] { return ::waitpid(process_, nullptr, 0); });
+}
+
+// A process that has gone leaves its lines out; SIGPIPE is ignored.
+void LoadProgress::tell(Time time) const {
+  if (into_.is_open()) static_cast<void>(::write(into_.get(), &time, sizeof time) < 0);
+}
+
+}  // namespace joust
