@@ -40,7 +40,7 @@ std::map<int, std::pair<std::string, std::vector<std::string>>> warnings_of(cons
       if (check.verdict != Verdict::warn) continue;
       auto& [title, values] = warnings[check.id];
       title = check.title;
-      values.push_back(value_text(*one->plan.point));
+      values.push_back(value_text(one->plan));
     }
   return warnings;
 }
@@ -68,8 +68,7 @@ std::string folded_checks(const Curve& curve, const Terminal& terminal) {
   std::string text;
   for (const CaseResult* one : curve)
     if (const std::string refusals = refusals_of(*one); !refusals.empty())
-      text +=
-          line("REFUSE", Paint::red, fmt::format("{}: {}", value_text(*one->plan.point), refusals), terminal);
+      text += line("REFUSE", Paint::red, fmt::format("{}: {}", value_text(one->plan), refusals), terminal);
   for (const auto& [id, warned] : warnings_of(curve)) {
     const auto& [title, values] = warned;
     const std::string where = values.size() == curve.size() ? "at every point" : "at " + join(values, " ");

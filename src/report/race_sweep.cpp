@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "race/scenario/rates.hpp"
 #include "race/scenario/sweep.hpp"
 #include "report/compared_figure.hpp"
 #include "report/race_folded.hpp"
@@ -19,17 +20,35 @@ using race::CaseResult;
 using race::Entry;
 using race::SweepPoint;
 
+namespace {
+
+// The place of a case on a curve. A rate of several has it like the value of a sweep.
+std::optional<SweepPoint> point_of(const race::Case& one) {
+  if (one.point || one.one_of.empty() || !one.load.rate_per_s) return one.point;
+  return SweepPoint{.axis = "rate", .value = *one.load.rate_per_s, .of = one.one_of};
+}
+
+std::string axis_of(const Curve& curve) {
+  return point_of(curve.front()->plan)->axis;
+}
+
+// Rates within a sweep make a curve for each rate.
+bool on_same_curve(const race::Case& one, const race::Case& other) {
+  const auto here = point_of(one), there = point_of(other);
+  if (here->of != there->of || here->axis != there->axis) return false;
+  if (here->axis == "rate") return true;
+  return one.load.rate_share == other.load.rate_share &&
+         (one.load.rate_per_s == other.load.rate_per_s || one.load.rate_share);
+}
+
+}  // namespace
+
 std::vector<Curve> curves_of(const race::RaceResult& race) {
   std::vector<Curve> curves;
   for (const CaseResult& one : race.cases) {
-    if (!one.plan.point) continue;
-    // Rates within a sweep make a curve for each rate.
-    const auto same = std::ranges::find_if(curves, [&](const Curve& curve) {
-      const race::Case& first = curve.front()->plan;
-      return first.point->of == one.plan.point->of && first.load.rate_share == one.plan.load.rate_share &&
-             (first.point->axis == "rate" || first.load.rate_per_s == one.plan.load.rate_per_s ||
-              first.load.rate_share);
-    });
+    if (!point_of(one.plan)) continue;
+    const auto same = std::ranges::find_if(
+        curves, [&](const Curve& curve) { return on_same_curve(curve.front()->plan, one.plan); });
     if (same == curves.end())
       curves.push_back({&one});
     else
@@ -38,8 +57,12 @@ std::vector<Curve> curves_of(const race::RaceResult& race) {
   return curves;
 }
 
-std::string value_text(const SweepPoint& point) {
-  return point.axis == "payload" ? race::sweep_value_text(point.axis, point.value) : format_rate(point.value);
+std::string value_text(const race::Case& one) {
+  const SweepPoint point = *point_of(one);
+  if (point.axis == "payload") return race::sweep_value_text(point.axis, point.value);
+  const std::string value = format_rate(point.value);
+  if (point.axis != "rate" || !one.load.rate_share) return value;
+  return fmt::format("{} ({})", value, race::rate_word({.share = one.load.rate_share}));
 }
 
 namespace {
@@ -71,11 +94,11 @@ std::vector<std::string> names_of(const Curve& curve) {
 
 std::string matrix(const Curve& curve, const Figure& figure, const Terminal& terminal) {
   const std::vector<std::string> names = names_of(curve);
-  std::vector<TextTable::Column> columns{{.title = curve.front()->plan.point->axis, .gap = 2}};
+  std::vector<TextTable::Column> columns{{.title = axis_of(curve), .gap = 2}};
   for (const std::string& name : names) columns.push_back({.title = name, .gap = 3});
   TextTable table(std::move(columns), 1);
   for (const CaseResult* one : curve) {
-    std::vector<std::string> cells{value_text(*one->plan.point)};
+    std::vector<std::string> cells{value_text(one->plan)};
     for (const std::string& name : names) cells.push_back(cell_text(race::find_entry(*one, name), figure));
     table.row(std::move(cells));
   }
@@ -100,8 +123,8 @@ std::string chart(const Curve& curve, const Figure& figure, const Terminal& term
   const std::vector<std::string> names = names_of(curve);
   const double most = greatest(curve, figure);
   if (curve.size() < 2 || most <= 0) return {};
-  std::size_t label = width_of(curve.front()->plan.point->axis);
-  for (const CaseResult* one : curve) label = std::max(label, width_of(value_text(*one->plan.point)));
+  std::size_t label = width_of(axis_of(curve));
+  for (const CaseResult* one : curve) label = std::max(label, width_of(value_text(one->plan)));
   const std::string end = figure.text(most);
   const std::size_t beside = label + 6;
   const std::size_t width = std::min(kWidestChart, terminal.columns - std::min(terminal.columns, beside));
@@ -119,7 +142,7 @@ std::string chart(const Curve& curve, const Figure& figure, const Terminal& term
       several |= place != ' ';
       place = place == ' ' ? letter(i) : '*';
     }
-    text += fmt::format("  {} │{}│\n", right(value_text(*one->plan.point), label), line);
+    text += fmt::format("  {} │{}│\n", right(value_text(one->plan), label), line);
   }
   std::string legend = "    ";
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -129,7 +152,7 @@ std::string chart(const Curve& curve, const Figure& figure, const Terminal& term
 }
 
 std::string curve_text(const Curve& curve, bool only_one, const Terminal& terminal) {
-  const SweepPoint& point = *curve.front()->plan.point;
+  const SweepPoint point = *point_of(curve.front()->plan);
   const std::string of = only_one ? "" : point.of + ": ";
   const Figure* const figures[] = {&first_figure(curve), &server_cost_figure()};
   std::string text = is_folded(curve) ? folded_head(curve, terminal) : "";

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
+#include "race/scenario/rates.hpp"
 #include "report/fake_race.hpp"
 #include "report/golden.hpp"
 #include "report/race_json.hpp"
@@ -52,6 +55,33 @@ TEST(RaceSweep, OfARateIsAboutLatency) {
   EXPECT_TRUE(text.starts_with("\np99 latency over rate\n")) << text;
   EXPECT_NE(text.find("\n  2,500 "), std::string::npos) << text;
   EXPECT_EQ(text.find("messages/s"), std::string::npos) << "it is given: " << text;
+}
+
+race::RaceResult rated_race(const char* rates, const char* sweep = nullptr) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll"}, 3);
+  race::Overrides given;
+  given.rates = rates;
+  if (sweep != nullptr) given.sweep = sweep;
+  EXPECT_TRUE(race::apply(given, scenario, race::fake_catalogue()));
+  std::map<std::string, race::Capacity> capacities;
+  for (const race::Case& one : scenario.cases)
+    capacities[one.one_of] = {.per_s = 15e3, .contestant = "threads"};
+  race::set_rates(scenario, capacities);
+  race::FakeRunner runner;
+  return judged(scenario, runner);
+}
+
+TEST(RaceSweep, SeveralRatesAreASweepOverTheRate) {
+  const race::RaceResult rated = rated_race("1k,30%");
+  const std::string text = sweeps_text(rated, {});
+  EXPECT_TRUE(text.starts_with("\np99 latency over rate\n")) << text;
+  EXPECT_NE(text.find("\n        1,000 "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  4,500 (30%) │"), std::string::npos) << "the chart: " << text;
+  EXPECT_NE(text.find("server CPU us/message over rate\n"), std::string::npos) << text;
+  EXPECT_TRUE(race_table(rated, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_NE(sweeps_text(rated_race("30%,50%", "connections=1,10"), {}).find("latency over connections"),
+            std::string::npos)
+      << "rates within a sweep are a curve each";
 }
 
 TEST(RaceSweep, OfFilesIsAboutTheirBytes) {
