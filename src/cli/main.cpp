@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/version.hpp"
 #include "hosting/options.hpp"
 
 namespace joust {
@@ -26,11 +27,6 @@ std::string root_examples(const Program& program) {
   {0} load -e epoll -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s)",
                      program.name, program.protocols.front().name,
                      has_scenarios ? fmt::format("\n  {} race scenarios/first-look.toml", program.name) : "");
-}
-
-std::string version(const Program& program) {
-  const std::string_view library = "joust " JOUST_VERSION;
-  return program.name == "joust" ? std::string(library) : fmt::format("{} ({})", program.name, library);
 }
 
 int fail(const Program& program, ExitCode code, std::string_view what) {
@@ -66,7 +62,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   const Program program{
       std::filesystem::path(argv[0]).filename().string(), std::move(protocols), {argv, argv + argc}};
   CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
-                   version(program));
+                   version_of(program));
   Command root = line.program();
   root.footer(root_examples(program));
   int exit_code = kOk;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "cli/common/command.hpp"
+
+namespace joust {
+
+// "joust 0.2.0 (abc1234)" or, of another program, "calculator (joust 0.2.0, abc1234)". The commit is left out
+// where the sources were no checkout.
+std::string version_of(const Program& program);
+
+}  // namespace joust

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Which commit a build names: that of a checkout, marked where files have changed, and none otherwise.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+find_program(GIT git)
+if(NOT GIT)
+  message(STATUS "skipped: git not found")
+  return()
+endif()
+
+file(REMOVE_RECURSE ${WORK})
+set(git ${GIT} -C ${WORK}/checkout -c user.name=test -c user.email=test@example.org)
+
+# expect(WHAT SOURCES PATTERN): the header of these sources.
+function(expect what sources pattern)
+  step("${what}" COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${sources} -DOUTPUT=${WORK}/commit.hpp
+                         -P ${SOURCE_DIR}/cmake/commit.cmake)
+  file(READ ${WORK}/commit.hpp text)
+  if(NOT text MATCHES "#define JOUST_COMMIT \"${pattern}\"\n$")
+    message(FATAL_ERROR "${what}: the commit must be '${pattern}', and is:\n${text}")
+  endif()
+endfunction()
+
+file(WRITE ${WORK}/checkout/file "one")
+file(WRITE ${WORK}/checkout/archive/file "sources within the repository of somebody else")
+expect("no repository" ${WORK}/checkout "")
+step("make a repository" COMMAND ${GIT} init -q ${WORK}/checkout)
+step("add the files" COMMAND ${git} add .)
+step("commit them" COMMAND ${git} commit -q -m one)
+set(sha "[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+")
+expect("a clean checkout" ${WORK}/checkout "${sha}")
+file(TIMESTAMP ${WORK}/commit.hpp before "%s.%f")
+expect("the same commit" ${WORK}/checkout "${sha}")
+file(TIMESTAMP ${WORK}/commit.hpp after "%s.%f")
+if(NOT before STREQUAL after)
+  message(FATAL_ERROR "the header of the same commit must not be written again")
+endif()
+step("tag it" COMMAND ${git} tag -m tag v9)
+expect("a tag is no commit" ${WORK}/checkout "${sha}")
+expect("an archive in a repository" ${WORK}/checkout/archive "")
+file(WRITE ${WORK}/checkout/file "two")
+expect("changed files" ${WORK}/checkout "${sha}-dirty")
