@@ -19,14 +19,12 @@ namespace joust {
 namespace {
 
 std::string root_examples(const Program& program) {
-  // The scenarios that come with joust speak its own protocols.
-  const bool has_scenarios = program.find_protocol("echo") != nullptr;
   return fmt::format(R"(Examples:{2}
   {0} race --server threads,epoll --client epoll -p {1} -c 1000 -d 2s
   {0} serve -e epoll -p {1} --listen 127.0.0.1:9000
   {0} load -e epoll -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s)",
                      program.name, program.protocols.front().name,
-                     has_scenarios ? fmt::format("\n  {} race scenarios/first-look.toml", program.name) : "");
+                     program.has_scenarios() ? fmt::format("\n  {} race first-look", program.name) : "");
 }
 
 int fail(const Program& program, ExitCode code, std::string_view what) {
@@ -71,6 +69,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
+  if (program.has_scenarios()) add_scenarios(root, program, exit_code);
   if (program.find_protocol("file") != nullptr) {
     add_receive(root, program, exit_code);
     add_send(root, program, exit_code);

@@ -10,7 +10,7 @@ namespace joust {
 namespace {
 
 std::string race_examples(const Program& program) {
-  const std::string file = program.find_protocol("echo") != nullptr ? "scenarios/first-look.toml" : "my.toml";
+  const std::string file = program.has_scenarios() ? "first-look" : "my.toml";
   return fmt::format(R"(Examples:
   {0} race {2}
   {0} race {2} --quick --json first.json
@@ -153,8 +153,14 @@ void Race::add_race_to(Command command) {
 void add_race(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);
   Command command = root.add_command("race", "Race contestants side by side, and say what can be told");
-  command.add_option("scenario", race->file, "a file that describes the race; flags change what it says")
-      .type_name("SCENARIO.toml");
+  command
+      .add_option("scenario", race->file,
+                  program.has_scenarios()
+                      ? fmt::format("a file that describes the race, or a name of '{} scenarios'; flags "
+                                    "change what it says",
+                                    program.name)
+                      : "a file that describes the race; flags change what it says")
+      .type_name("SCENARIO");
   race->add_contestants_to(command);
   race->add_load_to(command);
   race->add_race_to(command);

@@ -17,6 +17,13 @@ TEST(Places, TextThatIsFilledInIsNotFilledInAgain) {
   EXPECT_EQ(filled("{from}", {.port = "80", .from = "{from}"}), "{from}");
 }
 
+TEST(Places, TheFolderOfTheScenarioIsOneWordForAShell) {
+  EXPECT_EQ(with_folder("exec {here}/server {port}", "/a/b/c.toml"), "exec /a/b/server {port}");
+  EXPECT_EQ(with_folder("{here}/s {here}", "/a b/c.toml"), "'/a b'/s '/a b'");
+  EXPECT_TRUE(with_folder("{here}", "c.toml").starts_with("/")) << "from wherever the command is run";
+  EXPECT_EQ(misspelt_place("exec {her}/server"), "{here}");
+}
+
 TEST(Places, AnotherWordInBracesIsTheShells) {
   EXPECT_EQ(misspelt_place("cp {from}/* {into}"), "");
   EXPECT_EQ(misspelt_place("awk '{print}' ${intro} {a,b}"), "");

@@ -17,6 +17,8 @@ struct Program {
   std::vector<std::string> words{};  // as it was called
 
   const Protocol* find_protocol(std::string_view wanted) const;
+  // Whether the scenarios that come with joust are for it: they speak the protocols of joust.
+  bool has_scenarios() const { return find_protocol("echo") != nullptr; }
 };
 
 // The exit codes of every sub-command. kInvalid: a measurement that tells nothing, or nothing was done.
@@ -37,6 +39,8 @@ void add_protocols(Command root, const Program& program, int& exit_code);
 void add_serve(Command root, const Program& program, int& exit_code);
 void add_load(Command root, const Program& program, int& exit_code);
 void add_race(Command root, const Program& program, int& exit_code);
+// For programs that have the protocols of joust's own scenarios.
+void add_scenarios(Command root, const Program& program, int& exit_code);
 // The file tool, for programs that have the protocol `file`.
 void add_receive(Command root, const Program& program, int& exit_code);
 void add_send(Command root, const Program& program, int& exit_code);

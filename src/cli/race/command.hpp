@@ -30,6 +30,7 @@ struct Race {
   void add_contestants_to(Command command);
   void add_load_to(Command command);
   void add_race_to(Command command);
+  void find_file();
   int run();
   bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;

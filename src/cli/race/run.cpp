@@ -20,6 +20,7 @@
 #include "measure/process_clock.hpp"
 #include "race/race.hpp"
 #include "race/scenario/cpu_list.hpp"
+#include "race/scenario/own_scenarios.hpp"
 #include "race/scenario/placement.hpp"
 #include "race/scenario/rates.hpp"
 #include "race/scenario/thread_numbers.hpp"
@@ -101,8 +102,23 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   return code;
 }
 
+// The file may be named as one of the scenarios that come with the program.
+void Race::find_file() {
+  if (file.empty() || !program.has_scenarios()) return;
+  const std::string found = race::scenario_file(file);
+  if (!found.empty()) {
+    file = found;
+  } else if (!file.contains('/')) {
+    std::vector<std::string> names;
+    for (const race::OwnScenario& own : race::own_scenarios()) names.push_back(own.name);
+    throw UsageError(fmt::format("{}: there is no such file, nor a scenario of that name; {}", file,
+                                 suggestion(file.substr(0, file.find(".toml")), names)));
+  }
+}
+
 int Race::run() {
   for (const auto& each : collect) each();
+  find_file();
   if (precision) {
     const auto fraction = parse_percent(*precision);
     if (!fraction) throw UsageError("--precision: " + fraction.error());

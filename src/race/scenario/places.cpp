@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "base/text.hpp"
+#include "race/trial/commands.hpp"
 
 namespace joust::race {
 namespace {
@@ -19,25 +21,35 @@ constexpr std::array<std::pair<std::string_view, std::string Places::*>, 6> kPla
      {"bytes", &Places::bytes},
      {"joust", &Places::joust}}};
 
+constexpr std::string_view kHere = "here";
+
 std::string braced(std::string_view name) {
   return '{' + std::string(name) + '}';
+}
+
+void fill(std::string& command, std::string_view name, const std::string& value) {
+  const std::string place = braced(name);
+  for (std::size_t at = 0; (at = command.find(place, at)) != std::string::npos; at += value.size())
+    command.replace(at, place.size(), value);
 }
 
 }  // namespace
 
 std::string filled(std::string command, const Places& places) {
-  for (const auto& [name, text] : kPlaces) {
-    const std::string place = braced(name), &value = places.*text;
-    for (std::size_t at = 0; (at = command.find(place, at)) != std::string::npos; at += value.size())
-      command.replace(at, place.size(), value);
-  }
+  for (const auto& [name, text] : kPlaces) fill(command, name, places.*text);
+  return command;
+}
+
+std::string with_folder(std::string command, const std::string& file) {
+  fill(command, kHere, shell_text({std::filesystem::absolute(file).parent_path().string()}));
   return command;
 }
 
 std::string misspelt_place(std::string_view command) {
   static const auto names = [] {
-    std::array<std::string, kPlaces.size()> all;
-    std::ranges::transform(kPlaces, all.begin(), [](const auto& place) { return std::string(place.first); });
+    std::array<std::string, kPlaces.size() + 1> all{std::string(kHere)};
+    std::ranges::transform(kPlaces, all.begin() + 1,
+                           [](const auto& place) { return std::string(place.first); });
     return all;
   }();
   for (std::size_t at = 0; (at = command.find('{', at)) != std::string_view::npos; ++at) {

@@ -16,6 +16,10 @@ struct Places {
 
 std::string filled(std::string command, const Places& places);
 
+// The same of {here}, the folder of a scenario's file: what stands beside the file is found from wherever the
+// race is run. The folder is quoted for a shell.
+std::string with_folder(std::string command, const std::string& file);
+
 // The place that a word in braces is meant to be, if it is none but nearly one, as "{into}"; otherwise empty,
 // because a shell has words in braces too.
 std::string misspelt_place(std::string_view command);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 #include "base/text.hpp"
 #include "race/judgement/wording.hpp"
@@ -145,6 +146,8 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
       client.value_or(EngineChoice{.engine = catalogue.standard_client(contestant.server.engine)});
   assign(contestant.client, read_engine(reader, "client", Role::dial, catalogue));
   check_commands(reader, table, contestant);
+  for (std::string* command : {&contestant.command, &contestant.transfer})
+    *command = with_folder(std::move(*command), scenario.file);
   if (contestant.name.empty()) {
     if (server || contestant.external()) contestant.name = standard_name(contestant, scenario.contestants);
   }
