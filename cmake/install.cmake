@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The program, the library, its public headers and a CMake package: find_package(joust), joust::joust.
+# The program with its documents and scenarios, the library, its public headers and a CMake package:
+# find_package(joust), joust::joust.
 include(CMakePackageConfigHelpers)
 
 set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
@@ -10,6 +11,15 @@ if(modules)
   install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust)
 endif()
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+# Under the paths by which the documents name one another and the examples. Left out is what is about the
+# sources: how to change them, what was measured of them, and a scenario that needs a build of them.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
+        PATTERN "benchmarks.md" EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE)
+install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust PATTERN "bare-loop.toml" EXCLUDE)
+install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
 install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 
 # A static library leaves its dependencies to whoever links it; the package finds those it was built with.

@@ -20,6 +20,7 @@ foreach(file IN LISTS package_files)
 endforeach()
 
 step("run the installed program" COMMAND ${WORK}/moved/bin/joust engines)
+step("look at what is installed" COMMAND ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/installed.py ${WORK}/moved)
 
 # outside: the headers, each on its own. The others: examples, copied out of the source tree as by a user.
 set(examples calculator chat two_servers)
