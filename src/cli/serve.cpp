@@ -178,9 +178,10 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
   serve->protocol.add_to(command, program, Role::serve);
   serve->listen_option =
       command
-          .add_option("--listen", serve->listen,
-                      "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), :0 (any free port), "
-                      "unix:PATH")
+          .add_option(
+              "--listen", serve->listen,
+              "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), *:9000 (every address "
+              "of this machine), :0 (any free port), unix:PATH")
           .type_name("ADDRESS")
           .show_default();
   command.add_flag("--public", serve->is_public, "allow an address that other machines can reach");

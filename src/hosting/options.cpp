@@ -221,6 +221,8 @@ void check_connect(const std::string& address, const Engine& engine) {
   if (address.empty() && !engine.in_process) throw Refusal("--connect ADDRESS is missing: whom to load?");
   if (!address.empty() && engine.in_process)
     throw Refusal(fmt::format("engine '{}' has no sockets: leave --connect out", engine.name));
+  if (means_every_address(address))
+    throw Refusal(fmt::format("--connect '{}': * is every address of a server's machine; name one", address));
 }
 
 std::vector<Endpoint> resolved_target(const std::string& address, Duration resolve_limit,

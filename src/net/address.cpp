@@ -20,6 +20,7 @@ namespace joust {
 namespace {
 
 constexpr std::string_view kUnix = "unix:";
+constexpr std::string_view kEveryAddress = "*";
 
 std::unexpected<Failure> unusable(std::string_view text, std::string_view why) {
   return std::unexpected(Failure{Stage::resolve, 0, fmt::format("'{}': {}", text, why)});
@@ -83,23 +84,31 @@ PeerAddress ipv4_peer(std::uint32_t address) {
 
 std::string objection_to_address(std::string_view text) {
   if (text.starts_with(kUnix)) return objection_to_path(text.substr(kUnix.size()));
-  if (!text.contains(':')) return "the port is missing (write it like 127.0.0.1:9000)";
+  constexpr auto kNoPort = "the port is missing (write it like 127.0.0.1:9000)";
+  constexpr auto kBrackets = "an IPv6 address stands in brackets (write it like [::1]:9000)";
+  if (!text.contains(':')) return kNoPort;
   if (text.contains("://")) return "this is a URL (write the address like 127.0.0.1:9000)";
+  if (text.starts_with('[') && text.ends_with(']')) return "the port is missing (write it like [::1]:9000)";
   const auto [host, port] = split(text);
+  if (port.empty()) return host.contains(':') && !text.contains("]:") ? kBrackets : kNoPort;
   if (!is_port(port)) return "the port is not a number from 0 to 65535";
   if (text.starts_with('[') && text.contains("]:") && !is_ipv6(host))
     return "there is no IPv6 address in the brackets (write it like [::1]:9000)";
   if (is_broken_ipv4(host)) return "this is no IPv4 address (write it like 127.0.0.1:9000)";
   if (host.find_first_of(" \t\n/") != std::string_view::npos) return "the host name has a blank or a slash";
   if ((host.contains(':') && !text.contains("]:")) || host.contains('[') || host.contains(']'))
-    return "an IPv6 address stands in brackets (write it like [::1]:9000)";
+    return kBrackets;
   return {};
 }
 
 bool holds_name(std::string_view text) {
   if (text.starts_with(kUnix) || !objection_to_address(text).empty()) return false;
   const std::string_view host = split(text).host;
-  return !host.empty() && !is_ipv4(host) && !is_ipv6(host);
+  return !host.empty() && host != kEveryAddress && !is_ipv4(host) && !is_ipv6(host);
+}
+
+bool means_every_address(std::string_view text) {
+  return !text.starts_with(kUnix) && text.contains(':') && split(text).host == kEveryAddress;
 }
 
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
@@ -112,9 +121,10 @@ std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
 
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICSERV | (name == kEveryAddress ? AI_PASSIVE : 0);
+  const char* const host = name == kEveryAddress ? nullptr : name.c_str();
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(name.c_str(), port.c_str(), &hints, &found); error != 0)
+  if (const int error = ::getaddrinfo(host, port.c_str(), &hints, &found); error != 0)
     return unusable(text, ::gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
   std::vector<Endpoint> endpoints;
@@ -125,6 +135,7 @@ std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
     // A name may stand in more than one line of /etc/hosts.
     if (std::ranges::find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
   }
+  if (host == nullptr) std::ranges::stable_sort(endpoints, {}, &Endpoint::family);  // AF_INET is less
   return endpoints;
 }
 

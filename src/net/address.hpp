@@ -50,12 +50,16 @@ PeerAddress peer_of(int socket);
 // What is wrong with the text of an address before any name is looked up; empty where nothing is.
 std::string objection_to_address(std::string_view text);
 
+// Whether it is "*:9000", which stands for every address of this machine, IPv4 and IPv6.
+bool means_every_address(std::string_view text);
+
 // Whether the address, to which nothing is objected, holds a name that has to be looked up.
 bool holds_name(std::string_view text);
 
-// The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback) or "unix:PATH", in
-// the order to be tried, each once; never empty. May ask a name server, and block for it: see
-// resolve_within(). A failure has stage resolve and says what is wrong with the text.
+// The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback), "*:9000" (0.0.0.0
+// and
+// [::]) or "unix:PATH", in the order to be tried, each once; never empty. May ask a name server, and block
+// for it: see resolve_within(). A failure has stage resolve and says what is wrong with the text.
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text);
 
 }  // namespace joust

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "net/listener.hpp"
 
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -74,13 +75,18 @@ void Listener::claim(const Endpoint& endpoint) const {
   checked(::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), "setsockopt(SO_REUSEADDR)");
 }
 
-Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport)
+Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport,
+                   bool only_ipv6)
     : options_(options),
       socket_(socket_of(transport, endpoint.family(), SOCK_NONBLOCK)),
       longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
   checked(socket_.get(), "socket({})", endpoint.family());
   if (transport == Transport::stream) claim(endpoint);
   apply(options, socket_.get(), transport);
+  const int on = 1;
+  if (only_ipv6)
+    checked(::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on),
+            "setsockopt(IPV6_V6ONLY)");
   checked(::bind(socket_.get(), endpoint.raw(), endpoint.size), "bind({})", to_text(endpoint));
   if (transport == Transport::stream)
     checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));

@@ -42,7 +42,10 @@ inline constexpr std::string_view kLeftInQueue =
 // A datagram socket has neither connections nor a queue of them: fd() is what peers send to.
 class Listener {
  public:
-  Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport = Transport::stream);
+  // `only_ipv6`: on Linux a socket of every IPv6 address is one of every IPv4 address too, unless it leaves
+  // them to another one.
+  Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport = Transport::stream,
+           bool only_ipv6 = false);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -43,7 +43,8 @@ void Listeners::open_all(std::span<const Endpoint> endpoints, const SocketOption
 void Listeners::open(const Endpoint& endpoint, const SocketOptions& options) {
   const Endpoint where = owned_.empty() ? endpoint : with_port(endpoint, port_of(owned_.front()->endpoint()));
   try {
-    owned_.push_back(std::make_unique<Listener>(where, options, transport_));
+    const bool beside_ipv4 = !owned_.empty() && where.family() == AF_INET6;
+    owned_.push_back(std::make_unique<Listener>(where, options, transport_, beside_ipv4));
   } catch (const std::system_error& error) {
     if (!is_lacking(error.code().value())) throw;
     if (!refusal_) refusal_ = std::current_exception();

@@ -45,6 +45,23 @@ class Serve(Case):
         where = line.split(" (")[0].removeprefix("listening on ")
         self.assertEqual([address.rsplit(":", 1)[0] for address in where.split(" and ")], hosts)
 
+    def test_an_asterisk_is_every_address(self):
+        self.refused(run("serve", "--listen", "*:0"), "--listen *:0: others could reach", "--public")
+        self.refused(run("load", "--connect", "*:1", "-m", 1), "--connect '*:1': * is every address")
+        with Server("-p", "echo", "--listen", "*:0", "--public") as server:
+            port = server.address.rsplit(":", 1)[1]
+            self.assertEqual(server.address, "0.0.0.0:" + port)
+            hosts = ["127.0.0.1"]
+            if len(server.listening["addresses"]) > 1:
+                self.assertEqual(server.listening["addresses"][1], "[::]:" + port)
+                hosts.append("[::1]")
+            for host in hosts:
+                done = run("load", "-p", "echo", "--connect", f"{host}:{port}", "-m", 5)
+                self.assertEqual(done.returncode, 0, done.stderr)
+        server = OnTerminal("serve", "-p", "echo", "--listen", "*:0", "--public")
+        self.assertEqual(len(server.line().split(" and ")), len(hosts))
+        self.end(server)
+
     def test_connections_that_failed_are_told(self):
         server = OnTerminal("serve", "-p", "http")
         port = server.line().split("/")[2].split(":")[1]

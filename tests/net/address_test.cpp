@@ -25,6 +25,18 @@ TEST(AddressTest, WithoutAHostIsThisMachine) {
   EXPECT_EQ(to_text(endpoints->front()), "127.0.0.1:9000");
 }
 
+TEST(AddressTest, AnAsteriskIsEveryAddress) {
+  EXPECT_FALSE(holds_name("*:9000")) << "nobody is asked for it";
+  EXPECT_TRUE(means_every_address("*:9000"));
+  EXPECT_FALSE(means_every_address("unix:*"));
+  const auto endpoints = resolve("*:9000");
+  ASSERT_TRUE(endpoints.has_value());
+  ASSERT_FALSE(endpoints->empty());
+  EXPECT_EQ(to_text(endpoints->front()), "0.0.0.0:9000");
+  for (const Endpoint& endpoint : *endpoints) EXPECT_TRUE(is_wildcard(endpoint)) << to_text(endpoint);
+  EXPECT_LE(endpoints->size(), 2U);
+}
+
 TEST(AddressTest, NamesAreLookedUp) {
   const auto endpoints = resolve("localhost:9000");
   ASSERT_TRUE(endpoints.has_value()) << endpoints.error().detail;
@@ -59,27 +71,29 @@ TEST_P(BadAddress, IsRefusedInWords) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Texts, BadAddress,
-                         testing::Values(Bad{"", "the port is missing"},                              //
-                                         Bad{"127.0.0.1", "the port is missing"},                     //
-                                         Bad{"127.0.0.1:", "not a number from 0 to 65535"},           //
-                                         Bad{"127.0.0.1:http", "not a number from 0 to 65535"},       //
-                                         Bad{"127.0.0.1:65536", "not a number from 0 to 65535"},      //
-                                         Bad{"127.0.0.1:-1", "not a number from 0 to 65535"},         //
-                                         Bad{"127.0.0.1:80x", "not a number from 0 to 65535"},        //
-                                         Bad{"127.0.0.1: 80", "not a number from 0 to 65535"},        //
-                                         Bad{"127.0.0.1:99999999999", "not a number from 0"},         //
-                                         Bad{"::1:9000", "stands in brackets"},                       //
-                                         Bad{"[::1:9000", "stands in brackets"},                      //
-                                         Bad{"[::1]x:9000", "stands in brackets"},                    //
-                                         Bad{"[::1]", "not a number from 0 to 65535"},                //
-                                         Bad{"[zz]:9000", "no IPv6 address in the brackets"},         //
-                                         Bad{"[127.0.0.1]:9000", "no IPv6 address in"},               //
-                                         Bad{"300.0.0.1:9000", "no IPv4 address"},                    //
-                                         Bad{"127.0.0.1.5:9000", "no IPv4 address"},                  //
-                                         Bad{"a host:9000", "a blank or a slash"},                    //
-                                         Bad{"http://127.0.0.1:9000", "this is a URL"},               //
-                                         Bad{"unix:", "the path is missing"},                         //
-                                         Bad{"unix:/" + std::string(107, 'x'), "at most 107 bytes"},  //
+                         testing::Values(Bad{"", "the port is missing"},                                  //
+                                         Bad{"127.0.0.1", "the port is missing"},                         //
+                                         Bad{"127.0.0.1:", "the port is missing"},                        //
+                                         Bad{"127.0.0.1:http", "not a number from 0 to 65535"},           //
+                                         Bad{"127.0.0.1:65536", "not a number from 0 to 65535"},          //
+                                         Bad{"127.0.0.1:-1", "not a number from 0 to 65535"},             //
+                                         Bad{"127.0.0.1:80x", "not a number from 0 to 65535"},            //
+                                         Bad{"127.0.0.1: 80", "not a number from 0 to 65535"},            //
+                                         Bad{"127.0.0.1:99999999999", "not a number from 0"},             //
+                                         Bad{"::1:9000", "stands in brackets"},                           //
+                                         Bad{"[::1:9000", "stands in brackets"},                          //
+                                         Bad{"::", "stands in brackets"},                                 //
+                                         Bad{":", "the port is missing"},                                 //
+                                         Bad{"[::1]x:9000", "stands in brackets"},                        //
+                                         Bad{"[::1]", "the port is missing (write it like [::1]:9000)"},  //
+                                         Bad{"[zz]:9000", "no IPv6 address in the brackets"},             //
+                                         Bad{"[127.0.0.1]:9000", "no IPv6 address in"},                   //
+                                         Bad{"300.0.0.1:9000", "no IPv4 address"},                        //
+                                         Bad{"127.0.0.1.5:9000", "no IPv4 address"},                      //
+                                         Bad{"a host:9000", "a blank or a slash"},                        //
+                                         Bad{"http://127.0.0.1:9000", "this is a URL"},                   //
+                                         Bad{"unix:", "the path is missing"},                             //
+                                         Bad{"unix:/" + std::string(107, 'x'), "at most 107 bytes"},      //
                                          Bad{"no-such-host.invalid:80", ""}),
                          [](const auto& tested) { return "Number" + std::to_string(tested.index); });
 
