@@ -139,6 +139,27 @@ std::size_t RequestSession::in_flight_of_window() const {
   return plan_.open_loop() ? intended_.since(*run_.opens()) : intended_.size();
 }
 
+// In an open loop the requests that were due in the window are sent even if it is over, while the server is
+// too slow or stalls: each of them counts. A server that stays too slow is not waited for.
+bool RequestSession::owes() const {
+  return plan_.open_loop() && left_window_ && !cut_off_ && !finished_ && !plan_.messages &&
+         schedule_.next() < closes_;
+}
+
+// In a turn no request is sent after the window's end, but the replies to those in flight still count: a
+// server that stalls then would otherwise lose neither time nor latency.
+bool RequestSession::records(Time now) const {
+  if (in_window(now)) return true;
+  if (!left_window_ || cut_off_) return false;
+  return plan_.turns ? phase_ == Phase::settling : plan_.open_loop() && phase_ == Phase::finishing;
+}
+
+// In an open loop each request that was due in the window counts, and no other: one that was due before it
+// and is answered in it would bring the past into the window.
+bool RequestSession::is_of_window(Time intended) const {
+  return !plan_.open_loop() || intended >= *run_.opens();
+}
+
 // After every input: finishes the connection if no work is left.
 void RequestSession::conclude(Time now) {
   advance(now);

@@ -62,13 +62,6 @@ std::optional<std::uint64_t> RequestSession::most_requests() const {
   return phase_ == Phase::waiting ? 1 : run_.messages_in_turn();
 }
 
-// In an open loop the requests that were due in the window are sent even if it is over, while the server is
-// too slow or stalls: each of them counts. A server that stays too slow is not waited for.
-bool RequestSession::owes() const {
-  return plan_.open_loop() && left_window_ && !cut_off_ && !finished_ && !plan_.messages &&
-         schedule_.next() < closes_;
-}
-
 bool RequestSession::may_send(Time now) const {
   if (!wants_to_send()) return false;
   // A message that is not sent yet would be one that others wait for.
@@ -77,20 +70,6 @@ bool RequestSession::may_send(Time now) const {
   // In an open loop the time of each send is a result, so none is written in advance.
   if (in_advance()) return !plan_.open_loop() && schedule_.begins_with_all() && intended_.empty();
   return now >= schedule_.next();
-}
-
-// In a turn no request is sent after the window's end, but the replies to those in flight still count: a
-// server that stalls then would otherwise lose neither time nor latency.
-bool RequestSession::records(Time now) const {
-  if (in_window(now)) return true;
-  if (!left_window_ || cut_off_) return false;
-  return plan_.turns ? phase_ == Phase::settling : plan_.open_loop() && phase_ == Phase::finishing;
-}
-
-// In an open loop each request that was due in the window counts, and no other: one that was due before it
-// and is answered in it would bring the past into the window.
-bool RequestSession::is_of_window(Time intended) const {
-  return !plan_.open_loop() || intended >= *run_.opens();
 }
 
 // By a schedule, a request's intended time is its place there, however late the loop sends it. The delay

@@ -290,8 +290,7 @@ struct RaceResult {
 // The trials that statistics may use: counted, with a result.
 std::vector<const Trial*> usable_trials(const Entry& entry);
 
-// The second entry of the case's reference; null if there is none. If the planned reference gave no result
-// and the ratios are to another contestant, the second entry is still that of the planned one.
+// The second entry of the planned reference, whichever the ratios are to; null if there is none.
 const Entry* second_entry(const CaseResult& result);
 
 // Null if there is no entry of that name and kind.

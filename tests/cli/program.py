@@ -17,6 +17,10 @@ TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
 PATIENCE_S = 120
 
+whose_races_count = unittest.skipIf(
+    os.environ.get("JOUST_SANITIZE"), "each race of a sanitized build is invalid"
+)
+
 
 def run(*arguments, program=JOUST):
     """The finished process: returncode, stdout, stderr."""

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from program import JOUST, Case, run
+from program import JOUST, Case, run, whose_races_count
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
@@ -29,6 +29,7 @@ class Race(Case):
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("no contestant can be ranked", done.stdout)
 
+    @whose_races_count
     def test_a_contestant_that_dies_is_no_success(self):
         scenario = self.scenario('[[contestant]]\nserver = "epoll"\n'
                                  '[[contestant]]\nname = "new"\ncommand = "exit 1 # {port}"\n')
@@ -37,6 +38,7 @@ class Race(Case):
         self.assertIn("exit code 3: new is not ranked", done.stderr)
         self.assertEqual(run("race", scenario, "--quick", "--allow-unranked").returncode, 0)
 
+    @whose_races_count
     def test_one_round_that_tells_nothing_is_no_success(self):
         race = ("race", "--server", "epoll,epoll", "-c", 2, "-d", "60ms", "--rounds", 1)
         done = run(*race)

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from program import JOUST, PATIENCE_S, Case, run
+from program import JOUST, PATIENCE_S, Case, run, whose_races_count
 
 # Echoes on the port of its last argument. As a daemon it leaves its parent, its group and its session.
 SERVER = """
@@ -75,6 +75,7 @@ class ProcessesOfARace(Case):
         folders = lambda: [name for name in os.listdir(self.directory) if name.startswith("joust-race-")]
         self.wait_for(lambda: not folders(), "a folder of the race is left")
 
+    @whose_races_count
     def test_a_daemon_is_raced_like_a_server_in_the_foreground_and_ended(self):
         file = self.path("result.json")
         done = run("race", self.scenario("plain", "daemon"), "--rounds", "3", "--json", file)

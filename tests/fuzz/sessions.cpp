@@ -2,12 +2,12 @@
 //
 // Sessions, with nothing behind them but memory.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "connection/delivery.hpp"
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
 #include "load/run.hpp"
@@ -16,7 +16,6 @@
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
 #include "protocols/work/protocol.hpp"
-#include "connection/delivery.hpp"
 #include "store/name.hpp"
 
 namespace joust::fuzz {
@@ -215,10 +214,16 @@ class HttpServer {
   Listener listener_{std::make_unique<http::HttpSession>(site_)};
 };
 
+// A complaint ends with what had come, which depends on how it was cut.
+std::string without_what_came(const std::string& complaint) {
+  return complaint.substr(0, complaint.rfind("; ", complaint.find(" came: ")));
+}
+
 std::string verdict_of(const LoadRun& run) {
   const auto counts = run.recorder().counts();
-  return fmt::format("{} verified, {} failed: {}", counts.verified, counts.failed,
-                     fmt::join(run.complaints(), ", "));
+  std::string verdict = fmt::format("{} verified, {} failed", counts.verified, counts.failed);
+  for (const std::string& complaint : run.complaints()) verdict += "; " + without_what_came(complaint);
+  return verdict;
 }
 
 // A connection of a load. What it asks may depend on when it hears the replies; its verdict on them does not.

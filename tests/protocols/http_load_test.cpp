@@ -152,9 +152,11 @@ TEST_F(HttpLast, AReplyThatEndsWithItsConnectionIsLookedAt) {
   hear(*first_, "HTTP/1.0 200 OK\r\n\r\nHello, World");
   first_->on_peer_finished(kStart);
   ASSERT_EQ(run_->complaints().size(), 1U);
-  EXPECT_EQ(run_->complaints()[0],
-            "verify: GET /: the body of a reply is not that of --text: 12 of its 12 bytes "
-            "are right, then comes its end, and not '!'");
+  EXPECT_EQ(
+      run_->complaints()[0],
+      "verify: request 0 of connection 0: GET /: the body of a reply is not that of --text: 12 of its 12 "
+      "bytes are right, then comes its end, and not '!'; 31 bytes came: "
+      "\"HTTP/1.0 200 OK\\x0d\\x0a\\x0d\\x0aHello, World\"");
 }
 
 TEST_F(HttpLast, AConnectionThatEndsWithoutAWordHasFailed) {

@@ -44,6 +44,12 @@ std::unique_ptr<Child> shell(const std::string& text) {
       ChildCommand{.program = "/bin/sh", .words = {"sh", "-c", text}, .foreign = true});
 }
 
+// Stopped, or ended, and perhaps not waited for yet.
+bool stands_still(pid_t process) {
+  const auto facts = process_facts(process);
+  return !facts || facts->stopped() || facts->ended();
+}
+
 // Reads lines until one is a number.
 pid_t told_process(Child& child) {
   Child* const one = &child;
@@ -74,7 +80,7 @@ TEST(Cell, ADaemonIsStoppedContinuedAndKilledWithItsProgram) {
   auto child = shell(kBusyDaemon + "; sleep 60");
   const pid_t daemon = told_process(*child);
   child->stop_all(soon());
-  for (const pid_t process : child->processes()) EXPECT_TRUE(process_facts(process)->stopped()) << process;
+  for (const pid_t process : child->processes()) EXPECT_TRUE(stands_still(process)) << process;
   EXPECT_TRUE(process_facts(daemon)->stopped());
   child->send_all(SIGCONT);
   EXPECT_TRUE(eventually([&] { return !process_facts(daemon)->stopped(); }));
@@ -89,10 +95,7 @@ TEST(Cell, WhoeverIsStartedWhileItStopsIsStoppedToo) {
   std::this_thread::sleep_for(milliseconds(20));
   child->stop_all(soon());
   const auto processes = child->processes();
-  for (const pid_t process : processes) {
-    const auto facts = process_facts(process);
-    EXPECT_TRUE(!facts || facts->stopped() || facts->ended()) << process;
-  }
+  for (const pid_t process : processes) EXPECT_TRUE(stands_still(process)) << process;
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_EQ(child->processes(), processes);
 }
