@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "joust/time.hpp"
 
@@ -9,7 +11,13 @@ namespace joust {
 
 // The limits on the resources that an engine takes for its peers.
 struct Limits {
-  std::size_t connections = 16'000;             // open at once; further peers wait in the accept queue
+  // Open at once. Beyond it, connections of the address that has most are ended where another address comes,
+  // and idle ones of the same address; nothing idle, and the newcomer is closed. Further peers of engines of
+  // processes, of ZeroMQ and of clients wait.
+  std::size_t connections = 16'000;
+  // Bytes that a server may take beyond what its process has at the start; above it connections are ended.
+  // Nothing: a quarter of what is available then, and at least 64 MiB.
+  std::optional<std::uint64_t> memory{};
   std::size_t read_bytes = 64 << 10;            // one read
   std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before others get their turn
   std::size_t file_ring_bytes = 256 << 10;      // of a buffer between a socket and a file (Filling::ring)

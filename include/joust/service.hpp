@@ -34,10 +34,19 @@ enum class PeerAddress : std::uint64_t {
   unknown = 0,  // unix sockets, sessions joined in one process, and the IPv6 loopback address
 };
 
+// An open connection, as one may end it that is not its session.
+class Breakable {
+ public:
+  virtual ~Breakable() = default;
+  virtual void break_off() noexcept = 0;  // soon; any thread, never blocks
+};
+
 // The facts about a connection that a service gets when it makes the session.
 struct Opening {
   Delivery delivery{};
   PeerAddress peer = PeerAddress::unknown;
+  // The connection, while it is open. Nothing where the server keeps no account of its peers.
+  std::weak_ptr<Breakable> connection{};
 };
 
 // An event loop that other threads can wake from a sleep in the kernel.

@@ -29,23 +29,34 @@ bool Shares::take(Holder& holder, std::size_t amount, Time now) {
 // Asks holders to end until there is room. False if too few may be asked: then none is.
 bool Shares::make_room(const Holder& newcomer, std::size_t amount, Time now) {
   OfAddress& most = greatest();
-  std::vector<Holder*> candidates;
-  for (Holder* const holder : most.holders)
-    if (!holder->gives_way_) candidates.push_back(holder);
-  if (&most == &addresses_[newcomer.address_])
-    std::erase_if(candidates, [&](const Holder* holder) {
-      return holder->progress_.load(std::memory_order_relaxed) > (now - patience_).time_since_epoch().count();
-    });
-  const auto oldest = std::min(candidates.size(), kTogether);
-  const auto end_of_oldest = candidates.begin() + static_cast<std::ptrdiff_t>(oldest);
-  std::ranges::partial_sort(candidates, end_of_oldest, {}, [](const Holder* holder) {
-    return holder->progress_.load(std::memory_order_relaxed);
-  });
+  const bool is_its_own = &most == &addresses_[newcomer.address_];
+  const auto oldest = idle_ones(most, is_its_own ? now - patience_ : Time::max(), together_);
   std::size_t room = 0;
-  for (auto each = candidates.begin(); each != end_of_oldest; ++each) room += (*each)->amount_;
+  for (const Holder* const each : oldest) room += each->amount_;
   if (staying() + amount > limit_ + room) return false;
-  for (auto each = candidates.begin(); each != end_of_oldest; ++each) end(**each, most);
+  for (Holder* const each : oldest) end(*each, most);
   return true;
+}
+
+// Of an address's holders, those that have made no progress after `since`; the oldest of them.
+std::vector<Shares::Holder*> Shares::idle_ones(const OfAddress& of, Time since, std::size_t most) const {
+  const auto progress = [](const Holder* holder) {
+    return Time(Duration(holder->progress_.load(std::memory_order_relaxed)));
+  };
+  std::vector<Holder*> idle;
+  for (Holder* const holder : of.holders)
+    if (!holder->gives_way_ && holder->can_give_way() && progress(holder) <= since) idle.push_back(holder);
+  const auto oldest = static_cast<std::ptrdiff_t>(std::min(idle.size(), most));
+  std::ranges::partial_sort(idle, idle.begin() + oldest, {}, progress);
+  idle.resize(static_cast<std::size_t>(oldest));
+  return idle;
+}
+
+void Shares::relieve(std::size_t count, Duration idle, Time now) {
+  const std::lock_guard lock(mutex_);
+  if (addresses_.empty()) return;
+  OfAddress& most = greatest();
+  for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
 }
 
 void Shares::change(Holder& holder, std::size_t amount) {

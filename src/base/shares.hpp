@@ -17,13 +17,12 @@ namespace joust {
 // memory, and how much of it each address holds. No address can keep it all: where a new holder would go
 // beyond the limit, the address that holds most gives way.
 //
-//   - If that is another address than the newcomer's, the holders of it that have made no progress for
-//   longest end.
-//   - If it is the newcomer's own, only holders that have made no progress for `patience` end. If there are
-//   none,
-//     the newcomer is refused.
+// - If that is another address than the newcomer's, the holders of it that have made no progress for longest
+//   end.
+// - If it is the newcomer's own, only holders that have made no progress for `patience` end. If there are
+//   none, the newcomer is refused.
 //
-// Several holders give way at once (kTogether), because the search looks at all of an address. Any thread.
+// Several holders give way at once (`together`), because the search looks at all of an address. Any thread.
 class Shares {
  public:
   // Somebody who holds a share. Its owner derives from it, and frees it in its own destructor, before
@@ -46,6 +45,8 @@ class Shares {
     // Makes the holder end soon: closes its connection, for example. Called once, under the lock of the
     // shares, by any thread: must neither block nor call the shares.
     virtual void give_way() noexcept = 0;
+    // False where that would change nothing, so that another one is asked.
+    virtual bool can_give_way() const noexcept { return true; }
 
     const PeerAddress address_;
     std::atomic<std::int64_t> progress_{0};  // when, in ns of the clock
@@ -54,8 +55,9 @@ class Shares {
     std::size_t place_ = 0;  // among the holders of the address
   };
 
-  explicit Shares(std::size_t limit, Duration patience = std::chrono::seconds(1))
-      : limit_(limit), patience_(patience) {}
+  explicit Shares(std::size_t limit, std::size_t together = kTogether,
+                  Duration patience = std::chrono::seconds(1))
+      : limit_(limit), together_(together), patience_(patience) {}
   Shares(const Shares&) = delete;
   Shares& operator=(const Shares&) = delete;
 
@@ -66,6 +68,9 @@ class Shares {
   // address that has most gives way, which may be this one.
   void change(Holder& holder, std::size_t amount);
   void free(Holder& holder);
+  // Something else than this has run short, and holders use it too: of the address that has most, up to
+  // `count` holders give way, of those that have made no progress for `idle` (any, if that is zero).
+  void relieve(std::size_t count, Duration idle, Time now);
 
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   std::size_t limit() const { return limit_; }
@@ -84,9 +89,11 @@ class Shares {
   std::size_t staying() const { return held() - leaving_; }
   bool make_room(const Holder& newcomer, std::size_t amount, Time now);
   OfAddress& greatest();
+  std::vector<Holder*> idle_ones(const OfAddress& of, Time since, std::size_t most) const;
   void end(Holder& holder, OfAddress& of);
 
   const std::size_t limit_;
+  const std::size_t together_;
   const Duration patience_;
   std::mutex mutex_;
   Addresses addresses_;

@@ -19,6 +19,7 @@
 #include "cli/common/stopped_event.hpp"
 #include "cli/common/transfer_arguments.hpp"
 #include "connection/tally.hpp"
+#include "hosting/accounting.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
 #include "net/listeners.hpp"
@@ -55,6 +56,7 @@ struct Receive {
   std::uint64_t threads = 0;  // not given
   std::string new_token{};
   std::optional<Option> new_token_option{};
+  std::optional<std::uint64_t> memory{};
   bool read_only = false, write_only = false, is_public = false, events = false;
   GuardArguments guard{GuardSide::server};
 
@@ -113,7 +115,6 @@ Settings Receive::settings() const {
           {"max-file-bytes", kNoLimit},
           {"max-stored-bytes", kNoLimit},
           {"max-uploads", most_uploads},
-          {"max-uploads-per-peer", most_uploads},
           {"access", read_only    ? "read"
                      : write_only ? "write"
                                   : "both"}};
@@ -197,6 +198,7 @@ int Receive::run() {
   check_directory();
   const auto guarded = guard.guard(*service);
   Limits limits;
+  limits.memory = memory;
   limits.read_bytes = kReceiveBytes;
   limits.read_bytes_per_turn = 4 * kReceiveBytes;
   const std::size_t most_uploads = room.uploads();  // at a time
@@ -209,6 +211,7 @@ int Receive::run() {
   const Listeners listeners(endpoints, socket, chosen.transport);
   for (const std::string& address : listeners.left_out()) complain(program, "not listening on " + address);
   if (const auto warning = guard.warning(); !warning.empty()) complain(program, warning);
+  Accounting accounting(chosen, limits, tally);
   chosen.run({.service = guarded ? *guarded : *service,
               .options = options,
               .limits = limits,
@@ -218,7 +221,8 @@ int Receive::run() {
                   [&] {
                     check_descriptors(room, most_uploads);
                     print_out(greeting(chosen, listeners));
-                  }},
+                  },
+              .account = accounting.account()},
              stop);
   if (!events) {
     tell(tally, *service);
@@ -257,6 +261,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
   add_engine(command, receive->engine);
   add_count(command, "-t,--threads", receive->threads,
             "event loops or workers, for engines that have several [a loop for each core, up to 4]", 0, 1024);
+  add_memory_limit(command, receive->memory);
   command.add_flag("--read-only", receive->read_only, "files can be fetched, and none sent");
   command.add_flag("--write-only", receive->write_only, "files can be sent, and none fetched");
   command.add_flag("--public", receive->is_public,

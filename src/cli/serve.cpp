@@ -14,6 +14,7 @@
 #include "cli/common/stopped_event.hpp"
 #include "cli/common/usage_event.hpp"
 #include "connection/tally.hpp"
+#include "hosting/accounting.hpp"
 #include "hosting/options.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
@@ -145,6 +146,7 @@ void Serve::run() {
     tally.note(remark);
   }
   const Listeners listeners = open_listeners(where, chosen.transport, tally);
+  Accounting accounting(chosen, limits, tally);
   chosen.run({.service = *service,
               .options = options,
               .limits = limits,
@@ -156,7 +158,8 @@ void Serve::run() {
                       print_text(greeting(chosen, chosen_protocol, listeners));
                     else
                       print(listening(chosen, options, listeners, tally));
-                  }},
+                  },
+              .account = accounting.account()},
              stop);
   if (speaks_to_people()) {
     print_text(farewell(tally));
@@ -185,8 +188,9 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
           .type_name("ADDRESS")
           .show_default();
   command.add_flag("--public", serve->is_public, "allow an address that other machines can reach");
-  add_count(command, "--max-connections", serve->most_connections, "open at once; others wait [16000]", 1,
-            1'000'000);
+  add_count(command, "--max-connections", serve->most_connections,
+            "open at once; beyond, who has most gives way [16000]", 1, 1'000'000);
+  add_memory_limit(command, serve->limits.memory);
   add_count(command, "--backlog", serve->backlog, "connections waiting to be accepted [4096]", 1, 1'000'000);
   add_duration(command, "--idle-timeout", serve->limits.idle,
                "close a connection on which nothing moves [60s]", std::chrono::milliseconds(1));

@@ -16,11 +16,15 @@ namespace {
 // in the cache until it is sent.
 constexpr std::size_t kReadAhead = 256 << 10;
 
+// What comes in smaller pieces is no progress until it is answered: see Shares.
+constexpr std::size_t kMuch = 1 << 10;
+
 }  // namespace
 
 StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
-                                   Time now)
-    : session_(std::move(session)),
+                                   Time now, std::shared_ptr<ConnectionPlace> place)
+    : place_(std::move(place)),
+      session_(std::move(session)),
       last_progress_(now),
       files_(session_->files()),
       limits_(limits),
@@ -54,6 +58,7 @@ void StreamConnection::received(Bytes chunk, Time now) {
   received_ += chunk.size();
   if (ended_) return;
   last_progress_ = now;
+  if (chunk.size() >= kMuch) progressed(now);
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
   held_.insert(held_.end(), chunk.begin() + static_cast<std::ptrdiff_t>(taken), chunk.end());
@@ -77,6 +82,7 @@ void StreamConnection::offer_held(Time now) {
 
 void StreamConnection::peer_finished(Time now) {
   if (ended_) return;
+  if (place_ && place_->broken_off()) return failed(gave_way(), now);
   // After a reset whose error a send has reported, a read finds the end of the stream.
   if (send_error_ != 0) return failed({Stage::send, send_error_, {}}, now);
   peer_finished_ = true;
@@ -89,6 +95,7 @@ void StreamConnection::sent(std::size_t n, Time now) {
   sent_ += n;
   if (ended_) return;
   last_progress_ = now;
+  progressed(now);
   // The read-ahead is always the first output.
   if (ahead_) ahead_->skip(n);
   session_->consumed(n);
@@ -103,9 +110,10 @@ void StreamConnection::shut_down(Time now) {
   offer_held(now);
 }
 
-void StreamConnection::failed(const Failure& failure, Time now) {
+void StreamConnection::failed(const Failure& reported, Time now) {
   if (ended_) return;
   ended_ = true;
+  const Failure failure = place_ && place_->broken_off() ? gave_way() : reported;
   // A protocol error by the peer takes precedence over a later failure of the connection.
   if (session_->complaint().empty()) {
     counted_ = true;
@@ -170,6 +178,7 @@ void StreamConnection::stored(Bytes seen, Time now) {
 void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
   received_ += n;
   last_progress_ = now;
+  progressed(now);
   files_->on_stored(n, seen, now);
   ask_whether_given_up();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
+#include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "joust/limits.hpp"
 #include "joust/session.hpp"
@@ -38,7 +39,9 @@ namespace joust {
 // sent before is read too, for as long, while the session wants it. One thread at a time.
 class StreamConnection {
  public:
-  StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now);
+  // `place`: in the account of a server that keeps one, or null.
+  StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now,
+                   std::shared_ptr<ConnectionPlace> place = nullptr);
   ~StreamConnection();
   StreamConnection(const StreamConnection&) = delete;
   StreamConnection& operator=(const StreamConnection&) = delete;
@@ -49,7 +52,7 @@ class StreamConnection {
   void sent(std::size_t n, Time now);  // the first n bytes of output() are sent and no longer used
   void send_failed(int error, Time now);
   void shut_down(Time now);
-  void failed(const Failure& failure, Time now);
+  void failed(const Failure& reported, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
   void refresh(Time now);                // the service's publication count has changed
@@ -110,7 +113,14 @@ class StreamConnection {
   std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
-  // The members that every message uses come first, close together.
+  // The peer has taken bytes, or sent more than a few: not so somebody who only wants to stay.
+  void progressed(Time now) {
+    if (place_) place_->made_progress(now);
+  }
+
+  // The members that every message uses come first, close together. The place is freed last, after what the
+  // session holds.
+  const std::shared_ptr<ConnectionPlace> place_;
   const std::unique_ptr<Session> session_;
   Time last_progress_;
   std::uint64_t received_ = 0;

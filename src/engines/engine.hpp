@@ -23,6 +23,7 @@ class Listener;   // net/listener.hpp
 class Target;     // net/target.hpp
 class Stop;       // net/stop.hpp
 class Tally;      // connection/tally.hpp
+class Account;    // connection/account.hpp
 
 // Options from the user. The engine's descriptor says which of them apply.
 struct EngineOptions {
@@ -49,15 +50,20 @@ struct Hosting {
   std::size_t vacancies = 0;                  // and of further ones, as soon as the service orders a redial
   Service* answering = nullptr;               // engines without a transport: the service of the server side
   std::function<void()> on_ready = {};        // role serve
+  // Role serve: where connections give way to those of other addresses. Null: peers beyond the limit wait in
+  // the accept queue.
+  Account* account = nullptr;
 
   bool serves() const { return !listeners.empty(); }
   // How many more connections may be open, where so many are.
-  std::size_t room(std::size_t open) const { return limits.connections - std::min(limits.connections, open); }
+  std::size_t room(std::size_t open) const;
   // Called once by a server, on the thread of run(): what it needs from the start is there, and peers are
   // served from now on.
   void ready() const {
     if (on_ready) on_ready();
   }
+  // Nobody can be accepted for a moment: `why` is noted, and idle connections give way.
+  void accepting_pauses(std::string_view why, Time now) const;
   // Counts a connection that could not be opened, and tells the service.
   void not_opened(const Failure& failure, Time now) const noexcept;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
 
@@ -85,6 +86,16 @@ std::string unavailable_choice(const Engine& engine, const Settings& knobs) {
       return "--" + name + ' ' + choice + ": " + reason;
   }
   return {};
+}
+
+std::size_t Hosting::room(std::size_t open) const {
+  const std::size_t most = limits.connections + (account == nullptr ? 0 : Account::kSpare);
+  return most - std::min(most, open);
+}
+
+void Hosting::accepting_pauses(std::string_view why, Time now) const {
+  tally.note(why);
+  if (account != nullptr) account->short_of_places(now);
 }
 
 void Hosting::not_opened(const Failure& failure, Time now) const noexcept {

@@ -13,6 +13,7 @@
 
 #include "base/signals_blocked.hpp"
 #include "connection/tally.hpp"
+#include "hosting/accounting.hpp"
 #include "hosting/options.hpp"
 #include "net/listeners.hpp"
 #include "net/stop.hpp"
@@ -74,11 +75,13 @@ void Server::State::begin() {
 
 std::exception_ptr Server::State::serve() noexcept {
   try {
+    Accounting accounting(engine, options.limits, tally);
     engine.run({.service = *service,
                 .options = engine_options,
                 .limits = options.limits,
                 .tally = tally,
-                .listeners = listeners->all()},
+                .listeners = listeners->all(),
+                .account = accounting.account()},
                stop);
     return nullptr;
   } catch (...) {

@@ -235,12 +235,24 @@ Endpoint bound_address(int socket) {
   return own;
 }
 
-PeerAddress peer_of(int socket) {
+namespace {
+
+// Without a family if the connection is already gone.
+Endpoint other_end(int socket) {
   Endpoint peer;
   peer.size = sizeof peer.storage;
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) != 0)
-    return PeerAddress::unknown;
-  return peer_address(peer);
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) != 0) return {};
+  return peer;
+}
+
+}  // namespace
+
+PeerAddress peer_of(int socket) {
+  return peer_address(other_end(socket));
+}
+
+std::uint16_t peer_port(int socket) {
+  return port_of(other_end(socket));
 }
 
 }  // namespace joust

@@ -46,6 +46,8 @@ Endpoint bound_address(int socket);
 
 // The address at the other end of a connected socket; unknown when the connection is already gone.
 PeerAddress peer_of(int socket);
+// The port there; 0 where there is none.
+std::uint16_t peer_port(int socket);
 
 // What is wrong with the text of an address before any name is looked up; empty where nothing is.
 std::string objection_to_address(std::string_view text);

@@ -15,7 +15,7 @@
 
 #include "base/check.hpp"
 #include "base/system/memory_file.hpp"
-#include "store/available.hpp"
+#include "base/available.hpp"
 #include "store/disk_space.hpp"
 
 namespace joust {

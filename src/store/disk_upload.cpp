@@ -8,7 +8,7 @@
 #include <new>
 
 #include "base/check.hpp"
-#include "store/available.hpp"
+#include "base/available.hpp"
 #include "store/disk_space.hpp"
 
 namespace joust {
@@ -199,6 +199,7 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
     behind = stored_.end_of(done) - done;
   }
   stored_bytes_ += part.size;
+  if (slot_) slot_->made_progress(Clock::now());
   const bool is_next = !seen.empty() && part.offset == digest_.done();
   if (!is_next && left_to_worker(behind)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);

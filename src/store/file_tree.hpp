@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "store/available.hpp"
+#include "base/available.hpp"
 #include "store/failed_syncs.hpp"
 #include "store/folder_listing.hpp"
 #include "store/journal.hpp"

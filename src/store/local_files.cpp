@@ -12,7 +12,7 @@
 
 #include "base/check.hpp"
 #include "base/system/memory_file.hpp"
-#include "store/available.hpp"
+#include "base/available.hpp"
 #include "store/disk_space.hpp"
 #include "store/file_digest.hpp"
 #include "store/file_version.hpp"

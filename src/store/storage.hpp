@@ -90,13 +90,19 @@ struct FileWishes {
   bool operator==(const FileWishes&) const = default;
 };
 
+// Who brings a file.
+struct Uploader {
+  PeerAddress address = PeerAddress::unknown;
+  std::weak_ptr<Breakable> connection{};
+};
+
 struct UploadRequest {
   std::string_view name;
   std::uint64_t size = 0;          // of the whole file, in bytes
   std::uint64_t id = 0;            // chosen by the client; the same for all ranges of one upload
   std::optional<Digest> digest{};  // expected of the whole file
   bool rehearsal = false;          // discard the file when complete
-  PeerAddress peer = PeerAddress::unknown;
+  Uploader from{};
   std::optional<FileWishes> wishes{};
   bool begun = false;  // an upload that was begun before, or none
 };

@@ -55,7 +55,7 @@ TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& ru
     : rules_(rules),
       most_waiting_(std::min(kMostWaiting, most_waiting_by_descriptors())),
       files_(std::move(files)),
-      slots_(std::min(rules.most_uploads, most_uploads_by_descriptors()), rules.most_uploads_per_peer),
+      slots_(std::min(rules.most_uploads, most_uploads_by_descriptors())),
       quota_(rules.most_stored ? *rules.most_stored : usual_quota(files_->available())) {}
 
 void TreeStorage::add_sample(const std::string& name, Fd contents) {
@@ -138,7 +138,7 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
 }
 
 FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& request) {
-  auto slot = slots_.take(request.peer);
+  auto slot = slots_.take(request.from);
   if (!slot) return std::unexpected(slot.error());
   auto place = files_->create(request.name, rules_for(request));
   if (!place) return not_made(place.error());

@@ -22,7 +22,6 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // open at once
-  std::size_t most_uploads_per_peer = 256;               // of them, begun from one address
   // Bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the available memory,
   // when the storage is made.
   std::optional<std::uint64_t> most_stored{};

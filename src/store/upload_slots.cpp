@@ -16,28 +16,20 @@ std::size_t most_waiting_by_descriptors() {
   return descriptors::waiting_of(descriptor_limit().rlim_cur);
 }
 
-FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(PeerAddress peer) {
-  const std::lock_guard lock(mutex_);
-  if (open_ >= most_)
-    return refused(FileError::busy, fmt::format("open uploads: {} of at most {}", open_, most_));
-  const auto found = of_peers_.find(peer);
-  const std::size_t of_peer = found == of_peers_.end() ? 0 : found->second;
-  if (of_peer >= most_of_peer_)
-    return refused(FileError::busy,
-                   fmt::format("open uploads of this address: {} of at most {}", of_peer, most_of_peer_));
-  return std::unique_ptr<UploadSlot>(new UploadSlot(*this, peer));
+FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(const Uploader& from) {
+  auto slot = std::make_unique<UploadSlot>(*this, from);
+  slot->taken_ = shares_.take(*slot, 1, Clock::now());
+  if (slot->taken_) return slot;
+  return refused(FileError::busy,
+                 fmt::format("open uploads: {} of at most {}", shares_.held(), shares_.limit()));
 }
 
-// Under the lock of the slots. An object that could not be made is not counted, nor freed.
-UploadSlot::UploadSlot(UploadSlots& slots, PeerAddress peer) : slots_(slots), peer_(peer) {
-  ++slots_.of_peers_[peer_];
-  ++slots_.open_;
+UploadSlot::~UploadSlot() {
+  if (taken_) slots_.shares_.free(*this);
 }
 
-void UploadSlots::free(PeerAddress peer) {
-  const std::lock_guard lock(mutex_);
-  --open_;
-  if (const auto found = of_peers_.find(peer); --found->second == 0) of_peers_.erase(found);
+void UploadSlot::give_way() noexcept {
+  if (const auto connection = connection_.lock()) connection->break_off();
 }
 
 }  // namespace joust

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
 
+#include "base/shares.hpp"
 #include "store/storage.hpp"
 
 namespace joust {
@@ -17,36 +16,33 @@ class UploadSlot;
 std::size_t most_uploads_by_descriptors();
 std::size_t most_waiting_by_descriptors();
 
-// How many uploads are open, in all and of each address. Any thread.
+// How many uploads are open. No address can keep all of them: see Shares. Any thread.
 class UploadSlots {
  public:
-  UploadSlots(std::size_t most, std::size_t most_of_peer) : most_(most), most_of_peer_(most_of_peer) {}
-  // The limit for one address leaves slots for others.
-  FileAnswer<std::unique_ptr<UploadSlot>> take(PeerAddress peer);
+  explicit UploadSlots(std::size_t most) : shares_(most, 1) {}
+  FileAnswer<std::unique_ptr<UploadSlot>> take(const Uploader& from);
 
  private:
   friend class UploadSlot;
-  void free(PeerAddress peer);
-
-  const std::size_t most_, most_of_peer_;
-  std::mutex mutex_;
-  std::size_t open_ = 0;
-  std::map<PeerAddress, std::size_t> of_peers_;  // none of them 0
+  Shares shares_;
 };
 
-// The place of one open upload, until this is destroyed.
-class UploadSlot {
+// The place of one open upload, until this is destroyed. To give way, it ends the connection that has begun
+// the upload: a sender goes on with it over another one.
+class UploadSlot final : public Shares::Holder {
  public:
-  ~UploadSlot() { slots_.free(peer_); }
-  UploadSlot(const UploadSlot&) = delete;
-  UploadSlot& operator=(const UploadSlot&) = delete;
+  UploadSlot(UploadSlots& slots, const Uploader& from)
+      : Holder(from.address), slots_(slots), connection_(from.connection) {}
+  ~UploadSlot() override;
 
  private:
   friend class UploadSlots;
-  UploadSlot(UploadSlots& slots, PeerAddress peer);
+  void give_way() noexcept override;
+  bool can_give_way() const noexcept override { return !connection_.expired(); }
 
   UploadSlots& slots_;
-  const PeerAddress peer_;
+  const std::weak_ptr<Breakable> connection_;
+  bool taken_ = false;
 };
 
 }  // namespace joust

@@ -96,6 +96,20 @@ TEST_F(SharesTest, WhoeverHasMostIsRefusedWhereItWouldHaveStillMore) {
   EXPECT_EQ(asked(kOther), 0U);
 }
 
+TEST_F(SharesTest, RelievedOfTheIdleHoldersOfWhoHasMost) {
+  take_many(kOne, 50);
+  take_many(kOther, 20);
+  holders_[0]->made_progress(kBegin + seconds(2));
+  shares_.relieve(10, seconds(1), kBegin + milliseconds(999));
+  EXPECT_EQ(shares_.gave_way(), 0U) << "nobody is idle";
+  shares_.relieve(10, seconds(1), kBegin + seconds(2));
+  EXPECT_EQ(asked(kOne), 10U);
+  EXPECT_FALSE(holders_[0]->asked);
+  shares_.relieve(100, Duration::zero(), kBegin + seconds(2));
+  EXPECT_EQ(asked(kOne), 50U);
+  EXPECT_EQ(asked(kOther), 0U);
+}
+
 TEST_F(SharesTest, RoomThatIsBeingMadeIsNotMadeTwice) {
   take_many(kOne, 100);
   take(kOther);

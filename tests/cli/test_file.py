@@ -138,12 +138,12 @@ class File(Case):
         return [path for path in paths if os.path.isfile(path) or os.path.isdir(path)]
 
     def test_options_without_a_value_are_left_out(self):
-        with Server("-p", "file", "--max-uploads-per-peer", "0") as server:
+        with Server("-p", "file", "--max-uploads", "0") as server:
             self.assertNotIn("", server.listening["options"].values())
             put = ("-p", "file", "--connect", server.address, "--op", "put", "--bytes", "1k", "--name", "new")
             done = run("load", *put)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("open uploads of this address: 0 of at most 0", done.stderr)
+        self.assertIn("open uploads: 0 of at most 0", done.stderr)
 
     def test_a_transfer_that_fails_leaves_no_output(self):
         with self.server() as server:

@@ -28,26 +28,45 @@ class FileLimits : public test::FileServerTest {
   }
 };
 
-TEST_F(FileLimits, LeaveHalfOfTheUploadsToOtherAddresses) {
+class Connection : public Breakable {
+ public:
+  void break_off() noexcept override { broken_off = true; }
+  bool broken_off = false;
+};
+
+TEST_F(FileLimits, TheAddressThatHasMostUploadsGivesWayToOthers) {
   const auto service =
       make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "4"}}));
+  std::vector<std::shared_ptr<Connection>> connections;
   std::vector<std::unique_ptr<Session>> sessions;
   const auto bring_half = [&](const std::string& name, PeerAddress peer) {
-    sessions.push_back(service->open({.peer = peer}));
+    connections.push_back(std::make_shared<Connection>());
+    sessions.push_back(service->open({.peer = peer, .connection = connections.back()}));
     const auto heard = say(*sessions.back(), upload_head(name, 6, {0, 3}) + data("abc") + end(3));
     return describe(heard.messages.at(0));
   };
-  EXPECT_EQ(bring_half("a", PeerAddress{1}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("b", PeerAddress{1}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("c", PeerAddress{1}), "1: error busy 'open uploads of this address: 2 of at most 2'");
+  for (const char* name : {"a", "b", "c"})
+    EXPECT_EQ(bring_half(name, PeerAddress{1}), "1: stored 0+3 false -");
   EXPECT_EQ(bring_half("d", PeerAddress{2}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("e", PeerAddress{2}), "1: stored 0+3 false -");
-  EXPECT_EQ(bring_half("f", PeerAddress{3}), "1: error busy 'open uploads: 4 of at most 4'");
-  sessions.erase(sessions.begin());
-  EXPECT_EQ(bring_half("g", PeerAddress{1}), "1: stored 0+3 false -") << "in the slot of the first upload";
+  EXPECT_EQ(bring_half("e", PeerAddress{1}), "1: error busy 'open uploads: 4 of at most 4'")
+      << "all of its own have grown a moment ago";
+  EXPECT_EQ(bring_half("f", PeerAddress{2}), "1: stored 0+3 false -");
+  EXPECT_TRUE(connections[0]->broken_off) << "the one that has not grown for longest";
+  EXPECT_FALSE(connections[1]->broken_off);
+  EXPECT_FALSE(connections[3]->broken_off);
 }
 
-TEST_F(FileLimits, LeaveOneUploadToEachAddressWhenThereIsOneOnly) {
+TEST_F(FileLimits, AnUploadWhoseConnectionCannotBeEndedGivesNoWay) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "1"}}));
+  const auto first = service->open({.peer = PeerAddress{1}});
+  say(*first, upload_head("a", 6, {0, 3}) + data("abc") + end(3));
+  const auto other = service->open({.peer = PeerAddress{2}});
+  const auto heard = say(*other, upload_head("b", 6, {0, 3}) + data("abc") + end(3));
+  EXPECT_EQ(describe(heard.messages.at(0)), "1: error busy 'open uploads: 1 of at most 1'");
+}
+
+TEST_F(FileLimits, LeaveRoomForOneUpload) {
   const auto service =
       make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "1"}}));
   const auto session = service->open({.peer = PeerAddress{1}});
@@ -87,9 +106,9 @@ TEST_F(FileLimits, MakeChecksWaitForATurnUnlessLittleIsLeftToDo) {
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
     sessions.push_back(std::make_unique<ServerSession>(server()));
     for (const ByteRange range : {ByteRange{3 * kMiB, 2 * kMiB}, {1, 3 * kMiB - 1}, {0, 1}})
-      deliver(as_bytes(upload_head(name, 5 * kMiB, range) + data(std::string(range.size, 'x')) +
-                       end(range.size)),
-              *sessions.back(), Time{});
+      deliver(
+          as_bytes(upload_head(name, 5 * kMiB, range) + data(std::string(range.size, 'x')) + end(range.size)),
+          *sessions.back(), Time{});
   }
   const auto due_now = [&] {
     return std::ranges::count_if(sessions, [](const auto& each) { return each->deadline() == Time{}; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/available.hpp"
+#include "base/available.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -55,6 +55,21 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
   return add_scaled(command, flags, into, help, least, most, parse_bytes, format_size).type_name("BYTES");
 }
 
+void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
+  const auto take = [&into](const std::string& text) -> std::string {
+    const auto bytes = parse_bytes(text);
+    if (!bytes) return bytes.error();
+    into = *bytes;
+    return {};
+  };
+  command
+      .add_option(
+          "--max-memory", take,
+          "beyond what the server has at its start; above, connections are ended, those of the address "
+          "that has most first [a quarter of what is available]")
+      .type_name("BYTES");
+}
+
 Option add_rate(Command command, const std::string& flags, double& into, const std::string& help) {
   const auto take = [&into](const std::string& text) -> std::string {
     const auto rate = parse_rate(text);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,9 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 Option add_rate(Command command, const std::string& flags, double& into, const std::string& help);
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = kLongestTime);
+
+// --max-memory of servers: Limits::memory.
+void add_memory_limit(Command command, std::optional<std::uint64_t>& into);
 
 // TCP options, the same for every engine.
 struct SocketArguments {

@@ -85,7 +85,7 @@ void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
 }
 
 void AsioHub::pause_accepting(Door& door) {
-  hosting_.tally.note(kAcceptingPaused);
+  hosting_.accepting_pauses(kAcceptingPaused, Clock::now());
   door.pause.expires_after(hosting_.limits.accept_pause);
   door.pause.async_wait(asio::bind_executor(home_, [this, &door](const AsioError& error) {
     if (!error) accept(door);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engines/loop/loops.hpp"
+#include "engines/loop/opening.hpp"
 #include "net/address.hpp"
 
 namespace joust {
@@ -111,11 +112,9 @@ void Crew::run_thread(CrewPeer& peer, std::size_t thread) noexcept {
 bool Crew::open(CrewPeer& peer) {
   if (!peer.socket.is_open()) connect_(peer);
   if (!peer.socket.is_open()) return false;
-  const PeerAddress from = hosting_.target == nullptr ? peer_of(peer.socket.get()) : PeerAddress::unknown;
   {
     const std::lock_guard lock(peer.mutex);
-    auto session = hosting_.service.open({.peer = from});
-    peer.connection.emplace(std::move(session), hosting_.limits, hosting_.tally, Clock::now());
+    open_session(hosting_, peer, Clock::now());
   }
   peer.enter(CrewPeer::Stage::opened);
   return true;

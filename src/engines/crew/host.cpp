@@ -105,7 +105,7 @@ void Host::accept_peers(const Listener& listener) {
     Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
     if (accepted.outcome == AcceptOutcome::none) return;
     if (accepted.outcome == AcceptOutcome::busy) {
-      hosting_.tally.note(kAcceptingPausedForThreads);
+      hosting_.accepting_pauses(kAcceptingPausedForThreads, now_);
       accept_again_ = now_ + hosting_.limits.accept_pause;
       return;
     }

@@ -198,7 +198,7 @@ std::size_t LoopCore<Peer>::room(std::size_t aside) const {
 // Peers stay in the accept queue for a while; the engine must not watch the listeners meanwhile.
 template <typename Peer>
 void LoopCore<Peer>::pause_accepting() {
-  hosting_.tally.note(kAcceptingPaused);
+  hosting_.accepting_pauses(kAcceptingPaused, now_);
   timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
 }
 

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/opening.hpp"
 
+#include "engines/loop/socket_place.hpp"
 #include "net/address.hpp"
 #include "net/target.hpp"
 
 namespace joust {
 
+std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, Time now) {
+  return hosting.account == nullptr ? nullptr : std::make_shared<SocketPlace>(*hosting.account, socket, now);
+}
+
+Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place) {
+  if (place) return {.peer = place->address(), .connection = place};
+  return {.peer = hosting.target == nullptr ? peer_of(socket) : PeerAddress::unknown};
+}
+
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now) {
-  Opening opening;
-  if (hosting.target != nullptr)
-    hosting.target->note_facts(socket);
-  else
-    opening.peer = peer_of(socket);
-  connection.emplace(hosting.service.open(opening), hosting.limits, hosting.tally, now);
+  if (hosting.target != nullptr) hosting.target->note_facts(socket);
+  auto place = place_for(hosting, socket, now);
+  auto session = hosting.service.open(opening_of(hosting, socket, place));
+  connection.emplace(std::move(session), hosting.limits, hosting.tally, now, std::move(place));
 }
 
 }  // namespace joust

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "connection/stream_connection.hpp"
@@ -8,6 +9,11 @@
 #include "joust/time.hpp"
 
 namespace joust {
+
+// Its place in the server's account, or null. Throws std::system_error if there is none for the peer.
+std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, Time now);
+// What the service is told of a connection.
+Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place);
 
 // The connection of this socket is established: makes its session. Any thread.
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now);

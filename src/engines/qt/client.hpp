@@ -20,7 +20,8 @@ class QtClient {
                  .limits = host.limits,
                  .tally = host.tally,
                  .target = host.target,
-                 .dials = host.serves() ? 0U : 1U},
+                 .dials = host.serves() ? 0U : 1U,
+                 .account = host.account},
         dialled_(std::move(dialled)),
         loop_(hosting_, stop, group_, 0) {
     loop_.await_peer([this] { std::exchange(dialled_, nullptr)(); });

@@ -82,7 +82,7 @@ void QtHost::accept_peer(const Listener& listener) {
 }
 
 void QtHost::pause_accepting() {
-  hosting_.tally.note(kAcceptingPausedForThreads);
+  hosting_.accepting_pauses(kAcceptingPausedForThreads, Clock::now());
   watch_listeners(false);
   pause_.start(rounded_up(hosting_.limits.accept_pause));
 }

@@ -66,6 +66,7 @@ void UdpLoop::hear(Peer& peer, const Datagram& datagram, const Endpoint& from) {
   if (peer.leaving) return;
   if (!peer.connection) return hear_while_joining(peer, datagram, from);
   stamp();
+  if (peer.place && datagram.head.kind == DatagramKind::data) peer.place->made_progress(now());
   guarded(peer, [&] { peer.connection->received(datagram, now()); });
   attend(peer);
 }

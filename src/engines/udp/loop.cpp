@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 
@@ -24,6 +25,11 @@ constexpr unsigned kMostTurnsOfStop = 100;
 constexpr std::size_t kMostSends = 4096;
 
 }  // namespace
+
+UdpPlace::UdpPlace(Shares& places, PeerAddress address, UdpNotice& notice, Time now)
+    : Holder(address), places_(places), notice_(notice) {
+  if (!places_.take(*this, 1, now)) throw no_place();
+}
 
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now) {
   Opening opening{.delivery = peer.link.delivery};
@@ -109,6 +115,15 @@ void UdpLoop::end_group() {
   }
 }
 
+void UdpLoop::end_those_that_give_way() {
+  hosting().tally.note(kGaveWay);
+  for (const auto& peer : peers()) {
+    if (!peer->place || !peer->place->gives_way() || !peer->connection || peer->leaving) continue;
+    guarded(*peer, [&] { peer->connection->failed(gave_way(), now()); });
+    attend(*peer);
+  }
+}
+
 void UdpLoop::watch(UdpSocket& socket) {
   epoll_.watch(socket.fd, socket, EPOLLIN | (socket.writable ? 0U : unsigned{EPOLLOUT}));
 }
@@ -140,6 +155,7 @@ std::span<UdpSocket* const> UdpLoop::wait() {
 }
 
 void UdpLoop::finish_turn() {
+  if (notice_.take()) end_those_that_give_way();
   fire_deadlines();
   pass_publications();
   if (stopping_) stop_by_and_by();
@@ -213,6 +229,9 @@ void UdpLoop::await_answer(Peer& peer) {
 
 void UdpLoop::tell(Peer& peer, News news) {
   const bool is_member = peer.link.side == MessageLink::Side::server;
+  if (news == News::established && is_member && hosting().account != nullptr)
+    peer.place = std::make_unique<UdpPlace>(hosting().account->connections(), peer_address(peer.address),
+                                            notice_, now());
   if (news == News::established && is_member) peer.through->peers.add(bytes_of(peer.address), peer);
   if (news == News::established && peer.group) watch(*peer.group);
   LoopCore::tell(peer, news);

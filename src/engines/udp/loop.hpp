@@ -92,6 +92,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
 
   void forget(UdpSocket& socket);
   void end_group();
+  void end_those_that_give_way();
   bool is_full() const { return room(group_peer_ != nullptr ? 1 : 0) == 0; }
   void watch(UdpSocket& socket);
   void await_answer(Peer& peer);
@@ -110,6 +111,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void stop_by_and_by();
 
   const bool packs_;
+  UdpNotice notice_{inbox().waker()};
   const HashKey table_key_;
   const Admission admission_;
   std::uint64_t tokens_ = 0;

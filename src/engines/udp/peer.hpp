@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/shares.hpp"
 #include "connection/joining.hpp"
 #include "connection/message_connection.hpp"
 #include "connection/peer_table.hpp"
@@ -25,6 +27,41 @@
 namespace joust {
 
 struct UdpPeer;
+
+// What a loop has of its peers that are to give way: see Shares. Any thread tells it.
+class UdpNotice {
+ public:
+  explicit UdpNotice(Wakeable& loop) : loop_(loop) {}
+  void give() noexcept {
+    given_.store(true);
+    loop_.wake();
+  }
+  bool take() { return given_.exchange(false); }
+
+ private:
+  std::atomic<bool> given_{false};
+  Wakeable& loop_;
+};
+
+// The place of a peer in the account of its server.
+class UdpPlace final : public Shares::Holder {
+ public:
+  // Throws std::system_error if there is none for this address.
+  UdpPlace(Shares& places, PeerAddress address, UdpNotice& notice, Time now);
+  ~UdpPlace() override { places_.free(*this); }
+
+  bool gives_way() const { return gives_way_.load(); }
+
+ private:
+  void give_way() noexcept override {
+    gives_way_.store(true);
+    notice_.give();
+  }
+
+  Shares& places_;
+  UdpNotice& notice_;
+  std::atomic<bool> gives_way_{false};
+};
 
 // The bytes by which peers of a socket are told apart.
 inline Bytes bytes_of(const Endpoint& endpoint) {
@@ -81,7 +118,8 @@ struct UdpPeer : Timed, Place {
   // Null where the socket is connected.
   const Endpoint* destination() const { return connected ? nullptr : &address; }
 
-  Fd socket;  // a client's
+  Fd socket;                        // a client's
+  std::unique_ptr<UdpPlace> place;  // a server's that keeps an account, or null
   bool leaving = false;
   std::optional<MessageConnection> connection;  // none while joining
   std::size_t index = 0;                        // for LoopCore: the position in peers()

@@ -50,12 +50,8 @@ std::vector<ProtocolOption> for_the_server() {
        .standard = "",
        .loads = false},
       {.name = "max-uploads",
-       .summary = "in the making at once; 0: none are taken",
+       .summary = "in the making at once; beyond, the address that has most gives way; 0: none are taken",
        .standard = "256",
-       .loads = false},
-      {.name = "max-uploads-per-peer",
-       .summary = "of one address; unix sockets count as one; 0: none are taken [half of --max-uploads]",
-       .standard = "",
        .loads = false},
   };
 }

@@ -68,7 +68,7 @@ class FileServer : public Service {
   }
 
   std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<ServerSession>(*server_, opening.peer);
+    return std::make_unique<ServerSession>(*server_, Uploader{opening.peer, opening.connection});
   }
   std::vector<ResultGroup> results() const override;
 
@@ -104,14 +104,10 @@ std::vector<ResultGroup> FileServer::results() const {
 }  // namespace
 
 std::unique_ptr<Service> make_server(const Parameters& parameters) {
-  constexpr auto kPerPeer = "max-uploads-per-peer";
-  const std::uint64_t most_uploads = count_of(parameters, "max-uploads");
-  const std::string& per_peer = parameters.option(kPerPeer);
   const StorageRules rules{
       .existing = is_yes(parameters, "overwrite") ? Existing::replace : Existing::keep,
       .largest_file = bytes_of(parameters, "max-file-bytes"),
-      .most_uploads = most_uploads,
-      .most_uploads_per_peer = per_peer.empty() ? (most_uploads + 1) / 2 : count_of(parameters, kPerPeer),
+      .most_uploads = count_of(parameters, "max-uploads"),
       .most_stored = bytes_if_given(parameters, "max-stored-bytes"),
       .read = file_read(parameters),
       .write = file_write(parameters)};

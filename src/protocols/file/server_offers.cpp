@@ -34,7 +34,7 @@ void ServerSession::begin(const Offer& offer, Time now) {
   ++server_.uploads;
   if (!may_bring()) return;
   auto found = find_upload(
-      {.name = offer.name, .size = offer.size, .id = offer.id, .peer = peer_, .wishes = offer.wishes});
+      {.name = offer.name, .size = offer.size, .id = offer.id, .from = from_, .wishes = offer.wishes});
   if (!found) {
     if (!skips(offer.name, offer.wishes, found.error(), now)) refuse(found.error());
     return;
@@ -65,7 +65,7 @@ void ServerSession::begin(const Whole& whole, Time now) {
                                        .size = whole.size,
                                        .id = kNumberedHere | number,
                                        .digest = whole.digest,
-                                       .peer = peer_,
+                                       .from = from_,
                                        .wishes = whole.wishes});
   if (!found) {
     if (!skips(whole.name, whole.wishes, found.error(), now)) refuse(found.error());
@@ -158,7 +158,7 @@ void ServerSession::begin(const Folder& folder, Time now) {
 
 void ServerSession::begin(const Seal& seal, Time now) {
   auto found =
-      find_upload({.name = seal.name, .size = seal.size, .id = seal.id, .peer = peer_, .begun = true});
+      find_upload({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true});
   if (!found) return refuse(found.error());
   if (const auto sealed = (*found)->seal(seal.digest); !sealed) return refuse(sealed.error());
   upload_ = std::move(*found);

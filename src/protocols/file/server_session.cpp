@@ -20,9 +20,9 @@ bool is_request(const Body& body) {
 
 }  // namespace
 
-ServerSession::ServerSession(ServerState& server, PeerAddress peer)
+ServerSession::ServerSession(ServerState& server, Uploader from)
     : server_(server),
-      peer_(peer),
+      from_(std::move(from)),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 

@@ -46,7 +46,7 @@ FileRefusal lost_source(int error);
 // answer only input that belongs to it is read.
 class ServerSession : public Session, private SessionFiles {
  public:
-  explicit ServerSession(ServerState& server, PeerAddress peer = PeerAddress::unknown);
+  explicit ServerSession(ServerState& server, Uploader from = {});
   ~ServerSession() override;
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -149,7 +149,7 @@ class ServerSession : public Session, private SessionFiles {
   bool is_settled(Waiting& waiting);  // the answer is there
 
   ServerState& server_;
-  const PeerAddress peer_;
+  const Uploader from_;
   Decoder decoder_;
   Outgoing outgoing_;
   State state_ = State::idle;

@@ -28,7 +28,7 @@ void ServerSession::begin(const UploadRange& upload) {
                             .id = upload.id,
                             .digest = upload.digest,
                             .rehearsal = upload.rehearsal,
-                            .peer = peer_,
+                            .from = from_,
                             .begun = upload.offered});
   if (!found) return refuse(found.error());
   range_ = upload.range;

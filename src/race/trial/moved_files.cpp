@@ -14,7 +14,7 @@
 #include "base/check.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "store/file_system_room.hpp"
+#include "base/file_system_room.hpp"
 #include "store/file_version.hpp"
 
 namespace joust::race {

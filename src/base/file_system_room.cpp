@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/file_system_room.hpp"
+#include "base/file_system_room.hpp"
 
 #ifdef __linux__
 #include <linux/magic.h>

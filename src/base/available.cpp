@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "store/available.hpp"
+#include "base/available.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 #include "base/control_groups.hpp"
 #include "base/text.hpp"
-#include "store/file_system_room.hpp"
+#include "base/file_system_room.hpp"
 
 namespace joust {
 namespace {

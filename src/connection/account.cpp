@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "connection/account.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+namespace joust {
+namespace {
+
+constexpr std::string_view kGaveWayToMemory = "connections were ended because memory ran short";
+
+// Those that have done something a moment ago are not idle.
+constexpr Duration kIdle = std::chrono::seconds(1);
+
+}  // namespace
+
+Failure gave_way() {
+  return {Stage::local, 0, "it was ended to make room for others"};
+}
+
+std::system_error no_place() {
+  return {EMFILE, std::generic_category(), "the peer's address has all connections of the server"};
+}
+
+void Account::short_of_places(Time now) {
+  connections_.relieve(connections_.held() / 16 + 1, kIdle, now);
+}
+
+void Account::short_of_memory(double part, Time now) {
+  tally_.note(kGaveWayToMemory);
+  const auto count = static_cast<std::size_t>(part * static_cast<double>(connections_.held()));
+  connections_.relieve(count + 1, Duration::zero(), now);
+}
+
+}  // namespace joust

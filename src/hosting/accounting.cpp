@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "hosting/accounting.hpp"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include <algorithm>
+
+#include "base/available.hpp"
+#include "base/signals_blocked.hpp"
+#include "engines/engine.hpp"
+#include "measure/proc_file.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::uint64_t kLeast = 64 << 20;
+// Below so many connections there is not much to give back.
+constexpr std::size_t kMany = 256;
+
+// The allocator keeps what is freed for later, which thousands of connections that are gone do not need.
+void give_memory_back() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
+std::uint64_t own_memory() {
+  const std::string status = read_proc_file("/proc/self/status").value_or("");
+  return 1024 * leading_number(field_of(status, "RssAnon:").value_or(""));
+}
+
+void MemoryWatch::look(std::uint64_t used, Time now) {
+  const std::size_t open = account_.connections().held();
+  most_open_ = std::max(most_open_, open);
+  if (most_open_ >= kMany && open <= most_open_ / 2) {
+    give_memory_back();
+    most_open_ = open;
+  }
+  if (used <= limit_) return;
+  // As if all of them had taken the same.
+  account_.short_of_memory(static_cast<double>(used - limit_) / static_cast<double>(used), now);
+}
+
+Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally) {
+  // Peers of a library of messages have no socket each that could be shut down.
+  const bool of_library = engine.delivery.by_message() && engine.transport != Transport::datagram;
+  if (engine.separate_processes || engine.in_process || of_library) return;
+  account_.emplace(limits.connections, tally);
+  const std::uint64_t room = limits.memory.value_or(std::max(available_memory().bytes / 4, kLeast));
+  const SignalsBlocked blocked;
+  watcher_ = std::thread([this, limit = own_memory() + room] { watch(limit); });
+}
+
+Accounting::~Accounting() {
+  if (!watcher_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ending_.notify_all();
+  watcher_.join();
+}
+
+void Accounting::watch(std::uint64_t limit) {
+  MemoryWatch memory(*account_, limit);
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, MemoryWatch::kPeriod, [this] { return ends_; })) {
+    std::uint64_t used = own_memory();
+    if (used > limit) {
+      give_memory_back();  // which may be enough
+      used = own_memory();
+    }
+    memory.look(used, Clock::now());
+  }
+}
+
+}  // namespace joust

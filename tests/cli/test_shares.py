@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""One peer of a server may not have all of anything: others are served beside it, and its memory returns."""
+
+import contextlib
+import json
+import socket
+import subprocess
+import time
+import unittest
+
+from program import JOUST, Case, Server, run
+
+HONEST_S = 5  # as long as somebody honest may wait
+PEERS = 300
+NEVER_READ = 8 << 20  # bytes that a peer would get
+
+
+def memory_of(process):
+    with open(f"/proc/{process}/status", encoding="utf-8") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("RssAnon:"))
+
+
+def available_engines():
+    return [engine["name"] for engine in json.loads(run("engines", "--json").stdout) if engine["available"]]
+
+
+class Shares(Case):
+    def test_members_of_datagrams_give_way_too(self):
+        for engine in available_engines():
+            if not engine.startswith("udp-") or engine == "udp-multicast":
+                continue
+            serve = ("-e", engine, "-p", "echo", "--max-connections", 20)
+            with self.subTest(engine), Server(*serve) as server:
+                load = ("load", "-e", "udp-batched", "-p", "echo", "--connect", server.address)
+                silent = subprocess.Popen([JOUST, *load, "-c", "20", "-i", "20s", "-d", "25s"],
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    time.sleep(2.5)  # all have joined, and have said nothing for a second
+                    began = time.monotonic()
+                    honest = run(*load, "-c", 3, "-m", 5)
+                    self.assertEqual(honest.returncode, 0, honest.stderr)
+                    self.assertLess(time.monotonic() - began, HONEST_S)
+                finally:
+                    silent.kill()
+                    silent.wait()
+
+    @contextlib.contextmanager
+    def unread(self, server, request):
+        """Connections that ask for as much as the server takes, and read nothing."""
+        host, port = server.address.rsplit(":", 1)
+        with contextlib.ExitStack() as peers:
+            for _ in range(PEERS):
+                peer = peers.enter_context(socket.create_connection((host, int(port))))
+                peer.setblocking(False)
+                with contextlib.suppress(BlockingIOError, ConnectionError):
+                    for _ in range(64):
+                        peer.send(request)
+            yield
+
+    def ask(self, server, request):
+        host, port = server.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=HONEST_S) as honest:
+            honest.sendall(request)
+            return honest.recv(1000)
+
+    def test_memory_has_a_limit_and_returns(self):
+        with open(self.path("large"), "wb") as file:
+            file.truncate(NEVER_READ)
+        ask = b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        cases = (("http", ("--root", self.directory), ask * 50, ask), ("echo", (), b"x" * 65536, b"honest"))
+        for engine in ("epoll", "io-uring", "threads", "qt", "asio-pool"):
+            for protocol, options, much, little in cases:
+                if engine in available_engines():
+                    with self.subTest(engine=engine, protocol=protocol):
+                        self.one_server("-e", engine, "-p", protocol, *options, much=much, little=little)
+
+    def one_server(self, *arguments, much, little):
+        with Server(*arguments, "--max-memory", "24MiB") as server:
+            at_first = memory_of(server.process.pid)
+            with self.unread(server, much):
+                time.sleep(1)
+                began = time.monotonic()
+                self.assertTrue(self.ask(server, little))
+                self.assertLess(time.monotonic() - began, HONEST_S)
+                self.assertLess(memory_of(server.process.pid) - at_first, 48 << 20)
+            time.sleep(0.5)
+            self.assertTrue(self.ask(server, little))
+            self.assertLess(memory_of(server.process.pid) - at_first, 24 << 20)
+            self.assertTrue(server.stop())
+
+
+if __name__ == "__main__":
+    unittest.main()
