@@ -72,7 +72,12 @@ void AsioPeer::settle(Time now) {
     connection_->drain(now);
   }
   if (!writing_) prepare_output(now);
-  if (count_ == 0 && !from_file_ && connection_->wants_shutdown())
+  if (!connection_->wants_shutdown()) return;
+  // A session that fails withdraws its output. The write that is under way would wait for a peer that does
+  // not read.
+  if (writing_)
+    cancel_all(socket_);
+  else if (count_ == 0 && !from_file_)
     end_stream(socket_.native_handle(), *connection_, now);
 }
 
