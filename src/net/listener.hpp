@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "joust/time.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 #include "net/transport.hpp"
@@ -36,7 +37,8 @@ inline constexpr std::string_view kAcceptingPausedForThreads =
     "accepting paused: out of descriptors, memory or threads, or at the connection limit";
 // and when take_queued() has left somebody in the queue.
 inline constexpr std::string_view kLeftInQueue =
-    "the stop reset peers in the accept queue: out of descriptors or memory, or at the connection limit";
+    "the stop reset peers in the accept queue: out of time, descriptors or memory, or at the connection "
+    "limit";
 
 // A bound, non-blocking socket with the scenario's options. A stream socket listens, and one thread accepts.
 // A datagram socket has neither connections nor a queue of them: fd() is what peers send to.
@@ -59,13 +61,14 @@ class Listener {
   // again are passed over: `none` means that the queue is empty.
   Accepted accept(int flags) const;
 
-  // The last accepting of a server that stops: `take(Fd)` gets everyone who is in the queue now, at most
-  // `room` of them. Peers who come later are not let in, so they cannot put off the end. False when somebody
-  // had to be left there, for want of room or because the machine is busy. close() is to follow.
+  // The last accepting of a server that stops: `take(Fd)` gets the connections that are in the queue now, at
+  // most `room` of them, until `until`. Peers that come later are not let in, so they cannot put off the end.
+  // Returns false when connections had to be left there, for want of room or time or because the machine is
+  // busy. close() is to follow.
   template <typename Take>
-  bool take_queued(int flags, std::size_t room, Take&& take) {
+  bool take_queued(int flags, std::size_t room, Time until, Take&& take) {
     for (std::size_t queued = close_queue(); queued > 0; --queued) {
-      if (room-- == 0) return is_queue_empty();
+      if (room-- == 0 || Clock::now() >= until) return is_queue_empty();
       Accepted accepted = accept(flags);
       if (accepted.outcome != AcceptOutcome::accepted) return accepted.outcome == AcceptOutcome::none;
       take(std::move(accepted.socket));

@@ -79,6 +79,29 @@ TEST_P(Stopping, WhoIsInTheQueueIsServed) {
   for (Peer& peer : queued) EXPECT_EQ(peer.receive_to_end(), "e");
 }
 
+// A stop ends by its limit, however many have connected before it.
+TEST_P(Stopping, WhoIsInTheQueueBehindTheLimitIsReset) {
+  checks(Duty::queue_at_stop);
+  constexpr unsigned kQueued = 40;
+  Limits limits = brisk();
+  limits.accepts_per_turn = 4;
+  limits.drain = Duration::zero();
+  ScriptedService service;
+  Server server(GetParam(), service, {.limits = limits});
+  Peer holder = service.join(server);
+  Peer second = service.join(server);
+  if (!service.on_one_thread() || has_several_workers(GetParam())) GTEST_SKIP() << "others would accept";
+  holder.send("h");
+  service.gate().await_held();
+  std::vector<Peer> queued;
+  for (unsigned i = 0; i < kQueued; ++i) queued.emplace_back(server.endpoint());
+  server.run().stop().request();
+  service.let_go();
+  server.run().wait();
+  const std::vector<std::string> expected{std::string(kLeftInQueue)};
+  if (server.tally().opened < 2 + kQueued) EXPECT_EQ(server.tally().notes(), expected);
+}
+
 // The stop is known, and the thread is held again; input that arrives now arrives before sessions are told.
 TEST_P(Stopping, AnswersWhatArrivesUntilSessionsAreTold) {
   checks(Duty::stop);

@@ -3,6 +3,7 @@
 // Engines that fork, when there can be no further process.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <thread>
 #include <vector>
@@ -80,6 +81,19 @@ TEST_P(Forking, AStopDoesNotWaitForAProcessAndCountsWhoGetsNone) {
   EXPECT_EQ(server.tally.opened, 0U);
   EXPECT_EQ(server.tally.unopened, 3U);
   EXPECT_EQ(server.tally.failures(Stage::local), 3U);
+}
+
+// Each process takes its time: a stop makes none behind its limit.
+TEST_P(Forking, AStopForksNobodyBehindItsLimit) {
+  HandlerService service = echo_service();
+  Limits limits = brisk();
+  limits.drain = Duration::zero();
+  RunningServer server(engine(), service, limits);
+  const Failing none(Call::fork, EAGAIN);
+  const std::vector<Fd> peers = peers_that_wait(server, 5);
+  server.finish();
+  EXPECT_EQ(server.tally.opened + server.tally.unopened, 1U) << "the others were in the queue";
+  EXPECT_EQ(std::ranges::count(server.tally.notes(), kLeftInQueue), 1);
 }
 
 TEST(ForkingClient, CountsConnectionsThatGetNoReader) {

@@ -92,9 +92,9 @@ class ListenersQueue : public testing::TestWithParam<bool> {
   static constexpr std::size_t kAll = 1000;  // room for all
 
   Fd connect() { return connect_to(listener_.endpoint()); }
-  std::size_t take(std::size_t room) {
+  std::size_t take(std::size_t room, Time until = Time::max()) {
     const auto count = [this](Fd socket) { taken_.push_back(std::move(socket)); };
-    all_ = listener_.take_queued(0, room, count);
+    all_ = listener_.take_queued(0, room, until, count);
     return std::exchange(taken_, {}).size();
   }
 
@@ -129,6 +129,16 @@ TEST_P(ListenersQueue, IsTakenAsFarAsThereIsRoom) {
   EXPECT_TRUE(all_) << "nobody is left there";
 }
 
+TEST_P(ListenersQueue, IsTakenAsFarAsThereIsTime) {
+  std::vector<Fd> peers;
+  for (int i = 0; i < 3; ++i) peers.push_back(connect());
+  EXPECT_EQ(take(kAll, Clock::now()), 0U);
+  EXPECT_FALSE(all_);
+  EXPECT_EQ(take(kAll), 3U);
+  EXPECT_EQ(take(kAll, Clock::now()), 0U);
+  EXPECT_TRUE(all_) << "nobody is left there";
+}
+
 TEST_P(ListenersQueue, IsLeftWhenTheMachineIsBusy) {
   std::vector<Fd> peers;
   for (int i = 0; i < 10; ++i) peers.push_back(connect());
@@ -141,7 +151,7 @@ TEST_P(ListenersQueue, IsNotRefilledMeanwhile) {
   std::vector<Fd> before, late;
   for (int i = 0; i < 5; ++i) before.push_back(connect());
   std::size_t taken = 0;
-  listener_.take_queued(0, kAll, [&](const Fd&) {
+  listener_.take_queued(0, kAll, Time::max(), [&](const Fd&) {
     ++taken;
     const Endpoint& to = listener_.endpoint();
     const int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
@@ -154,7 +164,7 @@ TEST_P(ListenersQueue, IsNotRefilledMeanwhile) {
 TEST(ListenerTest, DoesNotUnlinkThePathOfTheNextServer) {
   const test::TemporaryFolder folder;
   Listener first(socket_in(folder, "s"), {});
-  first.take_queued(0, 1, [](const Fd&) {});
+  first.take_queued(0, 1, Time::max(), [](const Fd&) {});
   const Listener next(socket_in(folder, "s"), {});
   first.close();
   connect_to(socket_in(folder, "s"));

@@ -118,13 +118,13 @@ void AsioHub::admit(int family, Fd socket) {
 void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
   const AsioAllocator<std::byte> allocator(peer->leaving);
   asio::post(home_, asio::bind_allocator(allocator, [this, peer = std::move(peer)] {
-    const std::size_t place = peer->index;
-    std::swap(peers_[place], peers_.back());
-    peers_[place]->index = place;
-    peers_.pop_back();
-    if (!hosting_.serves()) dialling_.ended();
-    end_if_over();
-  }));
+               const std::size_t place = peer->index;
+               std::swap(peers_[place], peers_.back());
+               peers_[place]->index = place;
+               peers_.pop_back();
+               if (!hosting_.serves()) dialling_.ended();
+               end_if_over();
+             }));
 }
 
 void AsioHub::tell_all(AsioPeer::News news) {
@@ -169,15 +169,16 @@ void AsioHub::close_doors() {
 void AsioHub::begin_drain() {
   if (std::exchange(stopping_, true)) return;  // another thread has been faster with the second request
   close_doors();
+  const Time until = Clock::now() + hosting_.limits.drain;
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
     const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
-    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(peers_.size()), take))
+    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(peers_.size()), until, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   dialling_.abandon();
-  drain_limit_.expires_after(hosting_.limits.drain);
+  drain_limit_.expires_at(until);
   drain_limit_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
     if (!error) end_all();
   }));

@@ -7,8 +7,8 @@
 #include "base/sigpipe.hpp"
 #include "base/system/ppoll.hpp"
 #include "connection/tally.hpp"
-#include "engines/loop/patience.hpp"
 #include "engines/crew/blocking_dial.hpp"
+#include "engines/loop/patience.hpp"
 
 namespace joust {
 namespace {
@@ -143,9 +143,10 @@ bool Host::take_on(Fd socket, Time dial_until) {
 void Host::begin_drain() {
   drain_by_ = now_ + hosting_.limits.drain;
   for (Listener* listener : std::exchange(listeners_, {})) {
-    if (!listener->take_queued(0, hosting_.room(crew_.size()), [this](Fd socket) {
-          if (!stop_.at_once()) take_on(std::move(socket));
-        }))
+    const auto take = [this](Fd socket) {
+      if (!stop_.at_once()) take_on(std::move(socket));
+    };
+    if (!listener->take_queued(0, hosting_.room(crew_.size()), *drain_by_, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }

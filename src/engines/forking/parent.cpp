@@ -241,7 +241,7 @@ void ParentProcess::begin_drain() {
       waiting_ = std::move(socket);
       if (!start_child()) give_up_waiting();
     };
-    if (!listener->take_queued(0, hosting_.room(children_.size()), take))
+    if (!listener->take_queued(0, hosting_.room(children_.size()), *drain_by_, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }

@@ -90,9 +90,10 @@ bool LoopCore<Peer>::is_gathering() const {
 template <typename Peer>
 void LoopCore<Peer>::end_accepting(int flags) {
   if (index_ != 0 || !hosting_.serves() || group_.dealing_ended()) return;
+  const Time until = now_ + hosting_.limits.drain;
   for (Listener* const listener : std::exchange(listeners_, {})) {
     const auto take = [this](Fd socket) { accepted(std::move(socket)); };
-    if (!listener->take_queued(flags, room(), take)) hosting_.tally.note(kLeftInQueue);
+    if (!listener->take_queued(flags, room(), until, take)) hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   group_.end_dealing();

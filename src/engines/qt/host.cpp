@@ -169,18 +169,19 @@ void QtHost::on_stop() {
   pause_.stop();
   dial_again_.stop();
   dials_.abandon();
+  const Time until = Clock::now() + hosting_.limits.drain;
   for (Listener* const listener : std::exchange(listeners_, {})) {
     const auto take = [this](Fd socket) {
       if (stop_.at_once()) return;
       if (const auto shortage = take_on(std::move(socket))) hosting_.not_opened(*shortage, Clock::now());
     };
-    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(clients_), take))
+    if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(clients_), until, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   draining_ = true;
   begin_drain();
-  drain_end_.start(rounded_up(hosting_.limits.drain));
+  drain_end_.start(rounded_up(std::max(Duration::zero(), until - Clock::now())));
 }
 
 }  // namespace joust
