@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -65,6 +66,9 @@ struct Own {
 
 using Framing = std::variant<Raw, Length4, Line, Own>;
 
+// Appends one message of n bytes with its boundary. The caller must fill the returned bytes before the next
+// call.
+std::span<std::byte> extend_by_frame(const Framing& framing, std::size_t n, Outbox& into);
 // Appends one message with its boundary. `payload` is copied.
 void write_frame(const Framing& framing, Bytes payload, Outbox& into);
 // The same for a message of two parts.

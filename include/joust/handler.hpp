@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "joust/bytes.hpp"
@@ -23,6 +25,12 @@ class Writer {
     write_frame(framing_, head_, message, outbox_);
   }
   void send(std::string_view text) { send(as_bytes(text)); }
+  // Sends a message of n bytes, which the caller must fill before the next call.
+  std::span<std::byte> extend(std::size_t n) {
+    const std::span<std::byte> room = extend_by_frame(framing_, head_.size() + n, outbox_);
+    std::ranges::copy(head_, room.begin());
+    return room.subspan(head_.size());
+  }
 
  private:
   const Framing& framing_;

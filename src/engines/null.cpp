@@ -46,8 +46,7 @@ constexpr std::size_t kReadAtOnce = 64 << 10;  // of a file
 // Passes one segment on, or as much of it as `to` takes now. Files are read through a buffer and not kept.
 std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Time now) {
   if (!segment.in_file()) return deliver(segment.bytes, to, now);
-  // A pointer, because a thread_local array would be part of every thread of the program.
-  thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadAtOnce);
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kReadAtOnce);
   const FileRange& range = segment.file;
   const auto read =
       range.file->read_at(range.offset, {buffer.get(), std::min<std::uint64_t>(range.size, kReadAtOnce)});
@@ -140,7 +139,7 @@ class NullRun {
     pairs_.push_back(std::move(pair));
   }
 
-  void tell(const std::unique_ptr<Session> Pair::* side) {
+  void tell(const std::unique_ptr<Session> Pair::*side) {
     const Time now = Clock::now();
     for (const auto& pair : pairs_) ((*pair).*side)->on_published(now);
   }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/zeroed_lines.hpp"
@@ -157,6 +158,7 @@ class Recorder {
       std::uint64_t recorder = 0;  // none
       Shard* shard = nullptr;
     };
+    static_assert(std::is_trivially_destructible_v<Mine>);
     static constinit thread_local Mine mine;
     if (mine.recorder != id_) mine = {id_, &take_shard()};
     return *mine.shard;

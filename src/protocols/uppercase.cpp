@@ -3,7 +3,6 @@
 // uppercase: the server sends the text back with a to z turned into A to Z and all other bytes unchanged. As
 // in echo, messages have no boundaries, but a reply that merely repeats the request is detected.
 #include <algorithm>
-#include <vector>
 
 #include "joust/protocol.hpp"
 #include "load/pattern.hpp"
@@ -19,10 +18,7 @@ std::byte upper(std::byte byte) {
 class UppercaseHandler : public Handler {
  public:
   bool on_message(Bytes message, Writer& replies) override {
-    thread_local std::vector<std::byte> text;
-    text.resize(message.size());
-    std::ranges::transform(message, text.begin(), upper);
-    replies.send(text);
+    std::ranges::transform(message, replies.extend(message.size()).begin(), upper);
     return true;
   }
 };

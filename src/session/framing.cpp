@@ -25,25 +25,28 @@ void append(Bytes from, std::vector<std::byte>& to) {
 
 }  // namespace
 
-void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
+std::span<std::byte> extend_by_frame(const Framing& framing, std::size_t n, Outbox& into) {
   if (std::holds_alternative<Length4>(framing)) {
-    const std::span<std::byte> room = into.extend(kLengthBytes + payload.size());
-    write_big_endian(static_cast<std::uint32_t>(payload.size()), room.data());
-    copy(payload, room.subspan(kLengthBytes));
-  } else if (std::holds_alternative<Line>(framing)) {
-    const std::span<std::byte> room = into.extend(payload.size() + 1);
-    copy(payload, room);
-    room.back() = std::byte{'\n'};
-  } else {
-    into.append(payload);
+    const std::span<std::byte> room = into.extend(kLengthBytes + n);
+    write_big_endian(static_cast<std::uint32_t>(n), room.data());
+    return room.subspan(kLengthBytes);
   }
+  if (std::holds_alternative<Line>(framing)) {
+    const std::span<std::byte> room = into.extend(n + 1);
+    room.back() = std::byte{'\n'};
+    return room.first(n);
+  }
+  return n == 0 ? std::span<std::byte>() : into.extend(n);
+}
+
+void write_frame(const Framing& framing, Bytes payload, Outbox& into) {
+  copy(payload, extend_by_frame(framing, payload.size(), into));
 }
 
 void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into) {
-  thread_local std::vector<std::byte> message;
-  message.assign(head.begin(), head.end());
-  append(payload, message);
-  write_frame(framing, message, into);
+  const std::span<std::byte> room = extend_by_frame(framing, head.size() + payload.size(), into);
+  copy(head, room);
+  copy(payload, room.subspan(head.size()));
 }
 
 Deframer::Deframer(Framing framing) : framing_(framing) {

@@ -15,7 +15,8 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kStretches = 4;  // of the inner output, looked at in one go
+constexpr std::size_t kStretches = 4;         // of the inner output, looked at in one go
+constexpr std::size_t kSmallFrame = 2 << 10;  // bytes; takes no memory from the heap
 
 // Calls step(message) for each frame of the output until it returns false. Frames are never split between
 // segments: an outbox and a room's log keep each in one piece.
@@ -43,8 +44,11 @@ class MessageWise : public Session {
     look(now);
   }
   std::size_t on_bytes(Bytes message, Time now) override {
-    thread_local std::vector<std::byte> frame;
-    frame.resize(Length4::kSizeBytes + message.size());
+    std::array<std::byte, kSmallFrame> small;
+    std::vector<std::byte> large;
+    const std::size_t size = Length4::kSizeBytes + message.size();
+    if (size > small.size()) large.resize(size);
+    const std::span<std::byte> frame = large.empty() ? std::span(small).first(size) : std::span(large);
     write_big_endian(static_cast<std::uint32_t>(message.size()), frame.data());
     std::memcpy(frame.data() + Length4::kSizeBytes, message.data(), message.size());
     inner_->on_bytes(frame, now);

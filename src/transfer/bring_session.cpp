@@ -97,7 +97,7 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
     auto source = open_source(item);
     if (!source) return bring_.failed(work, source.error());
     if (source->version.size > kRangeBytes) break;
-    const auto content = read_whole(*source);
+    const auto content = read_whole(*source, content_);
     if (!content)
       return bring_.failed(work, fmt::format("{}: {}", printable(item.path), std::strerror(content.error())));
     if (!*content) continue;

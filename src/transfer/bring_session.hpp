@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <deque>
+#include <vector>
 
 #include "transfer/bring.hpp"
 #include "transfer/transfer_session.hpp"
@@ -69,7 +71,8 @@ class BringSession : public TransferSession {
 
   Bring& bring_;
   std::deque<Pending> pending_;
-  Bring::Work work_{};  // of a large file
+  std::vector<std::byte> content_;  // of the small file that is sent next
+  Bring::Work work_{};              // of a large file
   std::uint32_t request_ = 0;
   ByteRange left_{};        // of the range, not sent yet
   std::uint64_t sent_ = 0;  // bytes of the large file's work

@@ -221,8 +221,8 @@ std::expected<OpenSource, std::string> open_source(const SourceItem& item) {
 }
 
 // One byte more is asked for, to notice that the file has grown.
-std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source) {
-  thread_local std::vector<std::byte> buffer;
+std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source,
+                                                    std::vector<std::byte>& buffer) {
   const std::size_t size = source.version.size;
   buffer.resize(std::max(buffer.size(), size + 1));
   std::size_t done = 0;

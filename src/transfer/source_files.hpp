@@ -52,8 +52,8 @@ struct OpenSource {
 };
 std::expected<OpenSource, std::string> open_source(const SourceItem& item);
 
-// All of a small file, in memory that lives until the next call of the thread. Nothing if it has changed
-// since it was opened; the error is an errno.
-std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source);
+// All of a small file, in `buffer`, which grows. Nothing if it has changed since it was opened; the error is
+// an errno.
+std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source, std::vector<std::byte>& buffer);
 
 }  // namespace joust::transfer

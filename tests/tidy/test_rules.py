@@ -148,6 +148,17 @@ class Words(unittest.TestCase):
             self.assertEqual(check(words.banned_calls, {"src/net/a.cpp": call + "\n"}), [], call)
         self.assertEqual(check(words.banned_calls, {"src/cli/program.cpp": "exit(1);\n"}), [])
 
+    def test_thread_locals(self):
+        for declared in ("thread_local std::vector<std::byte> a;", "thread_local const auto b = make();",
+                         "static constinit thread_local std::string c;", "thread_local Kept d;",
+                         "static_assert(std::is_trivially_destructible_v<Kept>); thread_local Other e;"):
+            files = {"src/net/a.cpp": f"//\n{declared}\n"}
+            self.assertEqual(check(words.thread_locals, files), ["src/net/a.cpp:2"])
+        for declared in ("thread_local int a = 0;", "static constinit thread_local std::string* b = nullptr;",
+                         "inline thread_local std::ptrdiff_t c{};", "// thread_local std::string d;",
+                         "static_assert(std::is_trivially_destructible_v<A>);\nthread_local constinit A e;"):
+            self.assertEqual(check(words.thread_locals, {"src/net/a.cpp": declared + "\n"}), [], declared)
+
     def test_exceptions(self):
         words.EXCEPTIONS[("sleep", "src/net/a.cpp")] = "planted"
         try:

@@ -70,6 +70,25 @@ def banned_calls(tree):
                 yield Finding(file.path, line, f"{rule.name}: '{hit.group().split('(')[0]}'", rule.remedy)
 
 
+_SIMPLE = re.compile(r"(.*\*|bool|char|int|unsigned|(std::)?u?int\d+_t|(std::)?(size|ptrdiff)_t)$")
+
+
+def thread_locals(tree):
+    """A thread that finds no memory to register the destructor of a thread_local ends the program."""
+    for file in tree.files:
+        if not file.is_cpp:
+            continue
+        for match in re.finditer(r"\bthread_local\b([^;={(\[]*)", file.code):
+            declared = re.sub(r"\b(static|inline|constinit|const)\b", " ", match.group(1)).strip()
+            kind = re.sub(r"\s*\w+$", "", declared)
+            asserted = f"static_assert(std::is_trivially_destructible_v<{kind}>)" in file.code
+            if not _SIMPLE.match(kind) and not asserted:
+                line = file.code.count("\n", 0, match.start()) + 1
+                yield Finding(file.path, line, f"a thread_local {kind}, which may have a destructor",
+                              "Make it a member, a local variable or a pointer; or state beside it: "
+                              f"static_assert(std::is_trivially_destructible_v<{kind}>).")
+
+
 def _matches(tree, pattern):
     for file in tree.files:
         for number, line in enumerate(file.lines, 1):
@@ -99,4 +118,4 @@ def licence_line(tree):
                           "First line (below a #!): '// SPDX-License-Identifier: MIT', or with '#'.")
 
 
-RULES = [banned_calls, notes_to_self, machine_paths, licence_line]
+RULES = [banned_calls, thread_locals, notes_to_self, machine_paths, licence_line]

@@ -31,13 +31,18 @@ struct RoomLog::Chunk {
   // Destroys the following chunks in a loop: if each destroyed its successor, the recursion would be as deep
   // as the log. The first destructor runs the loop; the nested ones hand over their successor.
   ~Chunk() {
-    thread_local std::shared_ptr<Chunk> rest;
-    thread_local bool going = false;
-    rest = std::move(next);
-    if (going) return;
-    going = true;
-    while (rest) std::exchange(rest, nullptr).reset();
-    going = false;
+    static constinit thread_local std::shared_ptr<Chunk>* successor = nullptr;  // of the loop that runs
+    if (successor != nullptr) {
+      *successor = std::move(next);
+      return;
+    }
+    std::shared_ptr<Chunk> rest = std::move(next), following;
+    successor = &following;
+    while (rest) {
+      rest.reset();
+      rest = std::move(following);
+    }
+    successor = nullptr;
   }
   Chunk(const Chunk&) = delete;
   Chunk& operator=(const Chunk&) = delete;

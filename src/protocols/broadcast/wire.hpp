@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include "base/endian.hpp"
 #include "joust/framing.hpp"
@@ -41,13 +41,11 @@ inline std::optional<Frame> parse(Bytes message) {
 }
 
 inline void write(const Frame& frame, Writer& into) {
-  thread_local std::vector<std::byte> message;
-  message.resize(kHeadBytes + frame.payload.size());
+  const std::span<std::byte> message = into.extend(kHeadBytes + frame.payload.size());
   message[0] = static_cast<std::byte>(frame.kind);
   write_big_endian(frame.member, message.data() + 1);
   write_big_endian(frame.number, message.data() + 5);
   std::ranges::copy(frame.payload, message.begin() + kHeadBytes);
-  into.send(message);
 }
 
 }  // namespace joust::broadcast

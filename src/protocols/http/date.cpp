@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <span>
+#include <type_traits>
 
 namespace joust::http {
 namespace {
@@ -135,7 +136,8 @@ struct Kept {
   std::int64_t seconds = 0;
   std::array<char, kDateSize> text{};
 };
-thread_local constinit Kept kept;
+static_assert(std::is_trivially_destructible_v<Kept>);
+constinit thread_local Kept kept;
 
 std::atomic<std::uint64_t> clocks{0};
 
