@@ -34,6 +34,7 @@ struct EngineInfo {
   bool dials = false;
   std::string_view threads;       // which threads do the work, as text: "one per connection"
   std::string_view clients_wait;  // why clients beyond its threads wait; empty if they do not
+  std::string_view not_public;    // why other machines must not reach its server; empty if they may
   std::span<const Knob> knobs;    // its settings
   std::string unavailable;        // why it cannot run on this machine now; empty if it can
 };

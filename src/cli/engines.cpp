@@ -54,7 +54,7 @@ void print_json() {
                     {"threads", engine->threads},
                     {"blocks_on_slow_peers", engine->blocks_on_slow_peers},
                     {"clients_wait", engine->clients_wait},
-                    {"trusts_peers", engine->trusts_peers},
+                    {"not_public", engine->not_public},
                     {"no_file_ring", engine->no_file_ring},
                     {"no_file_mapping", engine->no_file_mapping},
                     {"knobs", knobs_json(*engine)},

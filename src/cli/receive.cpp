@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "base/text.hpp"
@@ -20,7 +22,6 @@
 #include "cli/common/transfer_arguments.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
-#include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
 #include "net/listeners.hpp"
 #include "report/facts_json.hpp"
@@ -32,7 +33,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
 constexpr unsigned kMostThreads = 4;              // of themselves
-constexpr unsigned kThreadsOfClients = 64;        // where each connection has one to itself, and others wait
+// Engines that hold out against strangers and move files inside the kernel.
+const std::array<std::string, 3> kEngines{"epoll", "io-uring", "threads"};
 // Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
 constexpr auto kNoLimit = "1000000TiB";
 
@@ -61,6 +63,7 @@ struct Receive {
   GuardArguments guard{GuardSide::server};
 
   int run();
+  const Engine& chosen_engine(const Protocol& protocol) const;
   std::vector<Endpoint> where(const Engine& chosen, const EngineOptions& options) const;
   Settings settings() const;
   unsigned threads_for(const Engine& chosen) const;
@@ -85,6 +88,15 @@ std::string reachable(const std::string& address) {
   for (const std::string_view all : {"0.0.0.0:", "[::]:"})
     if (address.starts_with(all)) return "HOST:" + address.substr(all.size());
   return address;
+}
+
+const Engine& Receive::chosen_engine(const Protocol& protocol) const {
+  const std::string fastest = fastest_engine(Role::serve, protocol);
+  const std::string& name = engine.empty() ? fastest : engine;
+  if (find_engine(name) != nullptr && name != fastest && std::ranges::find(kEngines, name) == kEngines.end())
+    throw UsageError(fmt::format("-e {}: files are received by {}; '{} serve -p file' has every engine", name,
+                                 join(kEngines), program.name));
+  return checked_engine(name, {}, Role::serve, protocol);
 }
 
 // A server of files for other machines needs a secret that only its users know.
@@ -123,7 +135,6 @@ Settings Receive::settings() const {
 // A loop for each core, so that the connections of one file share them.
 unsigned Receive::threads_for(const Engine& chosen) const {
   if (threads > 0) return static_cast<unsigned>(threads);
-  if (!chosen.clients_wait.empty()) return kThreadsOfClients;
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
@@ -184,10 +195,7 @@ int Receive::run() {
   }
   guard.complete();
   const Protocol& protocol = *program.find_protocol("file");
-  const Engine& chosen = checked_engine(engine.empty() ? fastest_engine(Role::serve, protocol) : engine, {},
-                                        Role::serve, protocol);
-  if (const auto reason = server_mismatch(chosen, {.common_sessions = true}); !reason.empty())
-    throw UsageError(fmt::format("-e {}: {}", chosen.name, reason));
+  const Engine& chosen = chosen_engine(protocol);
   if (threads > 0) check_threads(chosen, threads);
   const EngineOptions options = engine_options(chosen, threads_for(chosen), Wait::block, {});
   const std::vector<Endpoint> endpoints = where(chosen, options);
@@ -258,7 +266,7 @@ void add_receive(Command root, const Program& program, int& exit_code) {
                   "where: 127.0.0.1:9000, [::1]:9000, :0 (any free port), unix:PATH")
       .type_name("ADDRESS")
       .show_default();
-  add_engine(command, receive->engine);
+  add_engine(command, receive->engine, join(kEngines));
   add_count(command, "-t,--threads", receive->threads,
             "event loops or workers, for engines that have several [a loop for each core, up to 4]", 0, 1024);
   add_memory_limit(command, receive->memory);

@@ -141,10 +141,6 @@ void Serve::run() {
   Stop stop;
   const Signals signals(stop, write_usage_event, Signals::Second::ends);
   Tally tally;
-  if (const std::string remark = trust_remark(chosen, where); !remark.empty()) {
-    complain(program, remark);
-    tally.note(remark);
-  }
   const Listeners listeners = open_listeners(where, chosen.transport, tally);
   Accounting accounting(chosen, limits, tally);
   chosen.run({.service = *service,

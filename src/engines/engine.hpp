@@ -100,7 +100,7 @@ struct Engine {
   std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
   std::string_view wait_errors_ignored = {};   // why a wait that fails is repeated at once; empty if not
   std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
-  std::string_view trusts_peers = {};          // how a hostile peer can harm a server; empty if none can
+  std::string_view not_public = {};            // why strangers must not reach a server; empty if they may
   std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
   std::string_view no_file_mapping = {};       // why bytes of a mapped file are not sent; empty if they are
   bool in_module = false;                      // its code is loaded when it runs

@@ -173,6 +173,7 @@ extern const Engine kProcesses{
     .dials = false,
     .separate_processes = true,
     .threads = "one process per connection",
+    .not_public = "each connection takes a process, so strangers could leave none to other programs",
     .knobs = {},
     .unavailable = no_process_descriptors,
     .run = run,

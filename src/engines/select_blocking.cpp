@@ -228,6 +228,7 @@ extern const Engine kSelectBlocking{
     .summary = "select, then blocking recv and send: simple, and a slow peer delays the others",
     .threads = "one",
     .blocks_on_slow_peers = "a send blocks for up to 20 ms while its peer does not read",
+    .not_public = "all others wait while one peer does not read",
     .run = run_loops<SelectBlockingLoop>,
 };
 

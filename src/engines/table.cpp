@@ -60,6 +60,7 @@ std::vector<EngineInfo> list_engines() {
                     .dials = engine->dials,
                     .threads = engine->threads,
                     .clients_wait = engine->clients_wait,
+                    .not_public = engine->not_public,
                     .knobs = engine->knobs,
                     .unavailable = engine->unavailable ? engine->unavailable() : ""});
   return list;

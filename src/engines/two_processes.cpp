@@ -9,9 +9,9 @@
 //               ^                             |
 //               +-----------------------------+
 //
-// Good at: reading goes on while the other process computes or sends, without threads, and each process makes
-// simple, blocking calls. Bad at: nearly all else. A message needs two processes to run, one after the
-// other, and is copied once more. So on one core it is slower than any engine with one process.
+// Good at: reading goes on while the other process computes or sends, without threads. Bad at: nearly all
+// else. A message needs two processes to run, one after the other, and is copied once more: on one core it is
+// slower than any engine with one process.
 //
 // As a client, all writers are one process, because a load's records are in one: it has a reader for each
 // connection. As a server, forking/parent.cpp forks the writer of each connection, which forks its reader. A
@@ -292,6 +292,7 @@ extern const Engine kTwoProcesses{
     .files_each = 4,  // its reader's too: the socket, a pidfd, and two to rouse one another
     .threads = "2 processes per connection",
     .wait_ignored = "its readers sleep in recv, and a spinning writer would keep them from running",
+    .not_public = "each connection takes two processes, so strangers could leave none to other programs",
     .no_file_ring = "its reading process receives all bytes into shared memory",
     .unavailable = no_process_descriptors,
     .run = run,

@@ -186,6 +186,17 @@ bool is_local_group(const char* option, const std::string& address, const std::v
 
 }  // namespace
 
+namespace {
+
+void refuse_strangers(const Engine& engine, const std::string& option) {
+  if (engine.not_public.empty()) return;
+  throw Refusal(fmt::format(
+      "{}: engine '{}' serves this machine only: {}; take another engine, or an address of loopback", option,
+      engine.name, engine.not_public));
+}
+
+}  // namespace
+
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public, const Engine& engine,
                                      const Settings& knobs) {
   std::vector<Endpoint> endpoints = resolved("--listen", address, Limits{}.resolve);
@@ -203,18 +214,12 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
         fmt::format("--listen {}: name the address that peers use: a UDP socket of all addresses of "
                     "this machine may answer from another one",
                     address));
-  if (!std::ranges::all_of(endpoints, is_local) && !is_public) {
-    const std::string remark = trust_remark(engine, endpoints);
-    throw Refusal(fmt::format("--listen {}: others could reach this address; say --public if they may{}{}",
-                              address, remark.empty() ? "" : "; ", remark));
-  }
+  const bool is_reachable = !std::ranges::all_of(endpoints, is_local);
+  if (is_reachable || is_public) refuse_strangers(engine, is_public ? "--public" : "--listen " + address);
+  if (is_reachable && !is_public)
+    throw Refusal(
+        fmt::format("--listen {}: others could reach this address; say --public if they may", address));
   return endpoints;
-}
-
-std::string trust_remark(const Engine& engine, const std::vector<Endpoint>& endpoints) {
-  if (engine.trusts_peers.empty() || std::ranges::all_of(endpoints, is_local)) return {};
-  return fmt::format("engine '{}' is for networks whose machines are all trusted: {}", engine.name,
-                     engine.trusts_peers);
 }
 
 void check_connect(const std::string& address, const Engine& engine) {

@@ -65,12 +65,10 @@ void check_rate(const LoadPlan& plan);
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
 
 // Where to listen. The standard limit applies to names. An address that other machines can reach has to be
-// allowed. An engine that sends to a group needs one that can be had with these knobs, or throws Skipped.
+// allowed, and cannot be with an engine that is not public. An engine that sends to a group needs one that
+// can be had with these knobs, or throws Skipped.
 std::vector<Endpoint> checked_listen(const std::string& address, bool is_public, const Engine& engine,
                                      const Settings& knobs);
-
-// A warning where others can reach one of these addresses and the engine has to trust them; else empty.
-std::string trust_remark(const Engine& engine, const std::vector<Endpoint>& endpoints);
 
 // Engines with sockets need an address to dial, the others must have none.
 void check_connect(const std::string& address, const Engine& engine);

@@ -58,7 +58,6 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_demands(engine, protocol, parameters, nullptr);
   const std::vector<Endpoint> endpoints =
       checked_listen(options.listen, options.is_public, engine, engine_options.knobs);
-  if (const std::string remark = trust_remark(engine, endpoints); !remark.empty()) tally.note(remark);
   parameters.on_loopback = std::ranges::all_of(endpoints, is_local);
   service = protocol.make_server(parameters);
   SocketOptions socket = options.socket;

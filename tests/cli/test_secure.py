@@ -42,7 +42,7 @@ class Secure(Secured):
         file = self.make("file", 20_000_000)
         for tls in WAYS:
             guard = ("--tls", tls, "--token-file", self.token)
-            for engine in ("epoll", "threads", "io-uring", "asio-coroutines"):
+            for engine in ("epoll", "threads", "io-uring"):
                 receiving = self.receiver("--tls", tls, "-e", engine)
                 with self.subTest(tls=tls, engine=engine), receiving as receiver:
                     self.tell("send", file, receiver.address, "-e", engine, "--overwrite", *guard)

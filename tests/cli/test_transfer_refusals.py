@@ -26,7 +26,6 @@ class Refusals(TransferCase):
             ["get", "127.0.0.1:1/file", "-o", self.directory],
             ["receive", "--into", self.path("nothing")],
             ["receive", "--read-only", "--write-only"],
-            ["receive", "-e", "processes", "--into", self.path("in")],
         ):
             self.assertEqual(run(*words).returncode, 2, words)
 
@@ -154,7 +153,7 @@ class Refusals(TransferCase):
         return run(*limited, "receive", *arguments, program="sh")
 
     def test_a_receiver_with_few_descriptors_says_what_they_allow(self):
-        for engine in ("epoll", "threads", "io-uring", "asio-coroutines"):
+        for engine in ("epoll", "threads", "io-uring"):
             with self.subTest(engine):
                 for few in (10, 16):
                     done = self.receive_with(few, "--into", self.path("in"), "-e", engine, "-t", 2)
@@ -192,6 +191,13 @@ class Refusals(TransferCase):
             (receive, "-t", "-1", "-t,--threads: '-1' is negative"),
         ):
             self.refused(run(*command, option, value), words)
+
+    def test_files_are_received_by_three_engines(self):
+        for engine in ("processes", "qt-pool", "poll"):
+            done = run("receive", "--into", self.path("in"), "-e", engine)
+            self.refused(done, f"-e {engine}: files are received by epoll, io-uring, threads")
+        self.refused(run("receive", "-e", "epol"), "epoll")
+        self.assertIn("epoll, io-uring, threads", run("receive", "--help").stdout)
 
     def test_nobody_there_is_said_at_once(self):
         file = self.make("file", 10)

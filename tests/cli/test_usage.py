@@ -6,7 +6,7 @@ import os
 import subprocess
 import unittest
 
-from program import JOUST, Case, run
+from program import JOUST, Case, Server, run
 
 
 class Refusals(Case):
@@ -145,6 +145,18 @@ class Refusals(Case):
         done = run("serve", "--listen", "unix:" + self.directory)
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"bind(unix:{self.directory}): Is a directory", done.stderr)
+
+    def test_strangers_do_not_reach_an_engine_that_one_of_them_could_stop(self):
+        engines = {engine["name"]: engine for engine in json.loads(run("engines", "--json").stdout)}
+        private = {name for name, engine in engines.items() if engine["not_public"]}
+        self.assertEqual(private, {"zeromq", "zeromq-pool", "qt-pool", "select-blocking", "processes",
+                                   "two-processes"})  # fmt: skip
+        for name in (name for name in private if engines[name]["available"]):
+            for words in (["--public"], []):
+                done = run("serve", "-e", name, "--listen", "0.0.0.0:0", *words)
+                self.refused(done, f"engine '{name}' serves this machine only", engines[name]["not_public"])
+            with Server("-e", name, "-p", "echo", "--listen", "127.0.0.1:0"):
+                pass
 
     def test_a_public_address_is_given(self):
         self.refused(run("serve", "--public"), "--public", "--listen ADDRESS")

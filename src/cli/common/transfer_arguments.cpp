@@ -104,17 +104,16 @@ std::string fastest_engine(Role role, const Protocol& protocol) {
   return std::string(kByRate.front());
 }
 
-void add_engine(Command command, std::string& engine) {
+void add_engine(Command command, std::string& engine, const std::string& what) {
   const auto take = [&engine](const std::string& name) {
     engine = name;
     return std::string(name.empty() ? "the value is empty" : "");
   };
-  command.add_option("-e,--engine", take, "how to drive the sockets [the fastest one here]")
-      .type_name("NAME");
+  command.add_option("-e,--engine", take, what + " [the fastest one here]").type_name("NAME");
 }
 
 void TransferArguments::add_to(Command command) {
-  add_engine(command, engine);
+  add_engine(command, engine, "how to drive the sockets");
   const auto take_connections = [this](const std::string& text) {
     connections = text;
     return text == "auto" ? std::string() : objection_to_connections(text);

@@ -34,8 +34,8 @@ std::string_view before_path(std::string_view address);
 // The first of the engines that this machine can run and that have the role, the fastest one first.
 std::string fastest_engine(Role role, const Protocol& protocol);
 
-// -e of the file tool: without it, the fastest one.
-void add_engine(Command command, std::string& engine);
+// -e of the file tool: without it, the fastest one. `what` is for --help.
+void add_engine(Command command, std::string& engine, const std::string& what);
 
 // What a transfer was, for the summary.
 struct TransferStory {

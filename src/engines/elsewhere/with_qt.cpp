@@ -53,6 +53,8 @@ extern constinit const Engine kQtPool = on_qt({
     .several_loops = true,
     .threads = "a pool (-t)",
     .clients_wait = "each client occupies a thread (-t) until it ends",
+    .not_public =
+        "each client occupies a thread (-t) until it ends, so a few silent ones keep all others out",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_pool", hosting, stop); },
 });
 

@@ -31,7 +31,7 @@ inline constexpr Engine kZeroMqRow{
     .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens
     .threads = "one, and io-threads",
-    .trusts_peers = kHostilePeers,
+    .not_public = kHostilePeers,
     .knobs = kZmqKnobs,
 };
 inline constexpr Engine kZeroMqPoolRow{
@@ -42,7 +42,7 @@ inline constexpr Engine kZeroMqPoolRow{
     .files_of_dial = 1,  // asks whether anybody listens
     .several_loops = true,
     .threads = "a front, -t, io-threads",
-    .trusts_peers = kHostilePeers,
+    .not_public = kHostilePeers,
     .knobs = kZmqKnobs,
 };
 
