@@ -10,7 +10,7 @@
 namespace joust {
 
 std::string_view error_name(FileError error) {
-  static constexpr std::array<std::string_view, 19> kNames{
+  static constexpr std::array<std::string_view, 20> kNames{
       "no error",
       "not found",
       "not a file",
@@ -30,6 +30,7 @@ std::string_view error_name(FileError error) {
       "not permitted",
       "too slow",
       "upload of another connection",
+      "damaged on the way",
   };
   const auto number = static_cast<std::size_t>(error);
   return number < kNames.size() ? kNames[number] : "unknown error";

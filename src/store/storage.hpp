@@ -40,6 +40,7 @@ enum class FileError : std::uint16_t {
   not_permitted = 16,
   too_slow = 17,
   other_connection = 18,
+  damaged = 19,
 };
 
 std::string_view error_name(FileError error);

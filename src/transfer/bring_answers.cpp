@@ -47,10 +47,10 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
   if (const auto* error = std::get_if<file::Error>(&message.body))
     return refused_whole(pending, error->refusal);
   const auto* stored = std::get_if<file::Stored>(&message.body);
-  if (stored != nullptr && stored->complete && is_of_folder(pending))
+  const bool is_done = stored != nullptr && stored->complete && stored->request_check == pending.check;
+  if (is_done && is_of_folder(pending))
     return bring_.folder_is_there(pending.work, !stored->was_there || pending.work.again);
-  if (stored != nullptr && stored->complete && stored->digest == pending.digest)
-    return bring_.stored(pending.work, pending.digest);
+  if (is_done && stored->digest == pending.digest) return bring_.stored(pending.work, pending.digest);
   if (const auto* offered = std::get_if<file::Offered>(&message.body);
       offered != nullptr && may_skip(*offered) && !is_of_folder(pending))
     return bring_.skipped(pending.work);
@@ -117,6 +117,7 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
 void BringSession::take_of_large(const file::Message& message, Time now) {
   if (const auto* error = std::get_if<file::Error>(&message.body)) return refused_large(error->refusal);
   const auto* stored = std::get_if<file::Stored>(&message.body);
+  const bool is_done = stored != nullptr && stored->request_check == check_;
   if (const auto* facts = std::get_if<file::Facts>(&message.body);
       facts != nullptr && asked_ != Asked::nothing)
     return compare_large(*facts);
@@ -126,11 +127,10 @@ void BringSession::take_of_large(const file::Message& message, Time now) {
     const Bring::Work work = std::exchange(work_, {});
     return offered->skipped ? bring_.skipped(work) : bring_.offered(work, *offered);
   }
-  if (stored != nullptr && work_.task == Task::range && !sending_ &&
-      stored->range.offset == work_.range.offset && stored->range.size == work_.range.size)
+  if (is_done && work_.task == Task::range && !sending_ && stored->range.offset == work_.range.offset &&
+      stored->range.size == work_.range.size)
     return bring_.finished(std::exchange(work_, {}));
-  if (stored != nullptr && work_.task == Task::seal && stored->complete &&
-      stored->digest == work_.large->digest()) {
+  if (is_done && work_.task == Task::seal && stored->complete && stored->digest == work_.large->digest()) {
     const Bring::Work work = std::exchange(work_, {});
     return bring_.stored(work, *stored->digest);
   }

@@ -105,7 +105,7 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
     digester.add(**content);
     Pending pending{.request = ++request_, .work = work, .digest = digester.value()};
     if (bring_.asks_first() && !work.differs) return ask(std::move(pending));
-    send_whole(pending, source->version, **content, now);
+    pending.check = send_whole(pending, source->version, **content, now);
     pending_.push_back(std::move(pending));
     return;
   }
@@ -117,21 +117,24 @@ void BringSession::ask_for_folder(const Bring::Work& work) {
   const SourceItem& item = bring_.item(work.item);
   const FileWishes& wishes = bring_.wishes();
   const bool is_open = item.is_on_way && !work.is_last;
-  outgoing().message({++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwnersPermissions : 0),
-                                               .makes_parents = wishes.makes_parents && !item.is_inside,
-                                               .synced = wishes.synced && !is_open,
-                                               .name = item.name,
-                                               .sets_mode = work.is_last || wishes.overwrites}});
-  pending_.push_back({.request = request_, .work = work});
+  const std::uint64_t check = outgoing().message(
+      {++request_, file::Folder{.mode = item.version.mode | (is_open ? kOwnersPermissions : 0),
+                                .makes_parents = wishes.makes_parents && !item.is_inside,
+                                .synced = wishes.synced && !is_open,
+                                .name = item.name,
+                                .sets_mode = work.is_last || wishes.overwrites}});
+  pending_.push_back({.request = request_, .work = work, .check = check});
 }
 
-// One piece of output: the head, the data between its frames, and the end.
-void BringSession::send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now) {
+// One piece of output: the head, the data between its frames, and the end. Returns the check of the request.
+std::uint64_t BringSession::send_whole(const Pending& pending, const FileVersion& version, Bytes content,
+                                       Time now) {
   const std::string& name = bring_.item(pending.work.item).name;
   std::vector<std::byte> bytes;
   bytes.reserve(content.size() + 256 + name.size());
   const auto add = [&](Bytes more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
   add(file::encode({request_, file::Whole{version.size, pending.digest, wishes_of(version), name}}));
+  const std::uint64_t check = file::check_of(bytes);
   for (Bytes rest = content; !rest.empty();) {
     const Bytes part = rest.first(std::min<std::size_t>(rest.size(), file::kLargestData));
     add(file::encode({request_, file::Data{static_cast<std::uint32_t>(part.size())}}));
@@ -141,6 +144,7 @@ void BringSession::send_whole(const Pending& pending, const FileVersion& version
   add(file::encode({request_, file::End{content.size(), std::nullopt}}));
   outgoing().bytes(request_, std::move(bytes));
   if (bring_.limit().applies()) go_on_at_ = bring_.limit().reserve(content.size(), now);
+  return check;
 }
 
 void BringSession::ask(Pending pending) {
@@ -166,8 +170,8 @@ void BringSession::begin_large(Time now) {
   } else if (work_.task == Task::range) {
     left_ = work_.range;
     sending_ = true;
-    outgoing().message({++request_, file::UploadRange{version.size, work_.range, work_.id, std::nullopt,
-                                                      false, name, true}});
+    check_ = outgoing().message({++request_, file::UploadRange{version.size, work_.range, work_.id,
+                                                               std::nullopt, false, name, true}});
     send_range();
   } else {
     seal();
@@ -181,7 +185,7 @@ void BringSession::seal() {
   if (!digest) why = printable(path) + ": cannot be read to its end";
   if (work_.large->has_changed()) why = printable(path) + ": has changed while it was sent; send it again";
   if (!why.empty()) return bring_.failed(std::exchange(work_, {}), why);
-  outgoing().message(
+  check_ = outgoing().message(
       {++request_, file::Seal{work_.large->version().size, work_.id, digest, bring_.item(work_.item).name}});
 }
 

@@ -33,7 +33,8 @@ class BringSession : public TransferSession {
     std::uint32_t request = 0;
     Bring::Work work{};
     Digest digest{};
-    bool asked = false;  // for the digest of what the server has under that name
+    bool asked = false;       // for the digest of what the server has under that name
+    std::uint64_t check = 0;  // of the request, unless asked
   };
 
   bool may_begin() const;
@@ -41,7 +42,7 @@ class BringSession : public TransferSession {
   void begin(Bring::Work work, Time now);
   void begin_whole(const Bring::Work& work, Time now);
   void ask_for_folder(const Bring::Work& work);
-  void send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now);
+  std::uint64_t send_whole(const Pending& pending, const FileVersion& version, Bytes content, Time now);
   void ask(Pending pending);
   void begin_large(Time now);
   void seal();
@@ -74,12 +75,13 @@ class BringSession : public TransferSession {
   std::vector<std::byte> content_;  // of the small file that is sent next
   Bring::Work work_{};              // of a large file
   std::uint32_t request_ = 0;
-  ByteRange left_{};        // of the range, not sent yet
-  std::uint64_t sent_ = 0;  // bytes of the large file's work
-  bool sending_ = false;    // the end of the range has not been written
-  bool waiting_ = false;    // for again_at_, to ask once more
-  bool digesting_ = false;  // nothing else is to be done
-  Time say_at_{};           // that it is
+  std::uint64_t check_ = 0;  // of the latest request for a large file
+  ByteRange left_{};         // of the range, not sent yet
+  std::uint64_t sent_ = 0;   // bytes of the large file's work
+  bool sending_ = false;     // the end of the range has not been written
+  bool waiting_ = false;     // for again_at_, to ask once more
+  bool digesting_ = false;   // nothing else is to be done
+  Time say_at_{};            // that it is
   // What the server was asked about the file that it has under the name of an offered one.
   enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
   Time again_at_{};

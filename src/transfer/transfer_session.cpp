@@ -24,7 +24,8 @@ constexpr std::uint32_t kGreeting = UINT32_MAX;                    // the reques
 constexpr Duration kLook = std::chrono::milliseconds(100);         // whether bytes were sent
 
 constexpr std::string_view kStranger =
-    "what answers there does not speak the file protocol, as 'receive' does: is it another program?";
+    "what answers there does not speak the file protocol, as 'receive' does: is it another program, or "
+    "another version of joust?";
 
 }  // namespace
 
@@ -87,7 +88,7 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
     if (!step) {
-      lose("a wrong frame: " + step.error().refusal.text, now);
+      take_wrong_frame(step.error().refusal, now);
       break;
     }
     taken += step->taken;
@@ -118,9 +119,21 @@ void TransferSession::take_greeting(const file::Message& message, Time now) {
   if (!is_answer) lose("a frame that is no answer", now);
 }
 
+// What has changed on the way comes again over the next connection.
+void TransferSession::take_wrong_frame(const FileRefusal& refusal, Time now) {
+  if (refusal.error == FileError::damaged)
+    return lose({Stage::receive, 0, fmt::format("{} was damaged on the way", refusal.text)}, now);
+  lose("a wrong frame: " + refusal.text, now);
+}
+
 // Who does not understand the requests will not the next time. Any other refusal is the answer of a server.
 void TransferSession::take_refusal(const FileRefusal& refusal, Time now) {
-  if (refusal.error != FileError::malformed || transfer_.was_answered()) return transfer_.answered();
+  if (refusal.error == FileError::damaged) {
+    transfer_.answered();
+    return lose({Stage::send, 0, fmt::format("{} was damaged on the way", printable(refusal.text))}, now);
+  }
+  const bool is_strange = refusal.error == FileError::malformed || refusal.error == FileError::version;
+  if (!is_strange || transfer_.was_answered()) return transfer_.answered();
   const auto why = fmt::format("the server does not understand this program ({})", printable(refusal.text));
   lose({Stage::verify, 0, why}, now);
 }

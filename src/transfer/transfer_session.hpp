@@ -83,6 +83,7 @@ class TransferSession : public Session, protected SessionFiles {
   void leave();
   Failure stranger() const;
   void lose_peer(const Failure& failure, Time now);
+  void take_wrong_frame(const FileRefusal& refusal, Time now);
   void take_refusal(const FileRefusal& refusal, Time now);
   void conclude(Time now);
   Duration patience() const;
@@ -96,7 +97,7 @@ class TransferSession : public Session, protected SessionFiles {
   enum class Greeting : std::uint8_t { none, sent, answered } greeting_ = Greeting::none;
   bool is_known_ = false;  // by its first byte, as a server
   std::string first_;      // bytes of one that is none
-  bool sent_ = false;  // bytes have been sent since the last look
+  bool sent_ = false;      // bytes have been sent since the last look
   std::uint64_t sent_bytes_ = 0;
   Time looked_{};
   Time last_sign_{};  // of the peer, or of progress

@@ -6,16 +6,11 @@ import socket
 import struct
 import threading
 
+from frames import CHECK_BYTES, DATA, FACTS, FRAGMENT, HEAD, frame, head
 from program import run
 from transferring import TransferCase
 
-HEAD = struct.Struct(">BBHII")  # version, kind, flags, request, size of the body
-QUERY, FRAGMENT, FACTS, DATA = 1, 2, 16, 32
 SIZE = 1_000_000
-
-
-def frame(kind, request, body, flags=0):
-    return HEAD.pack(1, kind, flags, request, len(body)) + body
 
 
 def facts(request):
@@ -54,12 +49,12 @@ class FallsShort:
         with peer:
             try:
                 while True:
-                    _, kind, _, request, size = HEAD.unpack(receive(peer, HEAD.size))
-                    body = receive(peer, size)
+                    _, kind, _, request, size, _ = HEAD.unpack(receive(peer, HEAD.size))
+                    body = receive(peer, size + CHECK_BYTES)
                     peer.sendall(facts(request))
                     if kind == FRAGMENT:
                         wanted = struct.unpack_from(">QQ", body)[1]
-                        peer.sendall(HEAD.pack(1, DATA, 0, request, wanted) + bytes(wanted - 1))
+                        peer.sendall(head(DATA, request, wanted) + bytes(wanted - 1))
                         return
             except OSError:
                 return

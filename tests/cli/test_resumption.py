@@ -220,7 +220,7 @@ class Resumption(TransferCase):
             self.same(self.path(f"tree/{i}"), self.path(f"in/tree/{i}"))
 
     def test_a_lost_last_answer_is_found_out(self):
-        last = b"\x01\x11\x00\x09"  # the head of `stored`: the file is complete
+        last = b"\x02\x11\x00\x09"  # the head of `stored`: the file is complete
         with Receiver(self.path("in")) as receiver:
             for name, size in (("small", 3000), ("file", 2 * RANGE)):
                 cut = []

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 
+from frames import DATA, WHOLE, frame, head
 from program import CALCULATOR, PATIENCE_S, TESTS, run
 from transferring import RANGE, SCHEMA, Receiver, TransferCase, nameless, wait_for
 
@@ -110,9 +111,8 @@ class Transfer(TransferCase):
             for i in range(under_way):
                 name = b"f%03d" % i
                 body = struct.pack(">Q16xqIH", 1000, 0, 0o644, len(name)) + name
-                whole = struct.pack(">BBHII", 1, 5, 0, 1, len(body)) + body
                 peer = stack.enter_context(socket.create_connection((host, int(port))))
-                peer.sendall(whole + struct.pack(">BBHII", 1, 32, 0, 1, 1000))
+                peer.sendall(frame(WHOLE, 1, body) + head(DATA, 1, 1000))
             wait_for(lambda: nameless(receiver.process, self.path("in")) == under_way, receiver.process)
             self.tell("send", file, receiver.address)
         self.same(file, self.path("in/file"))

@@ -103,7 +103,8 @@ class Words(TransferCase):
         with Server("-e", "epoll", "-p", "echo", "--listen", "127.0.0.1:0") as echo:
             for words in (("send", file, echo.address), ("get", f"{echo.address}/file")):
                 self.failed(run(*words), f"{echo.address}: what answers there does not speak the file "
-                            "protocol, as 'receive' does: is it another program?")  # fmt: skip
+                            "protocol, as 'receive' does: is it another program, or another version of "
+                            "joust?")  # fmt: skip
                 guarded = run(*words, "--token-file", token, "--retries", 0)
                 self.failed(guarded, f"{echo.address}: TLS: ", "or where another program answers")
                 guarded = run(*words, "--token-file", token, "--tls", "off", "--retries", 0)

@@ -6,10 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fuzz/cuts.hpp"
+#include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/file_messages.hpp"
 #include "session/allocations.hpp"
 
 namespace joust::fuzz {
@@ -109,7 +108,7 @@ class BroadcastFrames {
 }  // namespace
 
 std::string file_frames(Bytes input) {
-  return compare<FileFrames>(input);
+  return compare_checked<FileFrames>(input);
 }
 
 std::string broadcast_frames(Bytes input) {

@@ -9,6 +9,7 @@
 
 #include "connection/delivery.hpp"
 #include "fuzz/cuts.hpp"
+#include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
@@ -253,7 +254,7 @@ struct WorkClient : Client {
 }  // namespace
 
 std::string file_server(Bytes input) {
-  return compare<FileServer>(input);
+  return compare_checked<FileServer>(input);
 }
 
 std::string broadcast_room(Bytes input) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/endian.hpp"
+
 namespace joust::file::test {
 namespace {
 
@@ -98,6 +100,21 @@ class Listener {
 
 std::string wire(const Message& message) {
   return std::string(as_text(encode(message)));
+}
+
+std::string with_checks(std::string bytes) {
+  auto* const all = reinterpret_cast<std::byte*>(bytes.data());
+  for (std::size_t at = 0; bytes.size() - at >= kHeadBytes;) {
+    write_big_endian(head_check(Bytes(all + at, kHeadBytes)), all + at + kHeadBytes - 4);
+    const std::uint64_t size = read_big_endian<std::uint32_t>(all + at + 8);
+    const bool is_data = static_cast<Kind>(bytes[at + 1]) == Kind::data;
+    const std::uint64_t whole = kHeadBytes + size + (is_data ? 0 : kCheckBytes);
+    if (whole > bytes.size() - at) break;
+    if (!is_data)
+      write_big_endian(checksum(Bytes(all + at, kHeadBytes + size)), all + at + kHeadBytes + size);
+    at += whole;
+  }
+  return bytes;
 }
 
 std::string describe(const Message& message) {

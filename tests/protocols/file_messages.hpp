@@ -13,6 +13,10 @@ namespace joust::file::test {
 
 std::string wire(const Message& message);
 
+// The stream with the checks that its frames ought to have, as far as there are frames: for tests of what a
+// decoder does behind the checks.
+std::string with_checks(std::string bytes);
+
 // A message in words, for comparison and for people.
 std::string describe(const Message& message);
 

@@ -36,7 +36,7 @@ TEST_F(FileStrangers, AreToldWhatIsSpokenHereHoweverTheirBytesAreCut) {
       const auto* const error = std::get_if<Error>(&heard.messages[0].body);
       ASSERT_NE(error, nullptr) << says << ", cut at " << place;
       EXPECT_EQ(error->refusal.error, FileError::version);
-      EXPECT_EQ(error->refusal.text, "version 1 is spoken here");
+      EXPECT_EQ(error->refusal.text, "version 2 is spoken here");
     }
 }
 

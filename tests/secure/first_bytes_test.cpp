@@ -29,8 +29,8 @@ const std::string kHttpRequest = "GET /file HTTP/1.1\r\nHost: there\r\n\r\n";
 const std::string kHttpAnswer =
     "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 const std::string kAlert("\x15\x03\x03\x00\x02\x02\x0a", 7);
-const std::string kPlainRequest("\x01\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x07\x00\x00\x05there", 20);
-const std::string kPlainAnswer("\x01\x22\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00\x0b\x00\x00", 16);
+const std::string kPlainRequest("\x02\x01\x00\x00\x00\x00\x00\x01\x00\x00\x00\x07\x00\x00\x05there", 20);
+const std::string kPlainAnswer("\x02\x22\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00\x0b\x00\x00", 16);
 
 // Nothing of it is what a protocol begins with.
 std::string noise() {

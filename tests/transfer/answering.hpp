@@ -8,7 +8,7 @@
 
 namespace joust::transfer::test {
 
-// A server that answers each message as the test says, or not at all.
+// A server that answers each message as the test says, or not at all. `stored` gets the check of its request.
 class Answering : public Session {
  public:
   using Answer = std::function<std::optional<file::Body>(const file::Message&)>;
@@ -48,12 +48,19 @@ class Answering : public Session {
  private:
   void take(const file::Message& message) {
     if (const auto* data = std::get_if<file::Data>(&message.body)) data_ = data->size;
-    if (const auto body = answer_(message)) says_.push_back(file::test::wire({message.request, *body}));
+    const bool is_request =
+        !std::holds_alternative<file::Data>(message.body) && !std::holds_alternative<file::End>(message.body);
+    if (is_request) check_ = message.check;
+    auto body = answer_(message);
+    if (!body) return;
+    if (auto* stored = std::get_if<file::Stored>(&*body)) stored->request_check ^= check_;
+    says_.push_back(file::test::wire({message.request, *body}));
   }
 
   const Answer answer_;
   file::Decoder decoder_;
   std::uint64_t data_ = 0;        // bytes that follow
+  std::uint64_t check_ = 0;       // of the latest request
   std::deque<std::string> says_;  // all of it
   std::size_t next_ = 0, said_ = 0;
 };

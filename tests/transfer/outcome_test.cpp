@@ -112,7 +112,7 @@ struct Stranger {
 };
 
 std::vector<Stranger> strangers() {
-  const file::Error later{{FileError::malformed, "version 7 is spoken here"}};
+  const file::Error later{{FileError::version, "version 7 is spoken here"}};
   const std::string no_server = "here:1: what answers there does not speak the file protocol";
   return {{"SSH-2.0-OpenSSH", no_server},
           {"SSH", no_server},
@@ -121,6 +121,7 @@ std::vector<Stranger> strangers() {
           {"\x15 is no alert", no_server},
           {std::string("\x15\x03\x03\x00\x02\x02\x0a", 7), "here:1: the server speaks TLS"},
           {"joust token 1\n", "here:1: the server wants a token, and has --tls off"},
+          {"\x01 is another version", "another version of joust"},
           {std::string(as_text(file::encode({0, later}))), "(version 7 is spoken here)"}};
 }
 

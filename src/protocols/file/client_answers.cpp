@@ -34,7 +34,10 @@ std::size_t ClientSession::on_bytes(Bytes chunk, Time now) {
   while (taken < chunk.size() && want() == Want::bytes) {
     const auto step = decoder_.next(chunk.subspan(taken));
     if (!step) {
-      fail(Stage::verify, 0, "not the protocol: " + step.error().refusal.text, now);
+      const FileRefusal& refusal = step.error().refusal;
+      const bool is_damaged = refusal.error == FileError::damaged;
+      fail(Stage::verify, 0,
+           is_damaged ? refusal.text + " was damaged on the way" : "not the protocol: " + refusal.text, now);
       return chunk.size();
     }
     taken += step->taken;
@@ -113,7 +116,8 @@ void ClientSession::on_answer(const Stored& stored, Time now) {
   if (greeting_ || transfers_.options().operation != Operation::put)
     return fail(Stage::verify, 0, "a frame that is no answer", now);
   if (sending_) return fail(Stage::verify, 0, "stored before it was sent", now);
-  if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size)
+  if (stored.range.offset != task_.range.offset || stored.range.size != task_.range.size ||
+      stored.request_check != check_)
     return fail(Stage::verify, 0, "another range was stored than was sent", now);
   if (stored.complete && stored.digest != transfers_.facts()->digest)
     return fail(Stage::verify, 0, "what was stored has another digest than what was sent", now);

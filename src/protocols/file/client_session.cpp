@@ -98,12 +98,12 @@ void ClientSession::start_upload(const RangeTask& task, Time now) {
   ++requests_;
   left_ = task.range;
   const Facts& facts = *transfers_.facts();
-  outgoing_.message({++request_, UploadRange{.file_size = facts.size,
-                                             .range = task.range,
-                                             .id = transfers_.upload_id(connection_, task),
-                                             .digest = facts.digest,
-                                             .rehearsal = !task.recorded,
-                                             .name = transfers_.options().name}});
+  check_ = outgoing_.message({++request_, UploadRange{.file_size = facts.size,
+                                                      .range = task.range,
+                                                      .id = transfers_.upload_id(connection_, task),
+                                                      .digest = facts.digest,
+                                                      .rehearsal = !task.recorded,
+                                                      .name = transfers_.options().name}});
   sending_ = true;
   send_more();
   await_answer(now);

@@ -80,6 +80,7 @@ class ClientSession : public Session, private SessionFiles {
   Decoder decoder_;
   Outgoing outgoing_;
   std::uint32_t request_ = 0;
+  std::uint64_t check_ = 0;      // of the latest upload's range
   std::uint64_t requests_ = 0;   // fragments and uploads
   RangeTask task_{};             // current
   ByteRange left_{};             // of the task: not sent, or not received yet

@@ -25,8 +25,11 @@ Outgoing::Piece Outgoing::piece_of(const Message& message) {
   return {.bytes = std::move(bytes), .size = size, .request = message.request};
 }
 
-void Outgoing::message(const Message& message) {
-  add(piece_of(message));
+std::uint64_t Outgoing::message(const Message& message) {
+  Piece piece = piece_of(message);
+  const std::uint64_t check = check_of(piece.bytes);
+  add(std::move(piece));
+  return check;
 }
 
 void Outgoing::bytes(std::uint32_t request, std::vector<std::byte> bytes) {

@@ -16,7 +16,8 @@ namespace joust::file {
 // released.
 class Outgoing {
  public:
-  void message(const Message& message);
+  // Returns its check, which the answer may repeat. Of Data: of no use.
+  std::uint64_t message(const Message& message);
   // Encoded messages with the data between them.
   void bytes(std::uint32_t request, std::vector<std::byte> bytes);
   // The next messages answer another request.

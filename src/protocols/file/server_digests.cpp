@@ -77,15 +77,16 @@ void ServerSession::check_slice(Time now) {
     refuse(check.error());
     return answered();
   }
+  const Stored stored{
+      .range = range_, .complete = true, .digest = check->digest, .request_check = request_check_};
   if (check->waits) end_turn();
   if (check->waits && is_whole_) {
-    wait_for_disk({.answer = {request_, Stored{range_, true, std::nullopt}}, .upload = std::move(upload_)},
-                  now);
+    wait_for_disk({.answer = {request_, stored}, .upload = std::move(upload_)}, now);
     return answered();
   }
   if (check->waits) due_ = now + kLookForDisk;
   if (!check->digest) return still_working(request_, check->checked, now);
-  answer({request_, Stored{range_, true, check->digest}});
+  answer({request_, stored});
   answered();
 }
 

@@ -89,7 +89,10 @@ bool ServerSession::waits_for_others(const Message& message) const {
 }
 
 void ServerSession::answer(const Message& message) {
-  if (waiting_.empty()) return outgoing_.message(message);
+  if (waiting_.empty()) {
+    outgoing_.message(message);
+    return;
+  }
   waiting_.push_back({.answer = message});
   is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
 }
@@ -149,7 +152,8 @@ void ServerSession::begin(const Folder& folder, Time now) {
                                                         .makes_parents = folder.makes_parents,
                                                         .synced = folder.synced});
   if (!made) return refuse(made.error());
-  const Message stored{request_, Stored{.complete = true, .was_there = (*made)->was_there()}};
+  const Message stored{
+      request_, Stored{.complete = true, .was_there = (*made)->was_there(), .request_check = request_check_}};
   const auto is_there = (*made)->is_on_disk();
   if (!is_there) return refuse(is_there.error());
   if (*is_there) return answer(stored);

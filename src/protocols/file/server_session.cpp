@@ -91,6 +91,7 @@ void ServerSession::take(const Message& message, Time now) {
     return violated(message.request, {FileError::malformed, "this frame does not belong here"});
   request_ = message.request;
   if (!of_upload) {
+    request_check_ = message.check;
     outgoing_.next_answer();
     is_counted_ = false;
   }

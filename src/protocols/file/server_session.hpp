@@ -154,6 +154,7 @@ class ServerSession : public Session, private SessionFiles {
   Outgoing outgoing_;
   State state_ = State::idle;
   std::uint32_t request_ = 0;  // of the current request
+  std::uint64_t request_check_ = 0;
   std::uint64_t requests_ = 0;
   OpenFile source_;                 // being sent or digested
   std::string to_sync_;             // the name of the file that a query wants on the disk; empty: of none

@@ -101,7 +101,7 @@ void ServerSession::end_upload(const End& end, Time now) {
     check_slice(now);  // if the bytes were digested on arrival, this is all
     return;
   }
-  outgoing_.message({request_, Stored{range_, false, std::nullopt}});
+  outgoing_.message({request_, Stored{.range = range_, .request_check = request_check_}});
   answered();
 }
 

@@ -15,9 +15,10 @@
 // The frames of the file protocol (docs/file-protocol.md), for both sides.
 namespace joust::file {
 
-inline constexpr std::uint8_t kVersion = 1;
-inline constexpr std::size_t kHeadBytes = 12;
+inline constexpr std::uint8_t kVersion = 2;
+inline constexpr std::size_t kHeadBytes = 16;           // the last four are its check
 inline constexpr std::size_t kLargestBody = 2048;       // of frames other than data
+inline constexpr std::size_t kCheckBytes = 8;           // behind each such body
 inline constexpr std::uint32_t kLargestData = 4 << 20;  // bytes in one data frame
 
 enum class Kind : std::uint8_t {
@@ -42,7 +43,7 @@ struct Head {
   Kind kind{};
   std::uint16_t flags = 0;
   std::uint32_t request = 0;  // chosen by the client; every answer repeats it
-  std::uint32_t size = 0;     // bytes of the body
+  std::uint32_t size = 0;     // bytes of the body, without its check
 };
 
 // The bodies.
@@ -106,9 +107,10 @@ struct Offered {
 };
 struct Stored {
   ByteRange range{};
-  bool complete = false;           // the file has its name
-  std::optional<Digest> digest{};  // of the file, once complete
-  bool was_there = false;          // the directory, and was left as it is
+  bool complete = false;            // the file has its name
+  std::optional<Digest> digest{};   // of the file, once complete
+  bool was_there = false;           // the directory, and was left as it is
+  std::uint64_t request_check = 0;  // Message::check of the request: it is this one that was done
 };
 struct Working {
   std::uint64_t done = 0;  // bytes digested
@@ -129,20 +131,28 @@ using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, 
 struct Message {
   std::uint32_t request = 0;
   Body body{};
+  std::uint64_t check = 0;  // of the frame, as it came; of Data: 0
 };
 
-// A message with its head. For Data only the head.
+// A message with its head and its checks. For Data only the head.
 std::vector<std::byte> encode(const Message& message);
 
-// Cuts a stream into messages. Stores at most one head and one body, and only bytes that have arrived. After
-// a data message the caller itself takes that many bytes before the next call.
+// The last four bytes of a head: the lower half of the XXH3-64 of those before them.
+std::uint32_t head_check(Bytes head);
+// The last eight bytes of an encoded message: the XXH3-64 of all before them. Not of Data.
+std::uint64_t check_of(Bytes frame);
+
+// Cuts a stream into messages, and lets none pass whose bytes do not fit their checks. Stores at most one
+// head and one body, and only bytes that have arrived. After a data message the caller itself takes that many
+// bytes before the next call.
 class Decoder {
  public:
   struct Step {
     std::size_t taken = 0;             // bytes of `chunk`
     std::optional<Message> message{};  // nothing: more bytes are needed
   };
-  // A protocol error; the stream cannot be read any further. `request` of the error is 0 if unknown.
+  // A protocol error; the stream cannot be read any further. `request` of the error is 0 if unknown, as in a
+  // frame that is damaged or of another version.
   struct Violation {
     std::uint32_t request = 0;
     FileRefusal refusal{};

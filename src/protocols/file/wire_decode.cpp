@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
-#include "protocols/file/wire_flags.hpp"
 #include "protocols/file/wire.hpp"
+#include "protocols/file/wire_flags.hpp"
 
 namespace joust::file {
 namespace {
@@ -84,7 +84,6 @@ Offer offer_of(Fields& fields) {
   return offer;
 }
 
-// A server of an earlier time says nothing of modes.
 Facts facts_of(Fields& fields) {
   Facts facts;
   facts.size = fields.number<std::uint64_t>();
@@ -139,7 +138,8 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
       return Stored{.range = fields.range(),
                     .complete = fields.has(kComplete),
                     .digest = fields.digest(),
-                    .was_there = fields.has(kWasThere)};
+                    .was_there = fields.has(kWasThere),
+                    .request_check = fields.number<std::uint64_t>()};
     case Kind::working:
       return Working{fields.number<std::uint64_t>()};
     case Kind::data:
@@ -158,6 +158,14 @@ Head head_of(Bytes bytes) {
           .flags = read_big_endian<std::uint16_t>(&bytes[2]),
           .request = read_big_endian<std::uint32_t>(&bytes[4]),
           .size = read_big_endian<std::uint32_t>(&bytes[8])};
+}
+
+bool is_undamaged(Bytes head) {
+  return read_big_endian<std::uint32_t>(&head[kHeadBytes - 4]) == head_check(head);
+}
+
+bool is_undamaged_frame(Bytes frame) {
+  return check_of(frame) == checksum(frame.first(frame.size() - kCheckBytes));
 }
 
 // Checked before the body is stored.
@@ -181,22 +189,27 @@ std::expected<Decoder::Step, Decoder::Violation> Decoder::next(Bytes chunk) {
     taken += part.size();
     return held_.size() >= size;
   };
+  // Heads of other versions may have other sizes.
+  if (!collect(1)) return Step{taken, {}};
+  if (std::to_integer<std::uint8_t>(held_.front()) != kVersion)
+    return violation(0, FileError::version, "version 2 is spoken here");
   if (!collect(kHeadBytes)) return Step{taken, {}};
+  if (!is_undamaged(held_)) return violation(0, FileError::damaged, "the head of a frame");
   const Head head = head_of(held_);
-  if (head.version != kVersion)
-    return violation(head.request, FileError::version, "version 1 is spoken here");
   if (const auto objection = objection_to(head); !objection.empty())
     return violation(head.request, FileError::malformed, objection);
-  const std::size_t body_size = head.kind == Kind::data ? 0 : head.size;
-  if (!collect(kHeadBytes + body_size)) return Step{taken, {}};
-  Fields fields(Bytes(held_).subspan(kHeadBytes), head.flags);
+  const bool is_data = head.kind == Kind::data;
+  if (!collect(is_data ? kHeadBytes : kHeadBytes + head.size + kCheckBytes)) return Step{taken, {}};
+  if (!is_data && !is_undamaged_frame(held_)) return violation(0, FileError::damaged, "a frame");
+  Fields fields(Bytes(held_).subspan(kHeadBytes, is_data ? 0 : head.size), head.flags);
   auto body = body_of(head, fields);
   if (!body) return violation(head.request, FileError::malformed, "no such kind of frame");
   if (fields.bad())
     return violation(head.request, FileError::malformed,
                      "the frame's fields do not fit in it, or its range in a file");
+  const std::uint64_t check = is_data ? 0 : check_of(held_);
   held_.clear();
-  return Step{taken, Message{head.request, std::move(*body)}};
+  return Step{taken, Message{head.request, std::move(*body), check}};
 }
 
 }  // namespace joust::file

@@ -2,15 +2,15 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
-#include "protocols/file/wire_flags.hpp"
 #include "protocols/file/wire.hpp"
+#include "protocols/file/wire_flags.hpp"
 
 namespace joust::file {
 namespace {
 
 constexpr std::size_t kLongestText = 255;  // bytes of an error's text
 
-// Appends fields to a head, whose size is filled in at the end.
+// Appends fields to a head, whose size and check are filled in at the end.
 class Frame {
  public:
   Frame(Kind kind, std::uint32_t request) : bytes_(kHeadBytes) {
@@ -47,17 +47,23 @@ class Frame {
     if (set) flags_ |= bit;
     return *this;
   }
-  std::vector<std::byte> with_size(std::size_t body) {
-    write_big_endian(flags_, &bytes_[2]);
-    write_big_endian(static_cast<std::uint32_t>(body), &bytes_[8]);
+  std::vector<std::byte> head_only(std::uint32_t size) {
+    complete_head(size);
     return std::move(bytes_);
   }
   std::vector<std::byte> done() {
-    const std::size_t body = bytes_.size() - kHeadBytes;
-    return with_size(body);
+    complete_head(static_cast<std::uint32_t>(bytes_.size() - kHeadBytes));
+    number(checksum(bytes_));
+    return std::move(bytes_);
   }
 
  private:
+  void complete_head(std::uint32_t size) {
+    write_big_endian(flags_, &bytes_[2]);
+    write_big_endian(size, &bytes_[8]);
+    write_big_endian(head_check(bytes_), &bytes_[kHeadBytes - 4]);
+  }
+
   std::vector<std::byte> bytes_;
   std::uint16_t flags_ = 0;
 };
@@ -142,13 +148,14 @@ struct Encoder {
         .flag(kWasThere, stored.was_there)
         .range(stored.range)
         .digest(stored.digest)
+        .number(stored.request_check)
         .done();
   }
   std::vector<std::byte> operator()(const Working& working) const {
     return Frame(Kind::working, request).number(working.done).done();
   }
   std::vector<std::byte> operator()(const Data& data) const {
-    return Frame(Kind::data, request).with_size(data.size);
+    return Frame(Kind::data, request).head_only(data.size);
   }
   std::vector<std::byte> operator()(const End& end) const {
     return Frame(Kind::end, request).number(end.size).digest(end.digest).done();
@@ -165,6 +172,14 @@ struct Encoder {
 
 std::vector<std::byte> encode(const Message& message) {
   return std::visit(Encoder{message.request}, message.body);
+}
+
+std::uint32_t head_check(Bytes head) {
+  return static_cast<std::uint32_t>(checksum(head.first(kHeadBytes - 4)));
+}
+
+std::uint64_t check_of(Bytes frame) {
+  return read_big_endian<std::uint64_t>(frame.data() + frame.size() - kCheckBytes);
 }
 
 }  // namespace joust::file

@@ -34,7 +34,8 @@ class FileTalk {
     for (;;) {
       std::string frame = peer_.receive(file::kHeadBytes);
       const auto size = read_big_endian<std::uint32_t>(as_bytes(frame).data() + 8);
-      if (static_cast<file::Kind>(frame[1]) != file::Kind::data) frame += peer_.receive(size);
+      if (static_cast<file::Kind>(frame[1]) != file::Kind::data)
+        frame += peer_.receive(size + file::kCheckBytes);
       file::Decoder decoder;
       const auto step = decoder.next(as_bytes(frame));
       if (!step || !step->message || step->message->request != 1) throw WrongReply("not the file protocol");

@@ -3,11 +3,11 @@
 // file: downloads, uploads in pieces that overlap with those of others, and frames that do not fit.
 #include "hostile/messages.hpp"
 #include "protocols/file/wire.hpp"
+#include "protocols/file_messages.hpp"
 #include "store/hostile_names.hpp"
 
 namespace joust::hostile {
 namespace {
-
 
 constexpr std::uint64_t kUploads = 6;  // files that hostile peers bring, all of them the same ones
 
@@ -97,11 +97,11 @@ std::string FileMessages::invalid() {
     case 0:
       return upload(false);
     case 1:  // a head whose size is beyond any limit
-      return std::string("\1\1\0\0\0\0\0\1\xff\xff\xff\xff", 12);
+      return file::test::with_checks(std::string("\2\1\0\0\0\0\0\1\xff\xff\xff\xff....", 16));
     case 2: {  // a version, a kind and a size by chance
       std::string frame = query();
       frame[chance_.below(12)] = static_cast<char>(chance_.below(256));
-      return frame;
+      return chance_.one_in(4) ? frame : file::test::with_checks(frame);
     }
     case 3: {  // more data than was announced
       const std::string begin = begin_upload({0, 10}, 1);
