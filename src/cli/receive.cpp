@@ -218,7 +218,6 @@ int Receive::run() {
   for (const Endpoint& endpoint : endpoints) settle_socket(socket, false, endpoint, chosen.transport, tally);
   const Listeners listeners(endpoints, socket, chosen.transport);
   for (const std::string& address : listeners.left_out()) complain(program, "not listening on " + address);
-  if (const auto warning = guard.warning(); !warning.empty()) complain(program, warning);
   Accounting accounting(chosen, limits, tally);
   chosen.run({.service = guarded ? *guarded : *service,
               .options = options,

@@ -13,13 +13,10 @@ namespace joust {
 // Of the two that prove to each other that they know a token.
 enum class GuardSide : unsigned char { server, client };
 
-// Why this program has no guards, and how to get them; empty if it has.
+// Why this program has no guard, and how to get them; empty if it has.
 std::string no_guards();
 
 // The same service, which is borrowed, with every session inside TLS 1.3; see tls_session.hpp. Streams only.
 std::unique_ptr<Service> inside_tls(Service& service, GuardSide side, const Token& token);
-
-// The same with every session behind a mutual proof, and nothing encrypted; see challenge_session.hpp.
-std::unique_ptr<Service> behind_challenge(Service& service, GuardSide side, const Token& token);
 
 }  // namespace joust

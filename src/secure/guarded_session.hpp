@@ -5,11 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "joust/service.hpp"
-#include "secure/guard.hpp"
 
 namespace joust {
 
@@ -57,25 +54,6 @@ class GuardedSession : public Session {
   bool over_ = false;
   bool too_late_ = false;
   bool told_failure_ = false;  // the inner session, or the service
-};
-
-// Puts a guard around the sessions of another service, which is borrowed, on either side.
-template <typename Guard>
-class GuardedService : public Service {
- public:
-  GuardedService(Service& inner, GuardSide side, const Token& token) : inner_(inner), guard_(side, token) {}
-
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<typename Guard::GuardSession>(guard_, inner_, opening);
-  }
-  void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
-  std::optional<Redial> redial(Time now) override { return inner_.redial(now); }
-  Publications* publications() override { return inner_.publications(); }
-  std::vector<ResultGroup> results() const override { return inner_.results(); }
-
- private:
-  Service& inner_;
-  const Guard guard_;
 };
 
 }  // namespace joust

@@ -9,8 +9,6 @@
 
 namespace joust {
 
-class TlsSession;
-
 struct FreeSsl {
   void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
   void operator()(SSL* ssl) const { ::SSL_free(ssl); }
@@ -22,8 +20,6 @@ struct FreeSsl {
 // Any thread.
 class TlsContext {
  public:
-  using GuardSession = TlsSession;
-
   TlsContext(GuardSide side, const Token& token);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "connection/delivery.hpp"
-#include "secure/first_bytes.hpp"
 
 namespace joust {
 
@@ -58,7 +57,6 @@ struct TlsTransport {
 
 namespace {
 
-constexpr std::size_t kFirst = 8;                // bytes
 constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
 
 // A record with a fatal alert: unexpected_message (RFC 8446, 6).
@@ -104,8 +102,6 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   const bool is_stranger = !is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1;
   const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
   in_ = chunk.first(allowed);
-  if (const std::size_t more = kFirst - first_.size(); !is_open() && more > 0)
-    first_ += as_text(in_.first(std::min(more, in_.size())));
   proceed(now);
   if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
     in_ = chunk.subspan(allowed - in_.size());
@@ -135,9 +131,7 @@ std::string TlsSession::handshake_words() const {
            (is_server ? "" : ", or where another program answers") + " (" + words + ")";
   if (is_alert(reason))
     return "the server refuses the token: have both sides the same? (" + alert_name(reason) + ")";
-  return begins_challenge(as_bytes(first_))  // what came is no record of TLS
-             ? "the server has --tls off: say it here too, or leave it out there"
-             : "the server does not speak TLS: was it started with a token?";
+  return "the server does not speak TLS: was it started with a token?";  // no record of TLS
 }
 
 // Whether it is full, or is ended: another attempt may succeed.

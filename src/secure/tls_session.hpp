@@ -54,9 +54,8 @@ class TlsSession : public GuardedSession {
 
   const std::unique_ptr<SSL, FreeSsl> ssl_;
   HelloGate gate_;
-  std::string first_;  // the bytes of the other side that are looked at where it speaks no TLS
-  Bytes in_;           // of the input that is being taken: not read by the library yet
-  Outbox out_;         // ciphertext
+  Bytes in_;    // of the input that is being taken: not read by the library yet
+  Outbox out_;  // ciphertext
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
   Bytes plain_;                 // of record_: not wanted by the inner session yet
   Time now_{};                  // of the last input

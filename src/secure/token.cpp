@@ -62,10 +62,11 @@ Token::~Token() {
 
 Token Token::make() {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::array<std::byte, 43> random;  // 6 of the 8 bits are used: 258 in all
-  fill_randomly(random);
+  std::array<unsigned char, 43> random;  // 6 of the 8 bits are used: 258 in all
+  if (::RAND_bytes(random.data(), random.size()) != 1)
+    throw std::runtime_error("the system has no random bytes");
   std::string text;
-  for (const std::byte one : random) text += kDigits[std::to_integer<unsigned>(one) % kDigits.size()];
+  for (const unsigned char one : random) text += kDigits[one % kDigits.size()];
   return Token(text);
 }
 
@@ -86,15 +87,6 @@ Token::Key authenticated(const Token::Key& key, std::initializer_list<Bytes> par
   OPENSSL_cleanse(whole.data(), whole.size());
   if (done == nullptr || size != result.size()) throw std::runtime_error("HMAC-SHA-256 failed");
   return result;
-}
-
-bool are_equal(Bytes a, Bytes b) {
-  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-void fill_randomly(std::span<std::byte> bytes) {
-  if (::RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) != 1)
-    throw std::runtime_error("the system has no random bytes");
 }
 
 }  // namespace joust

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,9 +44,5 @@ class Token {
 
 // HMAC-SHA-256 of the parts, one after the other.
 Token::Key authenticated(const Token::Key& key, std::initializer_list<Bytes> parts);
-// In a time that does not depend on where they differ.
-bool are_equal(Bytes a, Bytes b);
-// Throws std::runtime_error if the system has none.
-void fill_randomly(std::span<std::byte> bytes);
 
 }  // namespace joust

@@ -24,8 +24,4 @@ std::unique_ptr<Service> inside_tls(Service&, GuardSide, const Token&) {
   throw std::runtime_error(no_guards());
 }
 
-std::unique_ptr<Service> behind_challenge(Service&, GuardSide, const Token&) {
-  throw std::runtime_error(no_guards());
-}
-
 }  // namespace joust

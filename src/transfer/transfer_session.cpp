@@ -61,18 +61,14 @@ bool TransferSession::is_server(Bytes chunk, Time now) {
     transfer_.heard();
     return true;
   }
-  first_ += as_text(chunk.first(std::min(chunk.size(), kBeginsChallenge.size() - first_.size())));
-  if (tells_enough(as_bytes(first_))) lose(stranger(), now);
+  first_ += as_text(chunk.first(std::min(chunk.size(), kBeginsAlert.size() - first_.size())));
+  if (!begins_alert(as_bytes(first_)) || first_.size() == kBeginsAlert.size()) lose(stranger(), now);
   return false;
 }
 
 Failure TransferSession::stranger() const {
-  const Bytes first = as_bytes(first_);
   const std::string_view words =
-      begins_alert(first) ? "the server speaks TLS: give its token (--token-file)"
-      : begins_challenge(first)
-          ? "the server wants a token, and has --tls off: give both (--token-file, --tls off)"
-          : kStranger;
+      begins_alert(as_bytes(first_)) ? "the server speaks TLS: give its token (--token-file)" : kStranger;
   return {Stage::verify, 0, std::string(words)};
 }
 

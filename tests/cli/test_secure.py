@@ -16,7 +16,6 @@ from program import JOUST, PATIENCE_S, run
 from transferring import Proxy, Receiver, TransferCase
 
 TOKEN = "0123456789abcdef0123456789abcdef"
-WAYS = ("on", "off")  # --tls
 
 
 class Secured(TransferCase):
@@ -40,28 +39,22 @@ class Secured(TransferCase):
 class Secure(Secured):
     def test_files_arrive_both_ways_by_any_engine(self):
         file = self.make("file", 20_000_000)
-        for tls in WAYS:
-            guard = ("--tls", tls, "--token-file", self.token)
-            for engine in ("epoll", "threads", "io-uring"):
-                receiving = self.receiver("--tls", tls, "-e", engine)
-                with self.subTest(tls=tls, engine=engine), receiving as receiver:
-                    self.tell("send", file, receiver.address, "-e", engine, "--overwrite", *guard)
-                    self.same(file, self.path("in/file"))
-                    self.tell("get", f"{receiver.address}/file", "-e", engine, "--overwrite", *guard)
-                    self.same(file, self.path("out/file"))
-                    self.assertEqual("NOTHING IS ENCRYPTED" in self.said, tls == "off")
+        guard = ("--token-file", self.token)
+        for engine in ("epoll", "threads", "io-uring"):
+            with self.subTest(engine=engine), self.receiver("-e", engine) as receiver:
+                self.tell("send", file, receiver.address, "-e", engine, "--overwrite", *guard)
+                self.same(file, self.path("in/file"))
+                self.tell("get", f"{receiver.address}/file", "-e", engine, "--overwrite", *guard)
+                self.same(file, self.path("out/file"))
 
     def test_nobody_gets_in_without_the_token(self):
         other = self.secret("other", TOKEN[::-1])
-        for tls in WAYS:
-            with self.subTest(tls), self.receiver("--tls", tls) as receiver:
-                for guard in ((), ("--token-file", other, "--tls", tls),
-                              ("--token-file", self.token, "--tls", WAYS[tls == "on"])):  # fmt: skip
-                    self.send(receiver.address, *guard, "--retries", 1, code=1)
-                    self.assertEqual(os.listdir(self.path("in")), [])
-                    self.tell("get", f"{receiver.address}/file", *guard, "--retries", 1, code=1)
-                self.send(receiver.address, "--token-file", self.token, "--tls", tls)
-                os.remove(self.path("in/file"))
+        with self.receiver() as receiver:
+            for guard in ((), ("--token-file", other)):
+                self.send(receiver.address, *guard, "--retries", 1, code=1)
+                self.assertEqual(os.listdir(self.path("in")), [])
+                self.tell("get", f"{receiver.address}/file", *guard, "--retries", 1, code=1)
+            self.send(receiver.address, "--token-file", self.token)
 
     def test_a_server_says_in_the_end_that_strangers_were_refused(self):
         other = self.secret("other", TOKEN[::-1])
@@ -80,16 +73,10 @@ class Secure(Secured):
     def test_a_client_says_which_setting_may_be_the_wrong_one(self):
         guard = ("--token-file", self.token)
         other = ("--token-file", self.secret("other", TOKEN[::-1]))
-        off = ("--tls", "off")
         cases = [
             (self.receiver(), (), "the server speaks TLS: give its token (--token-file)"),
-            (self.receiver(*off), (), "give both (--token-file, --tls off)"),
             (self.receiver(), other, "the server refuses the token"),
-            (self.receiver(*off), (*other, *off), "the tokens differ"),
-            (self.receiver(*off), guard, "the server has --tls off: say it here too"),
-            (self.receiver(), (*guard, *off), "the server speaks TLS: leave out --tls off here"),
             (Receiver(self.path("in")), guard, "does not speak TLS: was it started with a token?"),
-            (Receiver(self.path("in")), (*guard, *off), "was it started with one?"),
         ]
         for receiving, given, words in cases:
             with self.subTest(words), receiving as receiver:
@@ -105,7 +92,7 @@ class Secure(Secured):
             return None if number < 3 else data
 
         file, guard = self.make("file", 1000), ("--token-file", self.token)
-        for given in ((), guard, (*guard, "--tls", "off")):
+        for given in ((), guard):
             with self.subTest(given), Receiver(self.path("in"), *given) as receiver:
                 for command in ("send", "get"):
                     with Proxy(receiver.address, close_the_first) as proxy:
@@ -143,14 +130,12 @@ class Secure(Secured):
         self.same(self.path("file"), self.path("in/file"))
 
     def test_the_receiver_says_what_clients_have_to_say(self):
-        for tls, words in (("on", "--token-file TOKEN\n"), ("off", "--token-file TOKEN --tls off\n")):
-            receive = ("receive", "--into", self.path("in"), "--token-file", self.token, "--tls", tls)
-            receiver = self.start(*receive)
-            lines = [receiver.stdout.readline() for _ in range(3)]
-            receiver.terminate()
-            receiver.communicate(timeout=PATIENCE_S)
-            for line in lines[1:]:
-                self.assertTrue(line.endswith(words), line)
+        receiver = self.start("receive", "--into", self.path("in"), "--token-file", self.token)
+        lines = [receiver.stdout.readline() for _ in range(3)]
+        receiver.terminate()
+        receiver.communicate(timeout=PATIENCE_S)
+        for line in lines[1:]:
+            self.assertTrue(line.endswith("--token-file TOKEN\n"), line)
 
     def test_the_token_may_come_by_a_variable(self):
         with self.receiver() as receiver:
@@ -254,10 +239,6 @@ class Tokens(Secured):
         with self.receiver() as receiver:  # a file is a token, and an empty variable none beside it
             with unittest.mock.patch.dict(os.environ, {"JOUST_TOKEN": ""}):
                 self.send(receiver.address, "--token-file", self.token)
-
-    def test_tls_without_a_token_is_refused(self):
-        self.refused(run("receive", "--tls", "on"), "needs a token")
-        self.refused(run("send", "a", "127.0.0.1:1", "--tls", "off"), "needs a token")
 
 
 if __name__ == "__main__":

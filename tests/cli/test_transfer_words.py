@@ -107,8 +107,6 @@ class Words(TransferCase):
                             "joust?")  # fmt: skip
                 guarded = run(*words, "--token-file", token, "--retries", 0)
                 self.failed(guarded, f"{echo.address}: TLS: ", "or where another program answers")
-                guarded = run(*words, "--token-file", token, "--tls", "off", "--retries", 0)
-                self.failed(guarded, f"{echo.address}: ", "another program listens there, or all connections")
 
     def test_a_directory_in_the_place_of_a_file_is_told(self):
         small, large = self.make("small", 10), self.make("large", 9 << 20)

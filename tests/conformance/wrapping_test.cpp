@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Sessions inside other sessions on every engine: publications (a load's start, a room's messages) and files
-// reach the inner session through the outer one, in TLS, behind a challenge, and with their bytes changed.
+// reach the inner session through the outer one, in TLS, and with their bytes changed.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -25,13 +25,13 @@ class WrappedWithin : public EngineTest {};
 INSTANTIATE_TEST_SUITE_P(Engines, WrappedWithin, testing::ValuesIn(variants_in_process()),
                          [](const auto& tested) { return tested.param.name; });
 
-enum class Wrap : unsigned char { changed, tls, challenge };
-constexpr std::array<std::string_view, 3> kWraps{"changed", "in TLS", "behind a challenge"};
+enum class Wrap : unsigned char { changed, tls };
+constexpr std::array<std::string_view, 2> kWraps{"changed", "in TLS"};
 
 std::unique_ptr<Service> wrapped(Wrap wrap, Service& inner, GuardSide side) {
   if (wrap == Wrap::changed) return std::make_unique<test::WrappingService>(inner);
   static const Token token = Token::make();
-  return wrap == Wrap::tls ? inside_tls(inner, side, token) : behind_challenge(inner, side, token);
+  return inside_tls(inner, side, token);
 }
 
 // A load of one protocol, with both sides wrapped.
@@ -53,7 +53,7 @@ struct WrappedLoad {
 // Calls step() with each protocol in each wrap that this build has.
 template <typename Step>
 void each_wrapped_load(Step&& step) {
-  for (const Wrap wrap : {Wrap::changed, Wrap::tls, Wrap::challenge}) {
+  for (const Wrap wrap : {Wrap::changed, Wrap::tls}) {
     if (wrap != Wrap::changed && !no_guards().empty()) continue;
     for (const Protocol& protocol : builtin_protocols()) {
       if (wrap == Wrap::changed && protocol.name == "file") continue;  // it does not wrap files

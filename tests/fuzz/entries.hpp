@@ -25,7 +25,5 @@ std::string journals(Bytes input);
 // With OpenSSL only.
 std::string tls_server(Bytes input);
 std::string tls_client(Bytes input);
-std::string challenge_server(Bytes input);
-std::string challenge_client(Bytes input);
 
 }  // namespace joust::fuzz

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The handshakes of the guards. Nobody who only plays back what was said to others may be let in.
+// The handshake of TLS. Nobody who only plays back what was said to others may be let in.
 #include <memory>
 
 #include "fuzz/corpus.hpp"
@@ -12,8 +12,6 @@
 
 namespace joust::fuzz {
 namespace {
-
-using Guarded = std::unique_ptr<Service> (*)(Service&, GuardSide, const Token&);
 
 const Token& known_token() {
   static const Token token("00112233445566778899aabbccddeeff");
@@ -45,7 +43,7 @@ std::string said_by(Session& session) {
   return all;
 }
 
-template <Guarded kGuarded, GuardSide kSide>
+template <GuardSide kSide>
 class Stranger {
  public:
   Stranger() { session_->on_open(now_); }
@@ -64,16 +62,16 @@ class Stranger {
  private:
   const Time now_{std::chrono::hours(1)};
   Inside inside_;
-  std::unique_ptr<Service> service_ = kGuarded(inside_, kSide, known_token());
+  std::unique_ptr<Service> service_ = inside_tls(inside_, kSide, known_token());
   std::unique_ptr<Session> session_ = service_->open({});
 };
 
 // A whole handshake as each side has said it, once with the right token.
-void add_talk(Guarded guarded, char first, std::vector<std::string>& corpus) {
+void add_talk(char first, std::vector<std::string>& corpus) {
   const Time now{std::chrono::hours(1)};
   Inside inside;
-  const auto server_side = guarded(inside, GuardSide::server, known_token());
-  const auto client_side = guarded(inside, GuardSide::client, known_token());
+  const auto server_side = inside_tls(inside, GuardSide::server, known_token());
+  const auto client_side = inside_tls(inside, GuardSide::client, known_token());
   const auto server = server_side->open({}), client = client_side->open({});
   server->on_open(now), client->on_open(now);
   std::string from_client(1, first), from_server(1, first);
@@ -95,25 +93,16 @@ std::vector<std::string> handshake_corpus() {
                                   std::string("b") + std::string("\x16\x03\x01\x00\x04\x01\x02\x01\x44", 9),
                                   "cGET / HTTP/1.1\r\nHost: a\r\n\r\n"};
   if (!no_guards().empty()) return corpus;
-  add_talk(inside_tls, 'd', corpus);
-  add_talk(behind_challenge, 'e', corpus);
+  add_talk('d', corpus);
   return corpus;
 }
 
 std::string tls_server(Bytes input) {
-  return compare<Stranger<inside_tls, GuardSide::server>>(input);
+  return compare<Stranger<GuardSide::server>>(input);
 }
 
 std::string tls_client(Bytes input) {
-  return compare<Stranger<inside_tls, GuardSide::client>>(input);
-}
-
-std::string challenge_server(Bytes input) {
-  return compare<Stranger<behind_challenge, GuardSide::server>>(input);
-}
-
-std::string challenge_client(Bytes input) {
-  return compare<Stranger<behind_challenge, GuardSide::client>>(input);
+  return compare<Stranger<GuardSide::client>>(input);
 }
 
 }  // namespace joust::fuzz

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The first bytes of a connection, cut at every place: what becomes of it does not depend on that.
-#include "secure/first_bytes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 
 #include "secure/guard.hpp"
 #include "secure/talking.hpp"
@@ -47,22 +44,7 @@ std::string shown(const Session& session) {
   return text;
 }
 
-// What clients of the other guard begin with.
-std::string tls_greeting() {
-  Talk talk;
-  TalkingService service(talk);
-  const auto client = inside_tls(service, GuardSide::client, token());
-  const auto session = client->open({});
-  session->on_open(kBegin);
-  return shown(*session);
-}
-std::string challenge_greeting() {
-  return std::string(kChallengeGreeting) + noise().substr(0, 32);
-}
-
-using Guarding = std::unique_ptr<Service> (*)(Service&, GuardSide, const Token&);
-
-// How a guard takes what a stranger says: its words, and what it answers.
+// How TLS takes what a stranger says: its words, and what it answers.
 struct Outcome {
   std::string complaint, answer;
   Stage stage{};
@@ -70,10 +52,10 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-Outcome outcome(Guarding guard, GuardSide side, const std::string& says, std::size_t cut) {
+Outcome outcome(GuardSide side, const std::string& says, std::size_t cut) {
   Talk talk;
   TalkingService service(talk);
-  const auto guarded = guard(service, side, token());
+  const auto guarded = inside_tls(service, side, token());
   const auto session = guarded->open({});
   session->on_open(kBegin);
   const std::string before = shown(*session);
@@ -92,7 +74,6 @@ Outcome outcome(Guarding guard, GuardSide side, const std::string& says, std::si
 
 struct Case {
   const char* name;
-  Guarding guard;
   GuardSide side;
   std::string says;
   const char* words;        // of the complaint
@@ -102,40 +83,23 @@ struct Case {
 std::vector<Case> strangers() {
   constexpr auto kServer = GuardSide::server, kClient = GuardSide::client;
   const char* const no_greeting = "no greeting of this program";
-  const char* const no_proof = "does not begin with a proof";
   const char* const no_tls = "does not speak TLS: was it started with a token?";
-  const char* const no_challenge = "does not prove that it knows the token: was it started with one?";
-  const std::string greeting(kChallengeGreeting);
   return {
-      {"HTTP to TLS", inside_tls, kServer, kHttpRequest, no_greeting, kAlert},
-      {"plain to TLS", inside_tls, kServer, kPlainRequest, no_greeting, kAlert},
-      {"challenge to TLS", inside_tls, kServer, challenge_greeting(), no_greeting, kAlert},
-      {"noise to TLS", inside_tls, kServer, noise(), no_greeting, kAlert},
-      {"a record to TLS", inside_tls, kServer, "\x16\x03\x01\x00\xff"s + noise(), no_greeting, kAlert},
-      {"HTTP to a challenge", behind_challenge, kServer, kHttpRequest, no_proof, greeting},
-      {"plain to a challenge", behind_challenge, kServer, kPlainRequest, no_proof, greeting},
-      {"TLS to a challenge", behind_challenge, kServer, tls_greeting(), no_proof, greeting},
-      {"noise to a challenge", behind_challenge, kServer, noise(), no_proof, greeting},
-      {"almost a greeting", behind_challenge, kServer, "joust token 2\n" + noise(), no_proof, greeting},
-      {"TLS and a challenge", inside_tls, kClient, greeting, "the server has --tls off"},
-      {"TLS and HTTP", inside_tls, kClient, kHttpAnswer, no_tls},
-      {"TLS and plain", inside_tls, kClient, kPlainAnswer, no_tls},
-      {"TLS and its alert", inside_tls, kClient, kAlert, "the server refuses the token"},
-      {"TLS and a greeter", inside_tls, kClient, "jabber: who is there?\n", no_tls},
-      {"TLS and noise", inside_tls, kClient, noise(), no_tls},
-      {"a challenge and TLS", behind_challenge, kClient, kAlert,
-       "the server speaks TLS: leave out --tls off"},
-      {"a challenge and HTTP", behind_challenge, kClient, kHttpAnswer, no_challenge},
-      {"a challenge and plain", behind_challenge, kClient, kPlainAnswer, no_challenge},
-      {"a challenge and another", behind_challenge, kClient, noise(), "the tokens differ"},
+      {"HTTP to TLS", kServer, kHttpRequest, no_greeting, kAlert},
+      {"plain to TLS", kServer, kPlainRequest, no_greeting, kAlert},
+      {"noise to TLS", kServer, noise(), no_greeting, kAlert},
+      {"a record to TLS", kServer, "\x16\x03\x01\x00\xff"s + noise(), no_greeting, kAlert},
+      {"TLS and HTTP", kClient, kHttpAnswer, no_tls},
+      {"TLS and plain", kClient, kPlainAnswer, no_tls},
+      {"TLS and its alert", kClient, kAlert, "the server refuses the token"},
+      {"TLS and a greeter", kClient, "jabber: who is there?\n", no_tls},
+      {"TLS and noise", kClient, noise(), no_tls},
   };
 }
 
 TEST(FirstBytes, OfAStrangerGetTheSameAnswerHoweverTheyAreCut) {
   for (const Case& stranger : strangers()) {
-    const auto how = [&](std::size_t cut) {
-      return outcome(stranger.guard, stranger.side, stranger.says, cut);
-    };
+    const auto how = [&](std::size_t cut) { return outcome(stranger.side, stranger.says, cut); };
     const Outcome whole = how(stranger.says.size());
     EXPECT_NE(whole.complaint.find(stranger.words), std::string::npos)
         << stranger.name << ": " << whole.complaint;
@@ -160,17 +124,15 @@ Pair::Cut cut_at(std::size_t place) {
 
 TEST(FirstBytes, OfAFriendAreUnderstoodHoweverTheyAreCut) {
   constexpr std::size_t kHandshakes = 1200;  // bytes of the longest one
-  for (const Guarding guard : {Guarding(inside_tls), Guarding(behind_challenge)}) {
-    for (std::size_t place = 0; place < kHandshakes; ++place) {
-      Talk server{.says = "to the client"}, client{.says = "to the server"};
-      TalkingService talking_server(server), talking_client(client);
-      const auto serving = guard(talking_server, GuardSide::server, token());
-      const auto asking = guard(talking_client, GuardSide::client, token());
-      Pair both(asking->open({}), serving->open({}), place == kSingly ? Pair::single : cut_at(place));
-      both.settle();
-      EXPECT_EQ(server.heard + client.heard, client.says + server.says) << "cut at " << place;
-      EXPECT_EQ(server.failure + client.failure, "") << "cut at " << place;
-    }
+  for (std::size_t place = 0; place < kHandshakes; ++place) {
+    Talk server{.says = "to the client"}, client{.says = "to the server"};
+    TalkingService talking_server(server), talking_client(client);
+    const auto serving = inside_tls(talking_server, GuardSide::server, token());
+    const auto asking = inside_tls(talking_client, GuardSide::client, token());
+    Pair both(asking->open({}), serving->open({}), place == kSingly ? Pair::single : cut_at(place));
+    both.settle();
+    EXPECT_EQ(server.heard + client.heard, client.says + server.says) << "cut at " << place;
+    EXPECT_EQ(server.failure + client.failure, "") << "cut at " << place;
   }
 }
 

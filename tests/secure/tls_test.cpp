@@ -139,14 +139,6 @@ TEST_F(TlsTest, AClientSaysWhatAServerWithOtherSettingsLacks) {
   give(*client_session_, "HTTP/1.1 400 Bad Request\r\n");
   EXPECT_EQ(client_session_->complaint(), "the server does not speak TLS: was it started with a token?");
   EXPECT_EQ(client.stage, Stage::verify);
-  begin();
-  const auto challenge = behind_challenge(talking_server_, GuardSide::server, token_);
-  const auto challenging = challenge->open({});
-  challenging->on_open(kNow);
-  give(*challenging, taken_from(*client_session_));
-  give(*client_session_, taken_from(*challenging));
-  EXPECT_EQ(client_session_->complaint(), "the server has --tls off: say it here too, or leave it out there");
-  EXPECT_EQ(client.stage, Stage::verify);
 }
 
 // A server that is full closes connections, and so does one that ends: that is worth another attempt.

@@ -63,11 +63,5 @@ TEST(TokenTest, AuthenticatesAsTheStandardSays) {
   EXPECT_EQ(std::to_integer<int>(value[31]), 0x43);
 }
 
-TEST(TokenTest, EqualIsWhatHasTheSameBytes) {
-  EXPECT_TRUE(are_equal(as_bytes("same"), as_bytes("same")));
-  EXPECT_FALSE(are_equal(as_bytes("same"), as_bytes("sama")));
-  EXPECT_FALSE(are_equal(as_bytes("same"), as_bytes("sam")));
-}
-
 }  // namespace
 }  // namespace joust

@@ -70,14 +70,8 @@ void GuardArguments::add_to(Command command) {
   command
       .add_option("--token-file", take_file,
                   "a file with the secret that both sides know, for its owner only; or the variable "
-                  "JOUST_TOKEN has it")
+                  "JOUST_TOKEN has it. With it everything is inside TLS 1.3")
       .type_name("FILE");
-  command
-      .add_option("--tls", tls_,
-                  "with a token: on encrypts everything by TLS 1.3 [on]; off only proves that both sides "
-                  "know the token, and everybody on the way can read and change what follows")
-      .type_name("on|off")
-      .one_of({"on", "off"});
 }
 
 void GuardArguments::complete() {
@@ -91,9 +85,6 @@ void GuardArguments::complete() {
     throw UsageError(
         fmt::format("the variable {} is set and empty: put a token into it, or unset it", kVariable));
   const bool wanted = !file_.empty() || !from_variable.empty();
-  if (!wanted && !tls_.empty())
-    throw UsageError(fmt::format("--tls needs a token: --token-file FILE, or the variable {}", kVariable));
-  if (tls_.empty()) tls_ = "on";
   if (!wanted) return;
   if (const std::string reason = no_guards(); !reason.empty()) throw UsageError("a token: " + reason);
   try {
@@ -105,23 +96,15 @@ void GuardArguments::complete() {
 }
 
 std::string GuardArguments::words() const {
-  if (!has_token()) return "no token";
-  return encrypts() ? "TLS 1.3 and a token" : "a token, without encryption";
+  return has_token() ? "TLS 1.3 and a token" : "no token";
 }
 
 std::string GuardArguments::words_for_clients() const {
-  if (!has_token()) return {};
-  return encrypts() ? " --token-file TOKEN" : " --token-file TOKEN --tls off";
-}
-
-std::string GuardArguments::warning() const {
-  if (!has_token() || encrypts()) return {};
-  return "--tls off: NOTHING IS ENCRYPTED; whoever is on the way can read and change the files";
+  return has_token() ? " --token-file TOKEN" : "";
 }
 
 std::unique_ptr<Service> GuardArguments::guard(Service& service) const {
-  if (!has_token()) return nullptr;
-  return encrypts() ? inside_tls(service, side_, *token_) : behind_challenge(service, side_, *token_);
+  return has_token() ? inside_tls(service, side_, *token_) : nullptr;
 }
 
 void write_new_token(const std::string& path) {

@@ -10,32 +10,29 @@
 
 namespace joust {
 
-// What lets peers in: --token-file, the variable JOUST_TOKEN, --tls. A token is never an argument, because
+// What lets peers in: --token-file or the variable JOUST_TOKEN. A token is never an argument, because
 // every user of the machine sees those.
 class GuardArguments {
  public:
   explicit GuardArguments(GuardSide side) : side_(side) {}
   void add_to(Command command);
 
-  // After parsing, once. Throws UsageError for a token that cannot be read or is none, and for options that
-  // need one. Ends the variable, so that no child inherits it.
+  // After parsing, once. Throws UsageError for a token that cannot be read or is none. Ends the variable, so
+  // that no child inherits it.
   void complete();
 
   bool has_token() const { return token_.has_value(); }
-  bool encrypts() const { return has_token() && tls_ == "on"; }
-  // "TLS 1.3 and a token", "a token, without encryption" or "no token".
+  // "TLS 1.3 and a token" or "no token".
   std::string words() const;
   // What clients have to say: " --token-file TOKEN", or nothing.
   std::string words_for_clients() const;
-  // What the user should know of the choice; empty if nothing.
-  std::string warning() const;
 
-  // The service, which is borrowed, behind what was chosen; null without a token.
+  // The service, which is borrowed, inside TLS; null without a token.
   std::unique_ptr<Service> guard(Service& service) const;
 
  private:
   const GuardSide side_;
-  std::string file_, tls_;
+  std::string file_;
   std::optional<Token> token_;
 };
 

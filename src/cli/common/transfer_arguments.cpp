@@ -185,7 +185,6 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   Tally tally;
   SocketOptions socket;
   settle_socket(socket, false, endpoints.front(), chosen.transport, tally);
-  if (const auto warning = guard.warning(); !warning.empty()) joust::complain(program, warning);
   const std::unique_ptr<Service> guarded = guard.guard(transfer);
   const Target target(address, std::move(endpoints), socket, chosen.transport);
   const Limits limits = limits_of_transfer();
@@ -194,11 +193,11 @@ int TransferArguments::run(transfer::Transfer& transfer, const std::string& addr
   const Time begun = Clock::now();
   Stop stop;
   const Signals signals(stop);
-  transfer.expect(dials,
-                  {.address = address,
-                   .if_silent =
-                       ": another program listens there, or all connections that the server takes are in use",
-                   .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
+  transfer.expect(
+      dials,
+      {.address = address,
+       .if_silent = ": another program listens there, or all connections that the server takes are in use",
+       .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
   if (!transfer.over()) {
     const ProgressMeter meter(kind_of_meter(progress), transfer.counts());
     chosen.run({.service = guarded ? *guarded : transfer,
