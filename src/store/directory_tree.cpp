@@ -8,10 +8,10 @@
 
 namespace joust {
 
-std::expected<FolderListing, int> DirectoryTree::list(std::string_view folder, std::size_t most) const {
-  auto opened = tree_.directory.open_folder(folder);
+std::expected<std::unique_ptr<FolderReader>, int> DirectoryTree::read_folder(std::string_view name) const {
+  auto opened = tree_.directory.open_folder(name);
   if (!opened) return std::unexpected(opened.error());
-  return list_folder(std::move(*opened), folder, most);
+  return FolderReader::begin(std::move(*opened), name);
 }
 
 std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) {

@@ -21,7 +21,7 @@ class DirectoryTree : public FileTree {
     return tree_.directory.open_file(name);
   }
 
-  std::expected<FolderListing, int> list(std::string_view folder, std::size_t most) const override;
+  std::expected<std::unique_ptr<FolderReader>, int> read_folder(std::string_view name) const override;
   bool is_immutable() const override { return false; }
   Available available() const override { return available_space(tree_.directory.descriptor(), UINT64_MAX); }
 

@@ -93,8 +93,8 @@ class FileTree {
   // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   virtual std::expected<Fd, int> open(std::string_view name) const = 0;
 
-  // See list_folder(). EPERM of a tree without directories.
-  virtual std::expected<FolderListing, int> list(std::string_view /*folder*/, std::size_t /*most*/) const {
+  // Begins to read a directory; the root has no name. EPERM of a tree without directories.
+  virtual std::expected<std::unique_ptr<FolderReader>, int> read_folder(std::string_view /*name*/) const {
     return std::unexpected(EPERM);
   }
 

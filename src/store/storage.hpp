@@ -182,9 +182,12 @@ class Storage {
  public:
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
-  // What open() takes in a directory, and the directories in it: at most `most` of them. The root has no
-  // name.
+  // What open() takes in a directory, and the directories in it: at most `most` of them at once, or all of
+  // them piece by piece. The root has no name.
   virtual FileAnswer<FolderListing> list(std::string_view /*folder*/, std::size_t /*most*/) {
+    return refused(FileError::not_permitted, "there are no directories here");
+  }
+  virtual FileAnswer<std::unique_ptr<FolderReader>> read_folder(std::string_view /*name*/) {
     return refused(FileError::not_permitted, "there are no directories here");
   }
   virtual FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) = 0;

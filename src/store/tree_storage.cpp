@@ -76,11 +76,19 @@ FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
 }
 
 FileAnswer<FolderListing> TreeStorage::list(std::string_view folder, std::size_t most) {
-  if (const auto objection = objection_to(folder); !folder.empty() && !objection.empty())
-    return refuse(FileError::name_refused, objection);
-  auto listing = files_->list(folder, most);
+  auto reader = read_folder(folder);
+  if (!reader) return std::unexpected(reader.error());
+  auto listing = list_folder(**reader, most);
   if (!listing) return refuse(error_of(listing.error()));
   return std::move(*listing);
+}
+
+FileAnswer<std::unique_ptr<FolderReader>> TreeStorage::read_folder(std::string_view name) {
+  if (const auto objection = objection_to(name); !name.empty() && !objection.empty())
+    return refuse(FileError::name_refused, objection);
+  auto reader = files_->read_folder(name);
+  if (!reader) return refuse(error_of(reader.error()));
+  return std::move(*reader);
 }
 
 FileAnswer<OpenFile> TreeStorage::open_named(std::string_view name) {

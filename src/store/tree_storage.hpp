@@ -41,6 +41,7 @@ class TreeStorage : public Storage {
 
   FileAnswer<OpenFile> open(std::string_view name) override;
   FileAnswer<FolderListing> list(std::string_view folder, std::size_t most) override;
+  FileAnswer<std::unique_ptr<FolderReader>> read_folder(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
   FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view name,
                                                        const FileWishes& wishes) override;

@@ -55,6 +55,8 @@ std::vector<std::string> file_corpus() {
           wire({4, End{8, {}}}) + wire({5, Seal{8, 5, Digest{}, "a/b"}}),
       wire({1, Folder{0755, true, true, "d/e"}}) + wire({2, Folder{0, false, false, "../d"}}) +
           wire({3, Stored{.complete = true, .was_there = true}}),
+      wire({1, List{"a"}}) + wire({2, List{"../a"}}) + wire({3, List{}}) +
+          wire({4, Entries{{{"f", false, 5, 6, 0640}, {"d", true, 0, 6, 0755}}}}) + wire({4, Listed{2, 1}}),
       wire({1, Facts{5, 6, Digest{}}}) + wire({1, Stored{{1, 2}, true, Digest{}}}) + wire({1, Working{7}}),
   };
   for (std::size_t i = 0; i < corpus.size(); ++i) corpus[i].insert(corpus[i].begin(), static_cast<char>(i));

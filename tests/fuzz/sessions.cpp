@@ -85,8 +85,29 @@ class MemoryEntry : public StoredEntry {
   FileAnswer<bool> is_on_disk() override { return true; }
 };
 
+// As many entries as its name is long, times a hundred.
+class MemoryFolder : public FolderReader {
+ public:
+  explicit MemoryFolder(std::string_view name) : left_(name.size() * 100) {}
+  std::expected<std::size_t, int> read(std::size_t most, std::vector<FolderEntry>& into) override {
+    const std::size_t count = std::min(most, left_);
+    for (std::size_t i = 0; i < count; ++i) into.push_back({.name = std::to_string(left_--)});
+    return count;
+  }
+  std::uint64_t left_out() const override { return 0; }
+  const FolderEntry& itself() const override { return itself_; }
+
+ private:
+  std::size_t left_;
+  const FolderEntry itself_{.name = "folder", .is_folder = true};
+};
+
 class MemoryStorage : public Storage {
  public:
+  FileAnswer<std::unique_ptr<FolderReader>> read_folder(std::string_view name) override {
+    if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
+    return std::make_unique<MemoryFolder>(name);
+  }
   FileAnswer<OpenFile> open(std::string_view name) override {
     if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
     return OpenFile{.file = std::make_shared<MemoryFile>(name.size() * 100),

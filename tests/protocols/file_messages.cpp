@@ -56,6 +56,16 @@ struct Words {
     return fmt::format("stored {}+{} {} {}{}", s.range.offset, s.range.size, s.complete, digest(s.digest),
                        s.was_there ? " was there" : "");
   }
+  std::string operator()(const List& l) const { return fmt::format("list '{}'", l.name); }
+  std::string operator()(const Entries& part) const {
+    std::string text = "entries";
+    for (const FolderEntry& e : part.entries)
+      text += fmt::format(" '{}' {} {} {} mode {:o}", e.name, e.is_folder, e.size, e.modified_ns, e.mode);
+    return text;
+  }
+  std::string operator()(const Listed& l) const {
+    return fmt::format("listed {} left out {}", l.entries, l.left_out);
+  }
   std::string operator()(const Working& w) const { return fmt::format("working {}", w.done); }
   std::string operator()(const Data& d) const { return fmt::format("data {}", d.size); }
   std::string operator()(const End& e) const { return fmt::format("end {} {}", e.size, digest(e.digest)); }

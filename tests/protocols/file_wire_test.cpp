@@ -54,6 +54,11 @@ std::vector<Message> all_messages() {
       {10, Working{77}},
       {11, End{77, some_digest()}},
       {12, Error{{FileError::exists, "there is one"}}},
+      {24, List{"a/b"}},
+      {25, List{}},
+      {26, Entries{{{"file", false, 5, -7, 0640}, {"directory", true, 0, 9, 0755}}}},
+      {27, Entries{}},
+      {28, Listed{2, 3}},
       {UINT32_MAX, Error{{FileError::no_space, ""}}},
   };
 }
@@ -169,6 +174,13 @@ TEST(FileWire, KeepsNothingForASizeThatIsOnlyClaimed) {
   Decoder decoder;
   ASSERT_TRUE(decoder.next(as_bytes(head)));
   EXPECT_LE(decoder.held_bytes(), 64U);
+}
+
+// Nor for entries.
+TEST(FileWire, RefusesEntriesThatAreOnlyClaimed) {
+  std::string part = test::wire({1, Entries{{{"file", false, 5, -7, 0640}}}});
+  part[kHeadBytes] = part[kHeadBytes + 1] = '\xff';
+  EXPECT_EQ(violation_of(part), FileError::malformed);
 }
 
 // Room to grow: flags and fields of a later version are passed over.

@@ -63,10 +63,11 @@ TEST_P(FolderListingBy, HasFilesAndDirectories) {
   const timespec time{.tv_sec = 1'000'000'000, .tv_nsec = 5};
   const timespec times[2] = {time, time};
   ASSERT_EQ(::utimensat(AT_FDCWD, folder_.file("root/a").c_str(), times, 0), 0);
+  ASSERT_EQ(::chmod(folder_.file("root/a").c_str(), 0640), 0);
   const auto listing = list("");
   ASSERT_TRUE(listing.has_value());
   ASSERT_EQ(listing->entries.size(), 2U);
-  EXPECT_EQ(listing->entries[0], (FolderEntry{"a", false, 6, 1'000'000'000'000'000'005}));
+  EXPECT_EQ(listing->entries[0], (FolderEntry{"a", false, 6, 1'000'000'000'000'000'005, 0640}));
   EXPECT_EQ(listing->entries[1].name, "sub");
   EXPECT_TRUE(listing->entries[1].is_folder);
   EXPECT_TRUE(listing->is_whole);

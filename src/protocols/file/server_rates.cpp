@@ -78,7 +78,7 @@ std::optional<Time> ServerSession::deadline() const {
   auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
   for (const BegunUpload& begun : begun_) due = earlier(due, begun.growth.deadline());
   if (!waiting_.empty()) due = earlier(due, look_at_disk_);
-  return works() ? earlier(due, due_) : due;
+  return works() && !is_listing_unread() ? earlier(due, due_) : due;
 }
 
 }  // namespace joust::file

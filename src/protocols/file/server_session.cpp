@@ -15,7 +15,7 @@ bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
          std::holds_alternative<UploadRange>(body) || std::holds_alternative<Offer>(body) ||
          std::holds_alternative<Whole>(body) || std::holds_alternative<Seal>(body) ||
-         std::holds_alternative<Folder>(body);
+         std::holds_alternative<Folder>(body) || std::holds_alternative<List>(body);
 }
 
 }  // namespace
@@ -102,6 +102,7 @@ void ServerSession::take(const Message& message, Time now) {
   if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole, now);
   if (const auto* seal = std::get_if<Seal>(&message.body)) return begin(*seal, now);
   if (const auto* folder = std::get_if<Folder>(&message.body)) return begin(*folder, now);
+  if (const auto* list = std::get_if<List>(&message.body)) return begin(*list, now);
   if (const auto* data = std::get_if<Data>(&message.body)) {
     begin(*data);
   } else if (const auto* end = std::get_if<End>(&message.body)) {
@@ -119,7 +120,8 @@ Facts facts_of(const OpenFile& file, const std::optional<Digest>& digest) {
 }
 
 bool ServerSession::works() const {
-  return state_ == State::digesting || state_ == State::recalling || state_ == State::checking;
+  return state_ == State::digesting || state_ == State::recalling || state_ == State::checking ||
+         state_ == State::listing;
 }
 
 bool ServerSession::may_fetch() {
@@ -218,6 +220,7 @@ void ServerSession::answered() {
   state_ = State::idle;
   is_there_ = is_whole_ = false;
   source_ = {};
+  folder_.reset();
   to_sync_.clear();
   upload_.reset();
   forget_complete_uploads();
@@ -254,6 +257,7 @@ void ServerSession::on_drain(Time now) {
 
 void ServerSession::on_deadline(Time now) {
   if (state_ == State::digesting) digest_slice(now);
+  if (state_ == State::listing) list_slice();
   if (state_ == State::recalling) recall_slice(now);
   if (state_ == State::checking) check_slice(now);
   if (!waiting_.empty() && now >= look_at_disk_) look_at_disk(now);

@@ -78,6 +78,7 @@ class ServerSession : public Session, private SessionFiles {
     receiving,   // an upload's range
     discarding,  // the rest of a refused upload, or a range that is there
     digesting,   // a file, for a query
+    listing,     // a directory
     recalling,   // what an earlier attempt has left of an upload
     checking,    // a complete upload
   };
@@ -90,6 +91,7 @@ class ServerSession : public Session, private SessionFiles {
   void begin(const Whole& whole, Time now);
   void begin(const Seal& seal, Time now);
   void begin(const Folder& folder, Time now);
+  void begin(const List& list, Time now);
   bool may_fetch();  // refuses the request if not
   bool may_bring();  // likewise
   bool skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now);
@@ -102,6 +104,9 @@ class ServerSession : public Session, private SessionFiles {
   bool takes_turn(Time now);
   void end_turn();
   void digest_slice(Time now);
+  void list_slice();
+  bool is_listing_unread() const;  // enough of it: the peer is waited for
+  void send_entries(std::vector<FolderEntry> found);
   void check_slice(Time now);
   void still_working(std::uint32_t request, std::uint64_t done, Time now);
   void answer(const Message& message);
@@ -156,7 +161,9 @@ class ServerSession : public Session, private SessionFiles {
   std::uint32_t request_ = 0;  // of the current request
   std::uint64_t request_check_ = 0;
   std::uint64_t requests_ = 0;
-  OpenFile source_;                 // being sent or digested
+  OpenFile source_;                       // being sent or digested
+  std::unique_ptr<FolderReader> folder_;  // being listed
+  std::uint64_t listed_ = 0;              // entries of it
   std::string to_sync_;             // the name of the file that a query wants on the disk; empty: of none
   ByteRange left_{};                // of source_, not sent yet; or of the upload's range, not received yet
   ByteRange range_{};               // as requested

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "joust/bytes.hpp"
+#include "protocols/file/wire_listing.hpp"
 #include "store/storage.hpp"
 
 // The frames of the file protocol (docs/file-protocol.md), for both sides.
@@ -29,10 +30,13 @@ enum class Kind : std::uint8_t {
   whole = 5,
   seal = 6,
   folder = 7,
+  list = 8,
   facts = 16,
   stored = 17,
   working = 18,
   offered = 19,
+  entries = 20,
+  listed = 21,
   data = 32,
   end = 33,
   error = 34,
@@ -126,7 +130,7 @@ struct Error {
   FileRefusal refusal{};
 };
 using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, Data, End, Error, Offer,
-                          Whole, Seal, Offered, Folder>;
+                          Whole, Seal, Offered, Folder, List, Entries, Listed>;
 
 struct Message {
   std::uint32_t request = 0;

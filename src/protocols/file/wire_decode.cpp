@@ -100,6 +100,24 @@ Error error_from(Fields& fields) {
   return error;
 }
 
+FolderEntry entry_of(Fields& fields) {
+  FolderEntry entry;
+  entry.is_folder = fields.number<std::uint8_t>() == kEntryIsFolder;
+  entry.mode = fields.number<std::uint32_t>() & kPermissionBits;
+  entry.size = fields.number<std::uint64_t>();
+  entry.modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>());
+  entry.name = fields.text();
+  return entry;
+}
+
+// No room is made for more than have come: the number alone may be a lie.
+Entries entries_of(Fields& fields) {
+  Entries part;
+  for (std::size_t left = fields.number<std::uint16_t>(); left > 0 && !fields.bad(); --left)
+    part.entries.push_back(entry_of(fields));
+  return part;
+}
+
 // The braces of a list are evaluated from left to right, in the order of the fields.
 std::optional<Body> body_of(const Head& head, Fields& fields) {
   switch (head.kind) {
@@ -148,6 +166,12 @@ std::optional<Body> body_of(const Head& head, Fields& fields) {
       return End{.size = fields.number<std::uint64_t>(), .digest = fields.digest()};
     case Kind::error:
       return error_from(fields);
+    case Kind::list:
+      return List{fields.text()};
+    case Kind::entries:
+      return entries_of(fields);
+    case Kind::listed:
+      return Listed{.entries = fields.number<std::uint64_t>(), .left_out = fields.number<std::uint64_t>()};
   }
   return std::nullopt;
 }

@@ -166,6 +166,23 @@ struct Encoder {
         .text(std::string_view(error.refusal.text).substr(0, kLongestText))
         .done();
   }
+  std::vector<std::byte> operator()(const List& list) const {
+    return Frame(Kind::list, request).text(list.name).done();
+  }
+  std::vector<std::byte> operator()(const Entries& part) const {
+    Frame frame(Kind::entries, request);
+    frame.number(static_cast<std::uint16_t>(part.entries.size()));
+    for (const FolderEntry& entry : part.entries)
+      frame.number(entry.is_folder ? kEntryIsFolder : std::uint8_t{0})
+          .number(entry.mode)
+          .number(entry.size)
+          .number(static_cast<std::uint64_t>(entry.modified_ns))
+          .text(entry.name);
+    return frame.done();
+  }
+  std::vector<std::byte> operator()(const Listed& listed) const {
+    return Frame(Kind::listed, request).number(listed.entries).number(listed.left_out).done();
+  }
 };
 
 }  // namespace

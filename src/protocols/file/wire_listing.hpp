@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/folder_listing.hpp"
+
+// The messages of the file protocol about what is in a directory.
+namespace joust::file {
+
+// Asks for a directory's entries. Answered by its Facts, Entries as often as needed, and Listed.
+struct List {
+  std::string name{};  // empty: the server's own directory
+};
+// Some entries of a directory, in any order: as many as fit in a body.
+struct Entries {
+  std::vector<FolderEntry> entries{};
+};
+// No entry follows.
+struct Listed {
+  std::uint64_t entries = 0;   // all of the answer
+  std::uint64_t left_out = 0;  // links, devices and names that the protocol has not
+};
+
+// Bytes of one entry in a body, beside its name; and of what is before the first one.
+inline constexpr std::size_t kEntryHeadBytes = 1 + 4 + 8 + 8 + 2;
+inline constexpr std::size_t kEntriesHeadBytes = 2;
+
+inline constexpr std::uint8_t kEntryIsFolder = 1;  // of an entry's kind; 0: a file
+
+}  // namespace joust::file
