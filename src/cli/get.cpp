@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/remote_path.hpp"
 #include "cli/common/transfer_arguments.hpp"
 #include "store/name.hpp"
 #include "transfer/fetch.hpp"
@@ -73,7 +74,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
                            .wishes = common.wishes(),
                            .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
                            .bytes_per_s = common.limit,
-                           .most_retries = static_cast<unsigned>(common.retries),
+                           .most_retries = static_cast<unsigned>(common.client.retries),
                            .only_asks = common.dry_run};
   if (const auto objection = objection_to(plan.file); !objection.empty())
     throw UsageError(fmt::format("-o {}: {}", printable(here.string()), objection));

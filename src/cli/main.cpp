@@ -74,6 +74,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     add_receive(root, program, exit_code);
     add_send(root, program, exit_code);
     add_get(root, program, exit_code);
+    add_list(root, program, exit_code);
   }
   try {
     if (argc == 1) {

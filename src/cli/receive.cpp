@@ -14,12 +14,13 @@
 #include <thread>
 
 #include "base/text.hpp"
+#include "cli/common/client_arguments.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/guard_arguments.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/remote_path.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/stopped_event.hpp"
-#include "cli/common/transfer_arguments.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/remote_path.hpp"
 #include "cli/common/transfer_arguments.hpp"
 #include "store/name.hpp"
 #include "transfer/bring.hpp"
@@ -102,7 +103,7 @@ int Send::run() {
                            .missing = std::move(list->missing),
                            .wishes = common.wishes(),
                            .bytes_per_s = common.limit,
-                           .most_retries = static_cast<unsigned>(common.retries)};
+                           .most_retries = static_cast<unsigned>(common.client.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, {.first = common.dials(bytes)}, [&] {

@@ -23,6 +23,8 @@ constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 constexpr std::string_view kNotTaken =
     "the disk has failed to take it before: see to the disk, then remove it or send it with --overwrite";
 
+constexpr std::string_view kNoDirectories = "there are no directories here";
+
 std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {}) {
   return std::unexpected(FileRefusal{error, std::string(text)});
 }
@@ -87,7 +89,7 @@ FileAnswer<std::unique_ptr<FolderReader>> TreeStorage::read_folder(std::string_v
   if (const auto objection = objection_to(name); !name.empty() && !objection.empty())
     return refuse(FileError::name_refused, objection);
   auto reader = files_->read_folder(name);
-  if (!reader) return refuse(error_of(reader.error()));
+  if (!reader) return refuse(error_of(reader.error()), reader.error() == EPERM ? kNoDirectories : "");
   return std::move(*reader);
 }
 

@@ -20,15 +20,12 @@
 #include "base/text.hpp"
 #include "store/file_version.hpp"
 #include "store/name.hpp"
+#include "transfer/remote_tree.hpp"
 
 namespace joust::transfer {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string joined(const std::string& folder, const std::string& name) {
-  return folder.empty() ? name : folder + "/" + name;
-}
 
 // "a/b" and "a/b/" end in b; "a/b/." means what is in it. ".." and "/" have no name of their own.
 std::string last_part(const std::string& path) {

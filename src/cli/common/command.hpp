@@ -45,5 +45,6 @@ void add_scenarios(Command root, const Program& program, int& exit_code);
 void add_receive(Command root, const Program& program, int& exit_code);
 void add_send(Command root, const Program& program, int& exit_code);
 void add_get(Command root, const Program& program, int& exit_code);
+void add_list(Command root, const Program& program, int& exit_code);
 
 }  // namespace joust

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "transfer/listing.hpp"
+
+#include <utility>
+
+#include "transfer/list_session.hpp"
+
+namespace joust::transfer {
+
+Listing::Listing(const ListPlan& plan)
+    : Transfer(plan.most_retries), plan_(plan), tree_(plan.name, plan.limits), left_{Work{}} {}
+
+std::unique_ptr<Session> Listing::open(const Opening& /*opening*/) {
+  return std::make_unique<ListSession>(*this);
+}
+
+std::optional<Listing::Work> Listing::next() {
+  const std::lock_guard lock(mutex_);
+  if (left_.empty()) return std::nullopt;
+  Work work = std::move(left_.front());
+  left_.pop_front();
+  return work;
+}
+
+void Listing::give_back(Work work) {
+  const std::lock_guard lock(mutex_);
+  left_.push_front(std::move(work));
+}
+
+bool Listing::may_go_on(const Work& work, std::size_t count) {
+  std::string objection;
+  {
+    const std::lock_guard lock(mutex_);
+    objection = tree_.objection_to_count(work.folder, count);
+  }
+  if (!objection.empty()) give_up(objection);
+  return objection.empty();
+}
+
+void Listing::listed(const Work& work, const file::Facts& facts, std::vector<FolderEntry> entries,
+                     std::uint64_t left_out) {
+  std::vector<std::string> folders;
+  if (plan_.recursive)
+    for (const FolderEntry& entry : entries)
+      if (entry.is_folder) folders.push_back(joined(work.folder, entry.name));
+  std::string objection;
+  {
+    const std::lock_guard lock(mutex_);
+    objection = tree_.add(work.folder, std::move(entries));
+    if (objection.empty()) {
+      for (std::string& folder : folders) left_.push_back({.folder = std::move(folder)});
+      unlisted_ += folders.size();
+      left_out_ += left_out;
+      if (is_top(work)) facts_ = facts;
+    }
+  }
+  if (!objection.empty()) return give_up(objection);
+  progressed();
+  done();
+}
+
+void Listing::is_a_file(const file::Facts& facts) {
+  {
+    const std::lock_guard lock(mutex_);
+    facts_ = facts;
+    is_file_ = true;
+  }
+  done();
+}
+
+// A file is no directory to the server, and what does not exist is not either.
+void Listing::refused(Work work, const FileRefusal& refusal) {
+  const bool may_be_file = refusal.error == FileError::not_found || refusal.error == FileError::not_a_file;
+  if (is_top(work) && !work.may_be_file && may_be_file && !plan_.name.empty()) {
+    work.may_be_file = true;
+    return give_back(std::move(work));
+  }
+  const std::string name = tree_.name_there(work.folder);
+  const std::string why = words_of(name.empty() ? "the server's directory" : name, refusal);
+  if (is_top(work)) return give_up(why);
+  ++count().failed;
+  complain(why);
+  done();
+}
+
+void Listing::done() {
+  bool was_last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    was_last = --unlisted_ == 0;
+  }
+  if (was_last) end();
+}
+
+// What an untrusted list has had before is of no use either.
+void Listing::give_up(const std::string& why) {
+  take_items();
+  ++count().failed;
+  complain(why);
+  end();
+}
+
+}  // namespace joust::transfer
