@@ -14,6 +14,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/remote_path.hpp"
 #include "cli/common/transfer_arguments.hpp"
+#include "cli/get/tree.hpp"
 #include "store/name.hpp"
 #include "transfer/fetch.hpp"
 
@@ -26,10 +27,12 @@ std::string get_examples(const Program& program) {
   {0} get 127.0.0.1:9000/images/disk.img -o copy.img -c 8 --overwrite
   {0} get 127.0.0.1:9000/images/disk.img --limit 10MB
   {0} get unix:/run/files.sock//images/disk.img
+  {0} get -r 127.0.0.1:9000/photos -o back
 
 The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
 same command goes on where it was. A small file comes over one connection. Of a larger one -c says how many
-carry it at the most; there is another one for the digest, unless the server knows it.
+carry it at the most; there is another one for the digest, unless the server knows it. -r fetches what is
+below a directory, empty directories too; -o then names the directory that becomes the server's.
 Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wrong usage.)",
                      program.name);
 }
@@ -42,8 +45,11 @@ struct Get {
   std::vector<std::string> words;  // the file on the server
   std::string output;
   std::optional<Option> output_option{};
+  bool recursive = false;
 
   int run();
+  int run_file(const RemotePath& remote) const;
+  std::string tree_here(const RemotePath& remote) const;
   std::string source() const;
   transfer::FetchPlan plan(const RemotePath& remote) const;
 };
@@ -67,16 +73,15 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   if (is_folder || (!output.empty() && fs::is_directory(here, none)))
     throw UsageError(fmt::format("-o {0}: is a directory; name the file: -o {0}{1}{2}", printable(output),
                                  is_folder ? "" : "/", printable(last)));
-  transfer::FetchPlan plan{.name = remote.path,
+  transfer::FetchPlan plan{.items = {{.name = remote.path, .file = here.filename().string()}},
                            .folder = here.has_parent_path() ? here.parent_path().string() : ".",
-                           .file = here.filename().string(),
                            .server = checksum(as_bytes(remote.address)),
                            .wishes = common.wishes(),
                            .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
                            .bytes_per_s = common.limit,
                            .most_retries = static_cast<unsigned>(common.client.retries),
                            .only_asks = common.dry_run};
-  if (const auto objection = objection_to(plan.file); !objection.empty())
+  if (const auto objection = objection_to(plan.items.front().file); !objection.empty())
     throw UsageError(fmt::format("-o {}: {}", printable(here.string()), objection));
   return plan;
 }
@@ -100,11 +105,33 @@ int Get::run() {
   const RemotePath remote = split_remote(from);
   const std::array made{output.empty() ? std::string(split_name(remote.path).last) : output};
   common.check(made);
+  if (recursive) {
+    if (const auto objection = objection_to(remote.path); !remote.path.empty() && !objection.empty())
+      throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
+    const TreeFetch tree{common, remote, tree_here(remote)};
+    if (const auto code = tree.run()) return *code;
+  }
   if (remote.path.empty())
     throw UsageError(fmt::format("'{}': which file? Say {}{}PATH", printable(from),
                                  from.starts_with("unix:") ? "unix:SOCKET" : "HOST:PORT", before_path(from)));
   if (const auto objection = objection_to(remote.path); !objection.empty())
     throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
+  return run_file(remote);
+}
+
+// The directory that becomes the server's. It may exist: the same command goes on in it.
+std::string Get::tree_here(const RemotePath& remote) const {
+  if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
+  if (output == "-") throw UsageError("-r -o -: a directory cannot go to standard output; name one: -o DIR");
+  std::string here = output.empty() ? std::string(split_name(remote.path).last) : output;
+  while (here.size() > 1 && here.ends_with('/')) here.pop_back();
+  if (here.empty())
+    throw UsageError(fmt::format("get -r {}: the server's own directory has no name; say one: -o DIR",
+                                 printable(remote.address)));
+  return here;
+}
+
+int Get::run_file(const RemotePath& remote) const {
   const transfer::FetchPlan fetched = plan(remote);
   std::unique_ptr<transfer::Fetch> fetch;
   try {
@@ -116,7 +143,7 @@ int Get::run() {
   // One asks for the facts, which say how many others are worth their while; one of them is for the digest.
   const transfer::DialPlan dials{.first = 1, .later = common.dials(UINT64_MAX)};
   return common.run(*fetch, remote.address, dials, [&] {
-    return TransferStory{"get", "fetched", printable(fetched.file), fetch->fetched()};
+    return TransferStory{"get", "fetched", printable(fetched.items.front().file), fetch->fetched()};
   });
 }
 
@@ -125,11 +152,15 @@ int Get::run() {
 void add_get(Command root, const Program& program, int& exit_code) {
   auto get = std::make_shared<Get>(program);
   Command command =
-      root.add_command("get", "Fetch a file over several connections, verified, and go on if interrupted");
-  command.add_words("HOST:PORT/PATH", get->words, "the file on the server; or unix:SOCKET//PATH");
+      root.add_command("get", "Fetch files over several connections, verified, and go on if interrupted");
+  command.add_words("HOST:PORT/PATH", get->words,
+                    "the file on the server, with -r a directory; or unix:SOCKET//PATH");
   get->output_option =
-      command.add_option("-o,--output", get->output, "the file to make [the last part of PATH, here]")
+      command
+          .add_option("-o,--output", get->output,
+                      "the file to make, with -r the directory [the last part of PATH, here]")
           .type_name("FILE");
+  command.add_flag("-r,--recursive", get->recursive, "fetch what is below a directory");
   get->common.add_to(command);
   command.footer(get_examples(program));
   command.callback([get, &exit_code] { exit_code = get->run(); });

@@ -41,13 +41,6 @@ struct Send {
   void complain_of(const std::vector<std::string>& notes) const;
 };
 
-// "12 files", or "12 files and 1 empty directory".
-std::string counted_with(std::uint64_t files, std::uint64_t folders) {
-  std::string text = counted(files, "file");
-  if (folders > 0) text += " and " + counted(folders, "empty directory");
-  return text;
-}
-
 std::string listed(const transfer::SourceItem& item) {
   return fmt::format("{}  {} -> {}\n", item.is_folder ? "directory" : grouped(item.version.size),
                      printable(item.path), printable(item.name));
@@ -91,7 +84,7 @@ int Send::run() {
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
     for (const transfer::SourceItem& item : list->items)
       if (!item.is_on_way) print_out(listed(item));
-    print_out(fmt::format("{}, {}: nothing was sent\n", counted_with(list->files(), list->folders),
+    print_out(fmt::format("{}, {}: nothing was sent\n", counted_files(list->files(), list->folders),
                           format_data(static_cast<double>(list->bytes))));
     for (const std::string& why : list->missing) complain(program, why);
     return list->missing.empty() ? kOk : kRunError;
@@ -107,7 +100,7 @@ int Send::run() {
   plan.wishes.makes_parents = recursive || !remote.path.empty();
   transfer::Bring bring(std::move(plan));
   return common.run(bring, remote.address, {.first = common.dials(bytes)}, [&] {
-    const std::string sent = single ? what : counted_with(bring.counts().files, bring.counts().folders);
+    const std::string sent = single ? what : counted_files(bring.counts().files, bring.counts().folders);
     return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
   });
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
-#include "protocols/file/wire.hpp"
-#include "store/file_digest.hpp"
 #include "store/tree_storage.hpp"
-#include "transfer/ranges.hpp"
+#include "transfer/file_fetch.hpp"
 #include "transfer/rate_limit.hpp"
+#include "transfer/remote_tree.hpp"
 #include "transfer/transfer.hpp"
 
 namespace joust::transfer {
 
-// A file to be fetched, and where it goes.
+// What is to be fetched, and where it goes.
 struct FetchPlan {
-  std::string name;               // on the server
-  std::string folder = ".";       // here
-  std::string file;               // in that folder
-  std::uint64_t server = 0;       // tells servers apart
-  FileWishes wishes{};            // of the user: existing files, syncing
+  std::vector<FetchItem> items{};
+  std::vector<RemoteItem> folders{};   // to be made here, each behind the one that it is in
+  std::vector<std::string> missing{};  // what cannot be fetched: each counts as failed
+  std::string folder = ".";            // here
+  std::uint64_t server = 0;            // tells servers apart
+  FileWishes wishes{};                 // of the user: existing files, syncing
   // How many connections so many bytes are worth; the one for the digest is not counted.
   std::function<std::size_t(std::uint64_t)> connections = [](std::uint64_t) { return 1; };
   std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
@@ -31,76 +32,57 @@ struct FetchPlan {
   bool only_asks = false;  // a rehearsal: nothing is made here
 };
 
-// The steps of fetching one file, and who takes which.
+// Fetches files, several at a time, and says which connection takes which of their steps.
 class Fetch : public Transfer {
  public:
   // Throws std::system_error if there is no such folder.
-  explicit Fetch(const FetchPlan& plan);
+  explicit Fetch(FetchPlan plan);
 
   std::unique_ptr<Session> open(const Opening& opening) override;
   std::uint64_t kept() const override;
+  bool is_in_vain() const override;
 
   const FetchPlan& plan() const { return plan_; }
   RateLimit& limit() { return limit_; }
-  // The digest of a file that was fetched, and of no other.
+  // Of the last file that was fetched.
   std::optional<Digest> fetched() const;
-  std::optional<file::Facts> facts() const;
-  std::optional<Digest> expected() const;  // the server's
+  std::optional<file::Facts> facts() const;  // of the first file that is not done
+
+  // Makes the folders of the plan, open to their owner. Call before the connections are; waits for the disk.
+  void make_folders();
+  // Gives those that were made the modes that they have on the server, once all is in them.
+  void close_folders();
 
   // For sessions. Any thread.
-  enum class Task : std::uint8_t {
-    none,     // wait for an announcement
-    ask,      // for the facts
-    compare,  // the file that is here already
-    recall,   // what an earlier attempt has left, here
-    digest,   // ask for the digest of the whole
-    range,    // fetch one
-    check,    // the whole, here
-  };
-  struct Work {
-    Task task = Task::none;
-    ByteRange range{};
-    std::shared_ptr<Upload> into{};
-  };
-  // `is_first`: the connection that has asked for the facts.
-  Work next(bool is_first);
-  void give_back(const Work& work, std::uint64_t came);  // so many bytes of a range
-  void learned(const file::Facts& facts);
-  void recalled(const Upload::Recall& recall);
-  void learned_digest(const Digest& digest);
-  void digest_missed();                        // the server is there, and has not answered
-  void give_up_digest(std::string_view what);  // the server does
-  enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
-  Compared compare();  // a slice
-  void finished(ByteRange range);
-  void checked(const FileAnswer<Upload::Check>& check);
-  void forget();
-  void give_up(const std::string& why);
+  using Work = FileFetch::Work;
+  Work next(const void* session);
+  void gone(const void* session);  // it asks no more
+
+  // For the files.
+  TreeStorage& storage() { return storage_; }
+  std::size_t carriers(std::uint64_t bytes) const;
+  void dial_another() { dial_more(1); }
+  void dial_carriers(std::size_t connections) { dial_more(connections - 1); }
+  void renew(const FileFetch& file);  // the server is asked for the facts
+  void skipped(const FileFetch& file, std::uint64_t bytes);
+  void fetched(const FileFetch& file, const Digest& digest);
+  void failed(const FileFetch& file, const std::string& why, std::uint64_t kept);
 
  private:
-  std::size_t carriers(std::uint64_t bytes) const;
-  std::string path_here() const;
-  void make_file(const file::Facts& facts);
-  bool may_be_here(const file::Facts& facts);
-  void judge_what_is_here();
-  Compared is_not_on_disk(const FileRefusal& refusal);
-  void skip();
+  void done(const FileFetch& file);
+  void fail(const std::string& why);
 
   const FetchPlan plan_;
   RateLimit limit_;
   TreeStorage storage_;
   mutable std::mutex mutex_;
-  std::optional<file::Facts> facts_;
-  std::optional<Digest> digest_, fetched_;
-  unsigned digests_missed_ = 0;
-  std::shared_ptr<Upload> upload_;
-  // The file that is here already, if it may be the wanted one: it has its size.
-  OpenFile here_;
-  std::optional<FileDigest> digest_here_;
-  std::shared_ptr<StoredEntry> synced_here_;
-  bool comparing_ = false, compared_ = false, judged_ = false;
-  RangesLeft ranges_;
-  bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;
+  std::vector<std::shared_ptr<FileFetch>> active_;
+  std::size_t next_ = 0;  // the first item that was never begun
+  std::size_t left_ = 0;  // items that are not done
+  const void* first_ = nullptr;
+  std::uint64_t kept_ = 0;  // of files that failed
+  std::optional<Digest> fetched_;
+  std::vector<std::size_t> closed_;  // folders that get their mode at the end
 };
 
 }  // namespace joust::transfer

@@ -12,12 +12,15 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
-constexpr unsigned kMostChecks = 40;  // to give the file its name
+constexpr unsigned kMostChecks = 40;     // to give the file its name
+constexpr std::size_t kMostOnDisk = 64;  // files that wait for it
+constexpr int kMostSteps = 64;           // without a word to the server, such as for files that are here
 
 }  // namespace
 
 FetchSession::~FetchSession() {
   give_back_work();
+  fetch_.gone(this);
 }
 
 bool FetchSession::busy() const {
@@ -25,45 +28,90 @@ bool FetchSession::busy() const {
 }
 
 void FetchSession::fell_silent() {
-  if (work_.task == Task::digest) fetch_.digest_missed();
+  if (work_.task == Task::digest) work_.of->digest_missed();
+}
+
+bool FetchSession::is_done_here() const {
+  return work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
 }
 
 std::optional<Time> FetchSession::due() const {
-  if (waiting_) return go_on_at_;
-  const bool here = work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
-  return here ? std::optional(next_slice_) : std::nullopt;
+  std::optional<Time> due;
+  if (waiting_) due = go_on_at_;
+  if (is_done_here() || is_in_middle_) due = next_slice_;
+  for (const Waiting& waiting : on_disk_) due = earlier(due, waiting.at);
+  return due;
 }
 
 void FetchSession::give_back_work() {
   if (work_.task != Task::none)
-    fetch_.give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
+    work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
   done();
+  for (const Waiting& waiting : on_disk_) waiting.work.of->give_back(waiting.work, 0);
+  on_disk_.clear();
+}
+
+bool FetchSession::take_work() {
+  if (!may_have_work() || fetch_.over() || on_disk_.size() >= kMostOnDisk) return false;
+  work_ = fetch_.next(this);
+  return work_.task != Task::none;
 }
 
 void FetchSession::proceed(Time now) {
-  while (work_.task == Task::none && may_have_work() && !fetch_.over()) {
-    work_ = fetch_.next(is_first_);
-    if (work_.task == Task::none) return;
-    begin(now);
-  }
-  if (waiting_ && now >= go_on_at_) ask_for_part(now);
+  if (!on_disk_.empty()) look_at_disk(now);
   next_slice_ = now;
-  if (work_.task == Task::recall) recall();
-  if (work_.task == Task::compare) compare();
-  if (work_.task == Task::check) check();
+  is_in_middle_ = false;
+  for (int steps = 0; work_.task != Task::none || take_work(); ++steps) {
+    is_in_middle_ = steps == kMostSteps;
+    if (is_in_middle_) return;
+    if (!is_begun_) begin(now);
+    if (waiting_ && now >= go_on_at_) ask_for_part(now);
+    if (!is_done_here()) {
+      if (work_.task != Task::none) return;
+      continue;
+    }
+    const Step step = step_here(work_);
+    if (step == Step::goes_on) return;
+    if (step == Step::waits) on_disk_.push_back({work_, now + wait_});
+    done();
+  }
+}
+
+void FetchSession::look_at_disk(Time now) {
+  for (std::size_t left = on_disk_.size(); left > 0; --left) {
+    Waiting waiting = std::move(on_disk_.front());
+    on_disk_.pop_front();
+    const bool is_over = now >= waiting.at && step_here(waiting.work) == Step::done;
+    if (is_over) continue;
+    if (now >= waiting.at) waiting.at = now + wait_;
+    on_disk_.push_back(std::move(waiting));
+  }
+}
+
+FetchSession::Step FetchSession::step_here(Fetch::Work& work) {
+  wait_ = Duration::zero();
+  if (work.task == Task::recall) return recall(work);
+  return work.task == Task::compare ? compare(work) : check(work);
 }
 
 void FetchSession::begin(Time now) {
+  is_begun_ = true;
   alive(now);
   found_ = false;
-  const std::string& name = fetch_.plan().name;
+  const std::string& name = work_.of->item().name;
+  if (work_.task == Task::begin) {
+    const std::shared_ptr<FileFetch> of = work_.of;
+    done();
+    return of->begin();
+  }
   if (work_.task == Task::digest) greet();  // tells who ignores the question from who is not there
   if (work_.task == Task::ask || work_.task == Task::digest)
     outgoing().message({++request_, file::Query{name, work_.task == Task::digest}});
   if (work_.task == Task::check && !work_.into->over())
-    if (const auto sealed = work_.into->seal(fetch_.expected()); !sealed) {
+    if (const auto sealed = work_.into->seal(work_.of->expected()); !sealed) {
+      const std::shared_ptr<FileFetch> of = work_.of;
       done();  // without a seal a check would expect no digest
-      return fetch_.give_up(sealed.error().text);
+      return of->give_up(sealed.error().text);
     }
   if (work_.task == Task::range) begin_range(now);
 }
@@ -71,14 +119,14 @@ void FetchSession::begin(Time now) {
 void FetchSession::begin_range(Time now) {
   const Fetch::Work work = work_;
   auto taken = work.into->take(work.range);
-  if (!taken) done();
   if (taken) taken = work.into->make_room(work.range);
   if (taken) {
     behind_ = work.range;
     return take_part(now);
   }
-  fetch_.give_up(fmt::format("{}: {} ({})", printable(fetch_.plan().file), error_name(taken.error().error),
-                             taken.error().text));
+  done();
+  work.of->give_up(fmt::format("{}: {} ({})", printable(work.of->item().file),
+                               error_name(taken.error().error), taken.error().text));
 }
 
 // The server sends as fast as it can, so under a limit it is asked for no more than may come at once.
@@ -96,49 +144,42 @@ void FetchSession::take_part(Time now) {
 void FetchSession::ask_for_part(Time now) {
   alive(now);
   waiting_ = found_ = false;
-  outgoing().message({++request_, file::Fragment{part_, fetch_.plan().name}});
+  outgoing().message({++request_, file::Fragment{part_, work_.of->item().name}});
 }
 
-void FetchSession::recall() {
-  const Upload::Recall recall = work_.into->recall();
-  if (!recall.complete) return;
-  done();
-  fetch_.recalled(recall);
+FetchSession::Step FetchSession::recall(const Fetch::Work& work) {
+  const Upload::Recall recall = work.into->recall();
+  if (!recall.complete) return Step::goes_on;
+  work.of->recalled(recall);
+  return Step::done;
 }
 
-void FetchSession::compare() {
-  const Fetch::Compared so_far = fetch_.compare();
-  if (so_far == Fetch::Compared::completely) done();
-  if (so_far == Fetch::Compared::but_for_the_disk) next_slice_ += kLookForDisk;
+FetchSession::Step FetchSession::compare(const Fetch::Work& work) {
+  const FileFetch::Compared so_far = work.of->compare();
+  if (so_far == FileFetch::Compared::completely) return Step::done;
+  wait_ = kLookForDisk;
+  return so_far == FileFetch::Compared::partly ? Step::goes_on : Step::waits;
 }
 
-void FetchSession::check() {
-  const auto check = work_.into->check();
-  if (check && check->waits) next_slice_ += kLookForDisk;
-  if (check && !check->digest) return;
-  // Something that the name takes is short: descriptors, or memory.
-  if (!check && check.error().error == FileError::busy && ++attempts_ < kMostChecks &&
-      work_.into->seal(fetch_.expected())) {
-    next_slice_ += kAskAgain;
-    return;
+FetchSession::Step FetchSession::check(Fetch::Work& work) {
+  const auto check = work.into->check();
+  if (check && !check->digest) {
+    wait_ = kLookForDisk;
+    return check->waits ? Step::waits : Step::goes_on;
   }
-  done();
-  fetch_.checked(check);
+  // Something that the name takes is short: descriptors, or memory.
+  if (!check && check.error().error == FileError::busy && ++work.attempts < kMostChecks &&
+      work.into->seal(work.of->expected())) {
+    wait_ = kAskAgain;
+    return Step::waits;
+  }
+  work.of->checked(check);
+  return Step::done;
 }
 
 void FetchSession::take(const file::Message& message, Time now) {
   if (!busy() || message.request != request_) return lose("an answer nobody asked for", now);
-  if (const auto* error = std::get_if<file::Error>(&message.body)) {
-    // Zeros have come for what the server could not read.
-    if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
-    if (error->refusal.error == FileError::busy)
-      return lose(words_of(fetch_.plan().name, error->refusal), now);
-    if (error->refusal.error == FileError::beyond_end || error->refusal.error == FileError::shrunk)
-      return changed_on_server();
-    const bool is_file = error->refusal.error != FileError::not_a_file;
-    return fetch_.give_up(words_of(fetch_.plan().name, error->refusal) +
-                          (is_file ? "" : "; get takes the path of a file"));
-  }
+  if (const auto* error = std::get_if<file::Error>(&message.body)) return take_error(error->refusal, now);
   if (std::holds_alternative<file::Working>(message.body)) return;
   if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);
   if (const auto* data = std::get_if<file::Data>(&message.body)) return take_data(*data, now);
@@ -146,27 +187,37 @@ void FetchSession::take(const file::Message& message, Time now) {
   lose("a frame that is no answer", now);
 }
 
-void FetchSession::take_facts(const file::Facts& facts, Time now) {
-  if (found_) return lose("a frame that is no answer", now);
-  if (work_.task == Task::ask) {
-    is_first_ = true;
-    done();
-    return fetch_.learned(facts);
-  }
-  const auto known = fetch_.facts();
-  if (facts.size != known->size || facts.modified_ns != known->modified_ns) return changed_on_server();
-  found_ = true;
-  if (work_.task != Task::digest) return;
+void FetchSession::take_error(const FileRefusal& refusal, Time now) {
+  const std::shared_ptr<FileFetch> of = work_.of;
+  // Zeros have come for what the server could not read.
+  if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
+  if (refusal.error == FileError::busy) return lose(words_of(of->item().name, refusal), now);
   done();
-  if (!facts.digest) return fetch_.give_up_digest("gives no");
-  fetch_.learned_digest(*facts.digest);
+  if (refusal.error == FileError::beyond_end || refusal.error == FileError::shrunk)
+    return of->changed_on_server();
+  const bool is_file = refusal.error != FileError::not_a_file;
+  of->give_up(words_of(of->item().name, refusal) + (is_file ? "" : "; -r fetches a directory"));
 }
 
-// Nothing that has come can be gone on with.
-void FetchSession::changed_on_server() {
-  fetch_.forget();
-  fetch_.give_up(fmt::format("{}: the file has changed on the server meanwhile; fetch it again",
-                             printable(fetch_.plan().name)));
+void FetchSession::take_facts(const file::Facts& facts, Time now) {
+  if (found_) return lose("a frame that is no answer", now);
+  const std::shared_ptr<FileFetch> of = work_.of;
+  if (work_.task == Task::ask) {
+    done();
+    return of->learned(facts);
+  }
+  const auto known = of->facts();
+  const bool is_same = facts.size == known->size && facts.modified_ns == known->modified_ns;
+  found_ = true;
+  if (work_.task == Task::digest) {
+    done();
+    if (!is_same) return of->changed_on_server();
+    if (!facts.digest) return of->give_up_digest("gives no");
+    return of->learned_digest(*facts.digest);
+  }
+  if (is_same) return;
+  of->changed_on_server();
+  lose("the bytes of another file follow", now);  // they would have to be thrown away
 }
 
 void FetchSession::take_data(const file::Data& data, Time now) {
@@ -180,9 +231,10 @@ void FetchSession::take_end(const file::End& end, Time now) {
     return lose("the answer ends too early", now);
   if (behind_.size > 0) return take_part(now);
   const ByteRange range = work_.range;
+  const std::shared_ptr<FileFetch> of = work_.of;
   work_.into->finish(range);
   done();
-  fetch_.finished(range);
+  of->finished(range);
 }
 
 FileRange FetchSession::store() const {
@@ -197,10 +249,13 @@ void FetchSession::on_stored(std::size_t n, Bytes seen, Time now) {
   alive(now);
 }
 
-void FetchSession::on_store_failed(int error, Time /*now*/) {
+// The rest of what comes has no place.
+void FetchSession::on_store_failed(int error, Time now) {
   receive_data(0);
-  fetch_.give_up(
-      fmt::format("{}: cannot be written: {}", printable(fetch_.plan().file), std::strerror(error)));
+  const std::string why =
+      fmt::format("{}: cannot be written: {}", printable(work_.of->item().file), std::strerror(error));
+  work_.of->give_up(why);
+  lose({Stage::local, error, why}, now);
 }
 
 }  // namespace joust::transfer

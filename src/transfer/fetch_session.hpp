@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <deque>
+
 #include "transfer/fetch.hpp"
 #include "transfer/transfer_session.hpp"
 
@@ -13,11 +15,11 @@ class FetchSession : public TransferSession {
   ~FetchSession() override;
 
  private:
-  using Task = Fetch::Task;
+  using Task = FileFetch::Task;
 
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
-  const std::string& any_name() const override { return fetch_.plan().name; }
+  const std::string& any_name() const override { return fetch_.plan().items.front().name; }
   void give_back_work() override;
   bool busy() const override;
   void fell_silent() override;
@@ -30,30 +32,42 @@ class FetchSession : public TransferSession {
   void begin_range(Time now);
   void take_part(Time now);
   void ask_for_part(Time now);
-  void recall();
-  void changed_on_server();
-  void compare();
-  void check();
+  bool take_work();
+  bool is_done_here() const;
+  enum class Step : std::uint8_t { done, goes_on, waits };
+  Step step_here(Fetch::Work& work);
+  Step recall(const Fetch::Work& work);
+  Step compare(const Fetch::Work& work);
+  Step check(Fetch::Work& work);
+  void look_at_disk(Time now);
+  void take_error(const FileRefusal& refusal, Time now);
   void take_facts(const file::Facts& facts, Time now);
   void take_data(const file::Data& data, Time now);
   void take_end(const file::End& end, Time now);
   void done() {
     work_ = {};
-    waiting_ = false;
+    is_begun_ = waiting_ = false;
   }
 
   Fetch& fetch_;
   Fetch::Work work_{};
-  bool is_first_ = false;  // it has asked for the facts
+  // What waits for the disk, which takes many files at a time: other files come meanwhile.
+  struct Waiting {
+    Fetch::Work work{};
+    Time at{};  // of the next look
+  };
+  std::deque<Waiting> on_disk_;
+  Duration wait_{};            // of the work that waits
+  bool is_in_middle_ = false;  // other connections get their turn
   std::uint32_t request_ = 0;
-  ByteRange behind_{};    // of the range: nobody has asked for it
-  ByteRange part_{};      // of the range: what is asked for at a time, all of it without a limit
-  ByteRange left_{};      // of the part
-  bool found_ = false;    // the answer has begun
-  bool waiting_ = false;  // for go_on_at_, to ask for the part
-  Time go_on_at_{};       // by the limit of the rate
+  ByteRange behind_{};     // of the range: nobody has asked for it
+  ByteRange part_{};       // of the range: what is asked for at a time, all of it without a limit
+  ByteRange left_{};       // of the part
+  bool is_begun_ = false;  // the work
+  bool found_ = false;     // the answer has begun
+  bool waiting_ = false;   // for go_on_at_, to ask for the part
+  Time go_on_at_{};        // by the limit of the rate
   Time next_slice_{};
-  unsigned attempts_ = 0;  // to give the file its name
 };
 
 }  // namespace joust::transfer

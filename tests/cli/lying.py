@@ -7,7 +7,7 @@ import threading
 
 from test_lying_server import HEAD, QUERY, frame, receive
 
-LIST, FACTS, ENTRIES, LISTED, ERROR = 8, 16, 20, 21, 34
+LIST, FACTS, ENTRIES, LISTED, END, ERROR = 8, 16, 20, 21, 33, 34
 HAS_DIGEST, HAS_MODE = 1, 16
 
 
@@ -35,7 +35,8 @@ def entries(request, found):
 
 def listed(request, found):
     found = list(found)
-    return facts(request) + entries(request, found) + frame(LISTED, request, struct.pack(">QQ", len(found), 0))
+    end = frame(LISTED, request, struct.pack(">QQ", len(found), 0))
+    return facts(request) + entries(request, found) + end
 
 
 class Liar:

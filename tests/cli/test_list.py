@@ -110,7 +110,8 @@ class Liars(TransferCase):
                 self.assertNotIn("\x1b", said)
 
     def test_there_is_an_end_to_directories_in_directories(self):
-        said = self.told_of(lambda peer, kind, request, body: peer.sendall(listed(request, [("again", True, 0)])))
+        said = self.told_of(lambda peer, kind, request, body: peer.sendall(
+            listed(request, [("again", True, 0)])))  # fmt: skip
         self.assertIn("more than 100 directories in one another", said)
 
     def test_there_is_an_end_to_a_directory(self):

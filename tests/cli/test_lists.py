@@ -99,7 +99,8 @@ class Lists(Case):
         return done.stderr, done.returncode
 
     def test_a_reader_of_a_list_may_leave(self):
-        helps = [(command, "--help") for command in ("serve", "load", "race", "send", "receive", "get", "list")]
+        commands = ("serve", "load", "race", "send", "receive", "get", "list")
+        helps = [(command, "--help") for command in commands]
         names = ("engines", "protocols", "scenarios")
         lists = [(command, *json) for command in names for json in ((), ("--json",))]
         plan = ("race", "--server", "epoll", "--dry-run")

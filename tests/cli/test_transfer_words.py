@@ -120,7 +120,7 @@ class Words(TransferCase):
                 for wish in ((), ("--overwrite",)):
                     done = run("send", source, receiver.address, *wish)
                     self.failed(done, f"{there}; move it away there, or send to another directory")
-            self.failed(run("get", f"{receiver.address}/small"), f"{there}; get takes the path of a file")
+            self.failed(run("get", f"{receiver.address}/small"), f"{there}; -r fetches a directory")
             self.tell("get", f"{receiver.address}/file", code=1)
             self.assertIn(f"./file: {there}; move it away, or use -o", self.said)
 

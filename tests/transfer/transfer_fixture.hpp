@@ -81,7 +81,7 @@ class Transferring : public FileServerTest {
     return {.items = std::move(list->items), .missing = std::move(list->missing)};
   }
   FetchPlan fetch_of(const std::string& name) const {
-    return {.name = name, .folder = folder_.path(), .file = "fetched"};
+    return {.items = {{.name = name, .file = "fetched"}}, .folder = folder_.path()};
   }
   std::size_t hidden(const std::string& folder) const {
     std::size_t count = 0;

@@ -162,8 +162,10 @@ TEST_F(Transferring, FetchesNoFileThatChangesMeanwhile) {
   Fetch fetch(fetch_of("there"));
   bool changed = false;
   Joined joined(fetch, server(), [&](std::size_t n) {
-    if (!std::exchange(changed, fetch.facts().has_value()) && fetch.facts())
+    if (!changed && fetch.facts()) {
+      changed = true;
       std::ofstream(path("there")) << content(100'001);
+    }
     return n;
   });
   joined.run();

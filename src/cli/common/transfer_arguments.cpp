@@ -88,8 +88,18 @@ std::size_t TransferArguments::dials(std::uint64_t bytes) const {
 
 int TransferArguments::run(transfer::Transfer& transfer, const std::string& address,
                            transfer::DialPlan wanted, const std::function<TransferStory()>& story) const {
-  const ClientArguments::Run run = client.run(transfer, address, wanted, kind_of_meter(progress));
-  return tell({transfer, run.seconds, run.interrupted}, story(), address);
+  const ClientArguments::Run run = dial(transfer, address, wanted);
+  return tell(transfer, run, story(), address);
+}
+
+ClientArguments::Run TransferArguments::dial(transfer::Transfer& transfer, const std::string& address,
+                                             transfer::DialPlan wanted) const {
+  return client.run(transfer, address, wanted, kind_of_meter(progress));
+}
+
+int TransferArguments::tell(const transfer::Transfer& transfer, const ClientArguments::Run& run,
+                            const TransferStory& story, const std::string& address) const {
+  return tell({transfer, run.seconds, run.interrupted}, story, address);
 }
 
 }  // namespace joust

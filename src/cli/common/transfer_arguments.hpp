@@ -26,6 +26,9 @@ struct TransferStory {
   std::vector<std::string> notes{};  // told already
 };
 
+// "12 files", or "12 files and 1 empty directory".
+std::string counted_files(std::uint64_t files, std::uint64_t folders);
+
 struct TransferArguments {
   explicit TransferArguments(const Program& owner) : program(owner), client(owner) {}
 
@@ -49,6 +52,11 @@ struct TransferArguments {
   // Runs the transfer over so many connections, and tells of it. Returns the exit code.
   int run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan wanted,
           const std::function<TransferStory()>& story) const;
+  // The parts of that.
+  ClientArguments::Run dial(transfer::Transfer& transfer, const std::string& address,
+                            transfer::DialPlan wanted) const;
+  int tell(const transfer::Transfer& transfer, const ClientArguments::Run& run, const TransferStory& story,
+           const std::string& address) const;
 
  private:
   struct Outcome {

@@ -43,6 +43,12 @@ double bytes_per_s(const transfer::Counts& counts, double seconds) {
 
 }  // namespace
 
+std::string counted_files(std::uint64_t files, std::uint64_t folders) {
+  std::string text = counted(files, "file");
+  if (folders > 0) text += " and " + counted(folders, "empty directory");
+  return text;
+}
+
 TransferArguments::Outcome::Outcome(const transfer::Transfer& transfer, double taken, bool stopped)
     : counts(transfer.counts()),
       complaints(transfer.complaints()),

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "protocols/file/wire.hpp"
+#include "store/file_digest.hpp"
+#include "store/storage.hpp"
+#include "transfer/ranges.hpp"
+
+namespace joust::transfer {
+
+class Fetch;
+
+// A file to be fetched, and where it goes.
+struct FetchItem {
+  std::string name{};                  // on the server
+  std::string file{};                  // here, below the folder of the plan
+  std::optional<file::Facts> facts{};  // from a list of the server, and perhaps old; nothing: it is asked
+};
+
+// The steps of fetching one file. It belongs to a Fetch, which hands its work to the connections and hears
+// what becomes of it. Any thread; no method may be called under the lock of the Fetch, but next() and kept().
+class FileFetch {
+ public:
+  FileFetch(Fetch& owner, FetchItem item);
+
+  enum class Task : std::uint8_t {
+    none,     // wait for an announcement
+    ask,      // for the facts
+    begin,    // a place for it here, by the facts
+    compare,  // the file that is here already
+    recall,   // what an earlier attempt has left, here
+    digest,   // ask for the digest of the whole
+    range,    // fetch one
+    check,    // the whole, here
+  };
+  struct Work {
+    Task task = Task::none;
+    std::shared_ptr<FileFetch> of{};
+    ByteRange range{};
+    std::shared_ptr<Upload> into{};
+    unsigned attempts = 0;  // check: to give the file its name
+  };
+
+  const FetchItem& item() const { return item_; }
+  // A small file is taken for what the list has said, which the answer with its digest confirms or refutes.
+  bool is_listed() const { return item_.facts && item_.facts->size <= kRangeBytes; }
+  std::optional<file::Facts> facts() const;
+  std::optional<Digest> expected() const;  // the server's
+  std::uint64_t kept() const;              // bytes that are left for the next attempt
+
+  // `is_first`: the connection to which ranges come before the digest. Work::of is left out.
+  Work next(bool is_first);
+  void give_back(const Work& work, std::uint64_t came);  // so many bytes of a range
+  void learned(const file::Facts& facts);
+  void begin();
+  void recalled(const Upload::Recall& recall);
+  void learned_digest(const Digest& digest);
+  void digest_missed();                        // the server is there, and has not answered
+  void give_up_digest(std::string_view what);  // the server does
+  enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
+  Compared compare();  // a slice
+  void finished(ByteRange range);
+  void checked(const FileAnswer<Upload::Check>& check);
+  void changed_on_server();
+  void give_up(const std::string& why);
+
+ private:
+  std::string path_here() const;
+  void make_file(const file::Facts& facts);
+  bool may_be_here(const file::Facts& facts);
+  void judge_what_is_here();
+  Compared is_not_on_disk(const FileRefusal& refusal);
+  void skip();
+  void forget();
+
+  Fetch& owner_;
+  const FetchItem item_;
+  mutable std::mutex mutex_;
+  std::optional<file::Facts> facts_;
+  std::optional<Digest> digest_;
+  unsigned digests_missed_ = 0;
+  std::shared_ptr<Upload> upload_;
+  // The file that is here already, if it may be the wanted one: it has its size.
+  OpenFile here_;
+  std::optional<FileDigest> digest_here_;
+  std::shared_ptr<StoredEntry> synced_here_;
+  bool begun_ = false, comparing_ = false, compared_ = false, judged_ = false;
+  RangesLeft ranges_;
+  bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace joust::transfer

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// Many files that a list of the server has named.
+#include <sys/stat.h>
+
+#include "transfer/transfer_fixture.hpp"
+
+namespace joust::transfer {
+namespace {
+
+using joust::test::text_of;
+using test::Joined;
+
+class TreeFetch : public test::Transferring {
+ protected:
+  TreeFetch() { test::fs::create_directories(here("")); }
+  std::string there(const std::string& name) const { return folder_.file("root/" + name); }
+  std::string here(const std::string& name) const { return folder_.file("back/" + name); }
+  // As a list of the server has it now.
+  FetchItem item(const std::string& name) {
+    const auto file = storage().open(name);
+    EXPECT_TRUE(file.has_value()) << name;
+    return {.name = name, .file = name, .facts = file::facts_of(*file, std::nullopt)};
+  }
+  FetchPlan plan() const { return {.folder = folder_.file("back"), .wishes = {.makes_parents = true}}; }
+};
+
+TEST_F(TreeFetch, BringsFilesOfAllSizesOverOneConnection) {
+  FetchPlan plan = this->plan();
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{1}, std::size_t{kRangeBytes}, std::size_t{kRangeBytes + 1}})
+    for (int i = 0; i < 3; ++i) {
+      const std::string name = "sub/" + std::to_string(size) + "-" + std::to_string(i);
+      std::ofstream(there(name), std::ios::binary) << content(size);
+      plan.items.push_back(item(name));
+    }
+  Fetch fetch(plan);
+  Joined(fetch, server()).run();
+  EXPECT_TRUE(fetch.complaints().empty()) << fetch.complaints().front();
+  EXPECT_EQ(fetch.counts().files, 12U);
+  EXPECT_EQ(fetch.counts().moved, fetch.counts().total);
+  for (const FetchItem& item : plan.items) EXPECT_TRUE(text_of(here(item.file)) == text_of(there(item.name)));
+}
+
+// A list may be older than the files.
+TEST_F(TreeFetch, BringsFilesAsTheyAreNow) {
+  FetchPlan plan = this->plan();
+  for (const char* name : {"grown", "gone", "same"}) {
+    std::ofstream(there(name)) << "before";
+    plan.items.push_back(item(name));
+  }
+  std::ofstream(there("grown")) << "and longer";
+  test::fs::remove(there("gone"));
+  Fetch fetch(plan);
+  Joined(fetch, server()).run();
+  EXPECT_EQ(fetch.complaints(), std::vector<std::string>{"gone: the server says: not found"});
+  EXPECT_EQ(fetch.counts().files, 2U);
+  EXPECT_EQ(text_of(here("grown")), "and longer");
+  EXPECT_EQ(fetch.counts().moved, 16U);
+}
+
+TEST_F(TreeFetch, TakesNoNameThatLeadsElsewhere) {
+  FetchPlan plan = this->plan();
+  FetchItem evil = item("old");
+  for (const char* name : {"../out", "/out", "a/../../out", ".joust-x"}) {
+    evil.file = name;
+    plan.items.push_back(evil);
+  }
+  Fetch fetch(plan);
+  Joined(fetch, server()).run();
+  EXPECT_EQ(fetch.counts().failed, 4U);
+  EXPECT_FALSE(test::fs::exists(folder_.file("out")));
+  EXPECT_TRUE(test::fs::is_empty(here("")));
+}
+
+TEST_F(TreeFetch, ClosesFoldersWhenAllIsInThem) {
+  std::ofstream(there("sub/file")) << "x";
+  FetchPlan plan = this->plan();
+  plan.folders = {{.name = "sub", .is_folder = true, .mode = 0500},
+                  {.name = "sub/none", .is_folder = true, .mode = 0555},
+                  {.name = "old", .is_folder = true, .mode = 0755}};
+  std::ofstream(here("old")) << "a file";
+  plan.items = {item("sub/file")};
+  const auto mode = [&](const std::string& name) {
+    struct stat facts {};
+    EXPECT_EQ(::stat(here(name).c_str(), &facts), 0);
+    return facts.st_mode & 07777;
+  };
+  Fetch fetch(plan);
+  fetch.make_folders();
+  EXPECT_EQ(mode("sub"), 0700U);
+  Joined(fetch, server()).run();
+  fetch.close_folders();
+  EXPECT_EQ(mode("sub"), 0500U);
+  EXPECT_EQ(mode("sub/none"), 0555U);
+  EXPECT_EQ(fetch.counts().folders, 1U) << "an empty one";
+  ASSERT_EQ(fetch.complaints().size(), 1U);
+  EXPECT_NE(fetch.complaints()[0].find("back/old: exists (and is no directory"), std::string::npos);
+  ::chmod(here("sub").c_str(), 0700);
+}
+
+TEST_F(TreeFetch, GoesOnAfterLostConnections) {
+  FetchPlan plan = this->plan();
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "sub/" + std::to_string(i);
+    std::ofstream(there(name), std::ios::binary) << content(2000);
+    plan.items.push_back(item(name));
+  }
+  plan.most_retries = 20;
+  Fetch fetch(plan);
+  for (int i = 0; i < 6; ++i) Joined(fetch, server(), Pair::whole, 5000).lose();
+  Joined(fetch, server()).run();
+  EXPECT_TRUE(fetch.complaints().empty()) << fetch.complaints().front();
+  EXPECT_EQ(fetch.counts().files, 50U);
+  EXPECT_EQ(fetch.counts().moved, 50U * 2000);
+  EXPECT_EQ(hidden(here("sub")), 0U);
+}
+
+}  // namespace
+}  // namespace joust::transfer
