@@ -43,6 +43,8 @@ class GuardedSession : public Session {
   // Stage::verify: another attempt would fail in the same way.
   void fail(std::string complaint, Time now, Stage stage = Stage::verify);
 
+  const Opening& opening() const { return opening_; }
+
  private:
   void tell(const Failure& failure, Time now);
 

@@ -18,6 +18,8 @@ class HelloGate {
   // How many of these bytes may be passed on. Fewer than all: what comes behind them is no handshake of ours,
   // and nothing more may be passed on, from then on.
   std::size_t allowed(Bytes chunk);
+  // The head of a greeting has come, and is good.
+  bool greeted() const { return greeted_; }
 
  private:
   static constexpr std::size_t kRecordHead = 5, kMessageHead = 4;

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "base/shares.hpp"
 #include "secure/guard.hpp"
 
 namespace joust {
@@ -26,11 +27,16 @@ class TlsContext {
 
   // A connection without a transport. Throws std::bad_alloc.
   std::unique_ptr<SSL, FreeSsl> open() const;
+  bool is_server() const { return side_ == GuardSide::server; }
+  // A server's handshakes that have begun. Beyond the limit the oldest ones of the address that has most end:
+  // each takes some 50 KiB of memory.
+  Shares& handshakes() const { return handshakes_; }
 
  private:
   const GuardSide side_;
   const Token::Key key_;
   std::unique_ptr<SSL_CTX, FreeSsl> context_;
+  mutable Shares handshakes_{1000, Shares::kTogether, Duration::zero()};
 };
 
 }  // namespace joust

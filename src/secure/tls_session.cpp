@@ -88,19 +88,30 @@ std::string last_words() {
 }  // namespace
 
 TlsSession::TlsSession(const TlsContext& context, Service& service, const Opening& opening)
-    : GuardedSession(service, opening), ssl_(context.open()) {
+    : GuardedSession(service, opening), context_(context) {
+  if (!context_.is_server()) begin({});
+}
+
+TlsSession::~TlsSession() = default;
+
+// False if a server has no place for one more handshake.
+bool TlsSession::begin(Time now) {
+  if (context_.is_server()) {
+    handshake_ = ConnectionShare::take(context_.handshakes(), opening().peer, opening().connection, now);
+    if (!handshake_) return false;
+  }
+  ssl_ = context_.open();
   BIO* const bio = ::BIO_new(TlsTransport::method());
   if (bio == nullptr) throw std::bad_alloc();
   ::BIO_set_data(bio, this);
   ::BIO_set_init(bio, 1);
   ::SSL_set_bio(ssl_.get(), bio, bio);  // owns it
+  return true;
 }
 
-TlsSession::~TlsSession() = default;
-
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
-  const bool is_stranger = !is_open() && !over() && ::SSL_is_server(ssl_.get()) == 1;
-  const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
+  const bool is_stranger = !is_open() && !over() && context_.is_server();
+  const std::size_t allowed = is_stranger ? take_stranger(chunk, now) : chunk.size();
   in_ = chunk.first(allowed);
   proceed(now);
   if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
@@ -109,21 +120,38 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   } else if (allowed < chunk.size() && !over()) {
     out_.append(kUnexpected);
     fail("TLS: the handshake failed: what came is no greeting of this program", now);
+    proceed(now);
   }
   const Bytes left = std::exchange(in_, {});
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }
 
+// How many of these bytes the library may have. It is there once the head of a greeting is good.
+std::size_t TlsSession::take_stranger(Bytes chunk, Time now) {
+  const std::size_t allowed = gate_.allowed(chunk);
+  if (ssl_) return allowed;
+  if (!gate_.greeted()) {
+    first_ += as_text(chunk.first(allowed));
+    return allowed;
+  }
+  if (!begin(now)) {
+    fail("TLS: too many peers are shaking hands", now, Stage::local);
+    return allowed;
+  }
+  in_ = as_bytes(first_);
+  proceed(now);
+  return allowed;
+}
+
 std::string TlsSession::end_words() const {
   if (is_open()) return "TLS: the stream was cut: it ended without a close";
-  const bool is_server = ::SSL_is_server(ssl_.get()) == 1;
-  return is_server ? "TLS: the peer left while shaking hands"
-                   : "TLS: the server closed the connection while shaking hands";
+  return context_.is_server() ? "TLS: the peer left while shaking hands"
+                              : "TLS: the server closed the connection while shaking hands";
 }
 
 // As the user may have made it go wrong.
 std::string TlsSession::handshake_words() const {
-  const bool is_server = ::SSL_is_server(ssl_.get()) == 1;
+  const bool is_server = context_.is_server();
   const int reason = ERR_GET_REASON(::ERR_peek_last_error());
   const std::string words = last_words();
   if (is_server || (!is_alert(reason) && reason != SSL_R_WRONG_VERSION_NUMBER))
@@ -154,7 +182,11 @@ void TlsSession::consumed(std::size_t n) {
 void TlsSession::proceed(Time now) {
   now_ = now;
   ::ERR_clear_error();  // the queue is the thread's: another connection may have left something
-  if (!over() && !is_open()) shake_hands(now);
+  if (!over() && !is_open() && ssl_) shake_hands(now);
+  if (over() && !is_open()) {
+    ssl_.reset();
+    handshake_.reset();
+  }
   if (over() || !is_open()) return;
   offer_plain(now);
   decrypt(now);
@@ -168,6 +200,7 @@ void TlsSession::shake_hands(Time now) {
     return;
   }
   if (::SSL_session_reused(ssl_.get()) != 1) return fail("TLS: the peer did not use the token", now);
+  handshake_.reset();
   record_ = std::make_unique_for_overwrite<std::array<std::byte, kLargestRecord>>();
   let_in(now);
 }

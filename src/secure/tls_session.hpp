@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/connection_share.hpp"
 #include "joust/outbox.hpp"
 #include "secure/guarded_session.hpp"
 #include "secure/hello_gate.hpp"
@@ -43,6 +44,8 @@ class TlsSession : public GuardedSession {
   static constexpr std::size_t kLargestRecord = 16 << 10;  // bytes of plain text
 
   void proceed(Time now) override;
+  bool begin(Time now);
+  std::size_t take_stranger(Bytes chunk, Time now);
   void shake_hands(Time now);
   std::string end_words() const;
   std::string handshake_words() const;
@@ -52,10 +55,15 @@ class TlsSession : public GuardedSession {
   std::size_t encrypt(const Segment& segment, Time now);
   bool inner_shows(Segment& first) const { return inner().output({&first, 1}) > 0; }
 
-  const std::unique_ptr<SSL, FreeSsl> ssl_;
+  const TlsContext& context_;
+  // Null before a client has begun its greeting, and after a handshake that has failed: who says nothing
+  // takes no memory of the library.
+  std::unique_ptr<SSL, FreeSsl> ssl_;
+  std::unique_ptr<ConnectionShare> handshake_;  // a server's, while it lasts
   HelloGate gate_;
-  Bytes in_;    // of the input that is being taken: not read by the library yet
-  Outbox out_;  // ciphertext
+  std::string first_;  // what has come of a greeting's head
+  Bytes in_;           // of the input that is being taken: not read by the library yet
+  Outbox out_;         // ciphertext
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
   Bytes plain_;                 // of record_: not wanted by the inner session yet
   Time now_{};                  // of the last input

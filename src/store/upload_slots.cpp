@@ -17,19 +17,9 @@ std::size_t most_waiting_by_descriptors() {
 }
 
 FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(const Uploader& from) {
-  auto slot = std::make_unique<UploadSlot>(*this, from);
-  slot->taken_ = shares_.take(*slot, 1, Clock::now());
-  if (slot->taken_) return slot;
+  if (auto slot = UploadSlot::take(shares_, from.address, from.connection, Clock::now())) return slot;
   return refused(FileError::busy,
                  fmt::format("open uploads: {} of at most {}", shares_.held(), shares_.limit()));
-}
-
-UploadSlot::~UploadSlot() {
-  if (taken_) slots_.shares_.free(*this);
-}
-
-void UploadSlot::give_way() noexcept {
-  if (const auto connection = connection_.lock()) connection->break_off();
 }
 
 }  // namespace joust

@@ -3,6 +3,8 @@
 
 import contextlib
 import json
+import os
+import re
 import socket
 import subprocess
 import time
@@ -87,6 +89,38 @@ class Shares(Case):
             self.assertTrue(self.ask(server, little))
             self.assertLess(memory_of(server.process.pid) - at_first, 24 << 20)
             self.assertTrue(server.stop())
+
+    def test_strangers_that_begin_handshakes_take_little(self):
+        with open(self.path("token"), "w", encoding="utf-8") as token:
+            token.write("0123456789abcdef" * 4)
+        os.chmod(self.path("token"), 0o600)
+        greeting = bytes.fromhex("1603010104 01000100")  # the head of a greeting, and nothing more
+        guard = ("--token-file", self.path("token"))
+        receive = (JOUST, "receive", "--into", self.directory, *guard)
+        server = subprocess.Popen(receive, stdout=subprocess.PIPE, text=True)
+        try:
+            address = re.search(r"127\.0\.0\.1:(\d+)", server.stdout.readline())
+            for begun in (b"", greeting):
+                at_first = memory_of(server.pid)
+                with contextlib.ExitStack() as strangers:
+                    for _ in range(1500):
+                        where = ("127.0.0.1", int(address[1]))
+                        strangers.enter_context(socket.create_connection(where)).send(begun)
+                    began = time.monotonic()
+                    self.make_file("sent")
+                    done = run("send", self.path("sent"), address[0], "--overwrite", *guard)
+                    self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                    self.assertLess(time.monotonic() - began, HONEST_S)
+                    most = 100 << 20 if begun else 16 << 20
+                    self.assertLess(memory_of(server.pid) - at_first, most)
+        finally:
+            server.terminate()
+            server.wait()
+            server.stdout.close()
+
+    def make_file(self, name):
+        with open(self.path(name), "wb") as file:
+            file.write(os.urandom(1000))
 
 
 if __name__ == "__main__":

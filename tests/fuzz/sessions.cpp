@@ -244,7 +244,7 @@ std::string without_what_came(const std::string& complaint) {
 std::string verdict_of(const LoadRun& run) {
   const auto counts = run.recorder().counts();
   std::string verdict = fmt::format("{} verified, {} failed", counts.verified, counts.failed);
-  for (const std::string& complaint : run.complaints()) verdict += "; " + without_what_came(complaint);
+  for (const std::string& text : run.complaints()) verdict += "; " + without_what_came(text);
   return verdict;
 }
 

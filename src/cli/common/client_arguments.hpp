@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kMostConnections = 256;  // of one client
 // The first of the engines that this machine can run and that have the role, the fastest one first.
 std::string fastest_engine(Role role, const Protocol& protocol);
 
-// -e of the file tool: without it, the fastest one.
+// -e of the file tool: without it, the fastest one. `what` is for --help.
 void add_engine(Command command, std::string& engine, const std::string& what);
 
 struct ClientArguments {
