@@ -9,9 +9,8 @@
 //               ^                             |
 //               +-----------------------------+
 //
-// Good at: reading goes on while the other process computes or sends, without threads. Bad at: nearly all
-// else. A message needs two processes to run, one after the other, and is copied once more: on one core it is
-// slower than any engine with one process.
+// Good at: reading goes on while the other process computes or sends. Bad at: nearly all else. A message
+// needs two processes to run and one more copy: on one core it is slower than any engine with one process.
 //
 // As a client, all writers are one process, because a load's records are in one: it has a reader for each
 // connection. As a server, forking/parent.cpp forks the writer of each connection, which forks its reader. A
