@@ -35,7 +35,7 @@ class Work(Case):
         self.assertIsNone(result["plan"]["payload_bytes"])
 
     def test_a_second_signal_does_not_wait_for_a_long_request(self):
-        with Server("-p", "work", "--work", "10s") as server:
+        with Server("-p", "work", "--work", "10s", "--most-work", "10s") as server:
             command = [JOUST, "load", "-p", "work", "--connect", server.address, "-m", "1"]
             with subprocess.Popen([*command, "--request-timeout", "90s"], stderr=subprocess.DEVNULL) as load:
                 computed_s = 0
@@ -48,6 +48,13 @@ class Work(Case):
                 server.tell(signal.SIGTERM)
                 self.assertEqual(server.process.wait(PATIENCE_S), 1)  # 0 once the request is answered
                 load.wait(PATIENCE_S)
+
+    def test_a_request_that_asks_for_too_much_is_refused(self):
+        with Server("-p", "work", "--work", "1ms") as server:
+            done = run("load", "-p", "work", "--connect", server.address, "-m", 1, "--workload", 101)
+            self.assertEqual(done.returncode, 1)
+            complaints = server.stop()["messages_of_errors"]
+        self.assertIn("a workload takes longer than the 100 ms that --most-work allows", complaints[0])
 
     def test_busy_takes_the_servers_time(self):
         plan = ("-c", 1, "-m", 40)
@@ -75,6 +82,8 @@ class Work(Case):
     def test_values_that_make_no_sense(self):
         self.refused(run("serve", "-p", "work", "--work", "11s"), "--work: at most 10.0 s")
         self.refused(run("serve", "-p", "work", "--work", "5"), "--work", "unit")
+        self.refused(run("serve", "-p", "work", "--work", "1s"), "which is 100 ms; --most-work allows more")
+        self.refused(run("serve", "-p", "work", "--most-work", "11s"), "--most-work: at most 10.0 s")
         self.refused(run("load", "-e", "null", "-p", "work", "--workload", "3G"), "--workload: at most")
         race = ("race", "--server", "epoll", "-p", "work", "--dry-run")
         self.refused(run(*race, "--workload", "x"), "--workload")

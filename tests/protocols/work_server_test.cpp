@@ -87,11 +87,15 @@ TEST_F(WorkServer, NeedsNoLengthsOverAMessageTransport) {
 }
 
 TEST_F(WorkServer, RefusesAWorkloadBeyondItsTime) {
-  open({{"work", "100ms"}, {"work-kind", "sleep"}});
-  EXPECT_EQ(ask(frame(JobRequest{1, 100})), "");
-  EXPECT_FALSE(session_->finished());
-  ask(frame(JobRequest{2, 101}));
-  EXPECT_EQ(session_->complaint(), "a workload takes longer than 10 s");
+  for (const Settings& options : {Settings{{"work", "1ms"}, {"work-kind", "sleep"}},
+                                  Settings{{"work", "1us"}, {"most-work", "100us"}}}) {
+    open(options);
+    ask(frame(JobRequest{1, 100}));
+    EXPECT_FALSE(session_->finished());
+    ask(frame(JobRequest{2, 101}));
+    const std::string most = options.contains("most-work") ? "100 us" : "100 ms";
+    EXPECT_EQ(session_->complaint(), "a workload takes longer than the " + most + " that --most-work allows");
+  }
 }
 
 TEST_F(WorkServer, AllocatesNothingForALengthItRefuses) {
@@ -128,6 +132,8 @@ TEST_F(WorkServer, BusyAnswersAtOnceOfTheSessionsTime) {
 TEST_F(WorkServer, TakesNoWrongOptions) {
   EXPECT_THROW(server({{"work", "11s"}}), std::invalid_argument);
   EXPECT_THROW(server({{"work", "3"}}), std::invalid_argument);
+  EXPECT_THROW(server({{"work", "101ms"}}), std::invalid_argument);
+  EXPECT_THROW(server({{"most-work", "11s"}}), std::invalid_argument);
 }
 
 TEST_F(WorkServer, InTwoWritesShowsTheLengthAlone) {

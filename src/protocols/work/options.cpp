@@ -16,6 +16,11 @@ std::vector<ProtocolOption> options() {
            .standard = "0",
            .loads = false,
            .in_ceiling = false},
+          {.name = "most-work",
+           .summary = "the longest time that one request may ask for, up to 10s; others wait meanwhile",
+           .standard = "100ms",
+           .loads = false,
+           .in_ceiling = false},
           {.name = "work-kind",
            .summary = "the server computes for so long (busy), or replies so much later (sleep)",
            .standard = "busy",
@@ -31,12 +36,27 @@ std::vector<ProtocolOption> options() {
            .choices = {"one", "two"}}};
 }
 
-Labour labour(const Parameters& parameters) {
-  const auto time = parse_duration(parameters.option("work"));
-  if (!time) throw std::invalid_argument("--work: " + time.error());
+namespace {
+
+Duration time_of(const Parameters& parameters, const std::string& option) {
+  const auto time = parse_duration(parameters.option(option));
+  if (!time) throw std::invalid_argument(fmt::format("--{}: {}", option, time.error()));
   if (*time > kMostWork)
-    throw std::invalid_argument(fmt::format("--work: at most {}", format_duration(kMostWork)));
-  return {*time, parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy};
+    throw std::invalid_argument(fmt::format("--{}: at most {}", option, format_duration(kMostWork)));
+  return *time;
+}
+
+}  // namespace
+
+Labour labour(const Parameters& parameters) {
+  const Duration time = time_of(parameters, "work"), most = time_of(parameters, "most-work");
+  if (time > most)
+    throw std::invalid_argument(fmt::format("--work: more than one request may ask for, which is {}; "
+                                            "--most-work allows more",
+                                            format_duration(most)));
+  return {.time = time,
+          .most = most,
+          .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy};
 }
 
 std::int32_t workload(const Parameters& parameters) {

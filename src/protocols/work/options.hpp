@@ -8,7 +8,8 @@
 
 namespace joust::work {
 
-// Of one request. A longer time would be beyond the patience of clients, and of a server that is stopped.
+// The longest time that a server may allow for one request. More would be beyond the patience of clients, and
+// of a server that is stopped.
 inline constexpr Duration kMostWork = std::chrono::seconds(10);
 
 std::vector<ProtocolOption> options();
@@ -21,6 +22,7 @@ enum class Kind : std::uint8_t {
 
 struct Labour {
   Duration time{};  // for each unit of a workload
+  Duration most{};  // for a request; one that asks for more is refused
   Kind kind = Kind::busy;
 };
 

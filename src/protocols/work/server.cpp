@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The server side of work.
+#include <fmt/format.h>
+
 #include <optional>
+#include <string>
 
 #include "base/busy_loop.hpp"
+#include "base/text.hpp"
 #include "protocols/work/messages.hpp"
 #include "protocols/work/options.hpp"
 #include "protocols/work/protocol.hpp"
@@ -15,11 +19,15 @@ namespace {
 
 // What all connections of a server share.
 struct JobRules {
-  explicit JobRules(const Labour& how) : labour(how) {
+  explicit JobRules(const Labour& how)
+      : labour(how),
+        too_long(fmt::format("a workload takes longer than the {} that --most-work allows",
+                             format_duration(how.most))) {
     if (labour.kind == Kind::busy && labour.time > Duration::zero()) loop.emplace();
   }
 
   const Labour labour;
+  const std::string too_long;  // the complaint
   std::optional<BusyLoop> loop;
 };
 
@@ -41,8 +49,8 @@ class JobHandler : public Handler {
   bool work_on(const JobRequest& request, Writer& replies) {
     const Duration unit = rules_.labour.time;
     if (request.workload < 0) return refuse("a workload is negative");
-    if (unit > Duration::zero() && request.workload > kMostWork / unit)
-      return refuse("a workload takes longer than 10 s");
+    if (unit > Duration::zero() && request.workload > rules_.labour.most / unit)
+      return refuse(rules_.too_long);
     const Duration time = request.workload * unit;
     if (rules_.loop)
       rules_.loop->spend(spent_ = time);
