@@ -86,6 +86,9 @@ using joust::test::Call;
 
 extern "C" {
 
+int bind(int socket, const sockaddr* address, socklen_t size) {
+  return joust::test::pass_on<decltype(bind)>(Call::bind, "bind", socket, address, size);
+}
 int accept4(int socket, sockaddr* address, socklen_t* size, int flags) {
   return joust::test::pass_on<decltype(accept4)>(Call::accept4, "accept4", socket, address, size, flags);
 }

@@ -11,6 +11,7 @@ namespace joust::test {
 // which go before those of the C library.
 enum class Call : std::uint8_t {
   accept4,
+  bind,
   ppoll,
   select,
   kevent,  // that waits
@@ -28,7 +29,7 @@ enum class Call : std::uint8_t {
   flock,
   widen_pipe,  // fcntl(F_SETPIPE_SZ); the pipe then has two pages, as beyond fs.pipe-user-pages-soft
 };
-inline constexpr std::size_t kCalls = 17;
+inline constexpr std::size_t kCalls = 18;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

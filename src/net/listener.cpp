@@ -8,6 +8,8 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "base/check.hpp"
 #include "base/shortage.hpp"
@@ -16,6 +18,9 @@
 
 namespace joust {
 namespace {
+
+constexpr Duration kBindFor = std::chrono::milliseconds(200);  // while the address is in use
+constexpr auto kBindAgain = std::chrono::milliseconds(2);
 
 std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
@@ -87,11 +92,22 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Trans
   if (only_ipv6)
     checked(::setsockopt(socket_.get(), IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on),
             "setsockopt(IPV6_V6ONLY)");
-  checked(::bind(socket_.get(), endpoint.raw(), endpoint.size), "bind({})", to_text(endpoint));
+  bind_to(endpoint);
   if (transport == Transport::stream)
     checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
   bound_ = endpoint.family() == AF_UNIX ? endpoint : bound_address(socket_.get());
   own_facts_ = read_back(socket_.get());
+}
+
+// A server that was killed may keep its port for a moment: the kernel first ends what its io_uring has begun.
+void Listener::bind_to(const Endpoint& endpoint) const {
+  const bool may_pass = endpoint.family() != AF_UNIX;
+  const Time until = Clock::now() + kBindFor;
+  while (::bind(socket_.get(), endpoint.raw(), endpoint.size) < 0) {
+    if (errno != EADDRINUSE || !may_pass || Clock::now() >= until)
+      checked(-1, "bind({})", to_text(endpoint));
+    std::this_thread::sleep_for(kBindAgain);
+  }
 }
 
 // Only now may the address be shared: two servers that are started with one address are a mistake.

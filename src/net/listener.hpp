@@ -93,6 +93,7 @@ class Listener {
 
  private:
   void claim(const Endpoint& endpoint) const;
+  void bind_to(const Endpoint& endpoint) const;
   Fd bind_datagrams(Fd socket, const Endpoint& where) const;
   std::size_t close_queue();
   bool is_queue_empty() const;

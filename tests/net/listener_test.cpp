@@ -170,6 +170,14 @@ TEST(ListenerTest, DoesNotUnlinkThePathOfTheNextServer) {
   connect_to(socket_in(folder, "s"));
 }
 
+// As a server that was killed keeps it for a moment.
+TEST(ListenerTest, AnAddressThatIsInUseForAMomentIsWaitedFor) {
+  const test::Failing used(test::Call::bind, EADDRINUSE, 3);
+  const Listener listener(parsed("127.0.0.1:0"), {});
+  EXPECT_EQ(used.failed(), 3U);
+  connect_to(parsed(listener.address()));
+}
+
 TEST(ListenerTest, AddressInUseIsSaid) {
   const Listener first(parsed("127.0.0.1:0"), {});
   const auto error = error_of([&] { Listener(parsed(first.address()), {}); });
