@@ -32,9 +32,14 @@ def run(*arguments, program=JOUST):
 
 def with_few_processes(number):
     """The command that runs joust as a user who may have so many processes and threads, and has no others."""
+    return as_another_user(f"--nproc={number}")
+
+
+def as_another_user(limit):
+    """The command that runs joust with this option of prlimit, as a user without privileges or processes."""
     user = str(60_000 + os.getpid() % 5_000)  # of this test alone: the limit counts all processes of a user
     command = ["env", "ASAN_OPTIONS=detect_leaks=0"]  # which takes a process
-    command += ["prlimit", f"--nproc={number}", "setpriv", f"--reuid={user}", "--clear-groups", JOUST]
+    command += ["prlimit", limit, "setpriv", f"--reuid={user}", "--clear-groups", JOUST]
     with contextlib.suppress(FileNotFoundError):
         if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode == 0:
             return command

@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from program import CALCULATOR, Case, Server, run, with_few_processes
+from program import CALCULATOR, Case, Server, as_another_user, run, with_few_processes
 
 
 @contextlib.contextmanager
@@ -32,6 +32,24 @@ def misbehaving(behave):
         acceptor.join()
         for peer in peers:
             peer.close()
+
+
+def engine_rows(program):
+    return {row["name"]: row for row in json.loads(run("engines", "--json", program=program).stdout)}
+
+
+class SmallLimits(Case):
+    def test_rings_need_memory_that_may_be_locked(self):
+        if not engine_rows(as_another_user("--memlock=8388608"))["io-uring"]["available"]:
+            self.skipTest("no io_uring")
+        program = as_another_user("--memlock=65536")
+        words = "all rings of this user may lock 64 KiB (ulimit -l)"
+        for engine in ("io-uring", "io-uring-pool"):
+            row = engine_rows(program)[engine]
+            self.assertFalse(row["available"])
+            self.assertIn(words, row["reason"])
+            done = run("serve", "-e", engine, "-p", "echo", program=program)
+            self.assertIn(words, done.stderr)
 
 
 class OneLine(Case):

@@ -25,6 +25,10 @@ TEST(IoUringRefusal, ByTheSysctlNamesIt) {
   EXPECT_EQ(uring_refusal(EPERM, "6.6.0", 2), " (sysctl kernel.io_uring_disabled is 2)");
 }
 
+TEST(IoUringRefusal, ForAnotherReasonNamesNoLimit) {
+  EXPECT_EQ(refused_call("io_uring_setup()", EPERM, {1024, 4096}), "io_uring_setup()");
+}
+
 TEST(IoUringRefusal, OfNoKnownCauseAddsNothing) {
   EXPECT_EQ(uring_refusal(ENOMEM, "6.6.0", 0), "");
   EXPECT_EQ(uring_refusal(EINVAL, "none", 0), "");

@@ -24,8 +24,11 @@ void run_asio_coroutines(const Hosting& hosting, Stop& stop);
 
 inline constexpr std::array<std::string_view, 2> kAsioBackends{"epoll", "io-uring"};
 
+// The ring that the library makes for each context.
+inline constexpr RingSize kAsioRing{.submissions = 16'384, .completions = 32'768};
+
 inline std::string no_asio_backend(std::string_view choice) {
-  return choice == kAsioBackends.back() ? uring_unavailable() : std::string();
+  return choice == kAsioBackends.back() ? uring_unavailable(kAsioRing) : std::string();
 }
 
 inline constexpr std::array kAsioKnobs{Knob{.name = "asio-backend",

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "engines/asio/backend.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/patience.hpp"
 
@@ -122,7 +123,9 @@ void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const As
     return hosting.serves() ? run.run() : run_in_background(run);
   } catch (const boost::system::system_error& error) {
     const std::string operation(error.what(), std::string_view(error.what()).find(':'));
-    throw std::system_error(error.code().value(), std::generic_category(), "Boost.Asio: " + operation);
+    const int code = error.code().value();
+    throw std::system_error(code, std::generic_category(),
+                            refused_call("Boost.Asio: " + operation, kOnIoUring ? code : 0, kAsioRing));
   }
 }
 

@@ -28,6 +28,12 @@ constexpr Engine row(std::string_view name, std::string (*reason)()) {
 }  // namespace
 
 // Boost.Asio asks too, where it could be built on io_uring.
+std::string uring_unavailable(RingSize /*size*/) {
+  return uring_unavailable();
+}
+std::string refused_call(std::string_view call, int /*error*/, RingSize /*size*/) {
+  return std::string(call);
+}
 std::string uring_unavailable() {
   return "io_uring is an interface of Linux";
 }

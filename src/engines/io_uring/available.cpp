@@ -2,10 +2,16 @@
 #include "engines/io_uring/available.hpp"
 
 #include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <fstream>
 #include <system_error>
 #include <thread>
@@ -19,6 +25,11 @@ namespace {
 // The first Linux with rings of provided buffers and multishot accept.
 constexpr std::pair kNeeded{5, 19};
 
+// What the kernel counts as locked memory, roughly: an entry and its place in the queue.
+constexpr std::uint64_t kBytesOfSubmission = 64 + 4;
+constexpr std::uint64_t kBytesOfCompletion = 16;
+constexpr std::uint64_t kBytesOfRing = 12 << 10;  // beside them
+
 // "5.10.0-28-amd64" is {5, 10}; {0, 0} if it does not begin with two numbers.
 std::pair<int, int> version_of(std::string_view release) {
   std::pair<int, int> version{};
@@ -27,6 +38,28 @@ std::pair<int, int> version_of(std::string_view release) {
   if (error != std::errc{} || dot == end || *dot != '.') return {};
   std::from_chars(dot + 1, end, version.second);
   return version;
+}
+
+std::uint64_t bytes_of(RingSize size) {
+  return kBytesOfRing + kBytesOfSubmission * size.submissions + kBytesOfCompletion * size.completions;
+}
+
+// RLIM_INFINITY for a user that may lock as much as it likes.
+rlim_t lockable_bytes() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+  const bool known = ::syscall(SYS_capget, &header, sets.data()) == 0;
+  rlimit limit{};
+  if ((known && (sets[0].effective & CAP_TO_MASK(CAP_IPC_LOCK)) != 0) ||
+      ::getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+    return RLIM_INFINITY;
+  return limit.rlim_cur;
+}
+
+std::string too_little_to_lock(RingSize size, rlim_t most) {
+  return fmt::format(
+      "a ring locks about {} KiB of memory, and all rings of this user may lock {} KiB (ulimit -l)",
+      bytes_of(size) >> 10, most >> 10);
 }
 
 }  // namespace
@@ -43,10 +76,23 @@ std::string uring_refusal(int error, std::string_view release, int disabled) {
   return {};
 }
 
+std::string refused_call(std::string_view call, int error, RingSize size) {
+  const rlim_t most = lockable_bytes();
+  if (error != ENOMEM || most == RLIM_INFINITY) return std::string(call);
+  return fmt::format("{}: {}", call, too_little_to_lock(size, most));
+}
+
 #ifdef JOUST_HAVE_LIBURING
 
 std::string uring_unavailable() {
+  return uring_unavailable({UringSetup{}.submissions, UringSetup{}.completions});
+}
+
+// The ring that is tried is small: the memory of a ring that was closed counts for a while, so that a large
+// one could take it from the one that is needed.
+std::string uring_unavailable(RingSize size) {
   std::string reason;
+  if (const rlim_t most = lockable_bytes(); most < bytes_of(size)) return too_little_to_lock(size, most);
   // On a thread of its own: after a ring has been closed, the kernel interrupts a system call of the thread
   // that made it, and calls with a timeout then return EINTR.
   const auto probed = [&reason] {
@@ -72,6 +118,10 @@ std::string uring_unavailable() {
 #else
 
 std::string uring_unavailable() {
+  return uring_unavailable({});
+}
+
+std::string uring_unavailable(RingSize /*size*/) {
   return "liburing not found at build time: script/setup uring && script/build";
 }
 

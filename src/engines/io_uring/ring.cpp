@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "engines/io_uring/available.hpp"
 #include "engines/loop/patience.hpp"
 
 namespace joust {
@@ -26,6 +27,8 @@ constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
 
 // How long a transient refusal of the kernel is retried.
 constexpr Duration kMakeRoomAtMost = std::chrono::seconds(1);
+
+constexpr Duration kMemoryAtMost = std::chrono::milliseconds(100);
 
 constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
 
@@ -50,6 +53,19 @@ std::byte* map(std::size_t bytes) {
 
 void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
+}
+
+// Asks again while there is no memory: what a ring has locked that was closed just before, as the one that
+// probes, is given back a moment later.
+template <typename Call>
+int retry_for_memory(Call&& call) {
+  const Time until = Clock::now() + kMemoryAtMost;
+  int result = call();
+  while (result == -ENOMEM && Clock::now() < until) {
+    ::sched_yield();
+    result = call();
+  }
+  return result;
 }
 
 // A refusal that may pass by itself, or after completions have been taken.
@@ -86,7 +102,9 @@ ProvidedBuffers::ProvidedBuffers(io_uring& ring, const UringSetup& setup)
     result = register_ring(ring, setup.filled_buffers, setup.filled_bytes, true);
   if (result == -EINVAL) result = register_ring(ring, setup.buffers, setup.buffer_bytes, false);
   if (result < 0) ::munmap(memory_, all_bytes_);
-  check_ring(result, "io_uring_register_buf_ring()");
+  if (result < 0)
+    checked_number(-result, "{}", refused_call("io_uring_register_buf_ring()", -result,
+                                              {setup.submissions, setup.completions}));
   io_uring_buf_ring_init(ring_);
   for (unsigned id = 0; id < count_; ++id) add(id);
   publish();
@@ -101,7 +119,7 @@ int ProvidedBuffers::register_ring(io_uring& ring, unsigned count, std::size_t b
                          .group = kGroup,
                          .flags = filled ? kFilledBuffers : std::uint16_t{0},
                          .reserved = {}});
-  return io_uring_register_buf_ring(&ring, &registration, 0);
+  return retry_for_memory([&] { return io_uring_register_buf_ring(&ring, &registration, 0); });
 }
 
 ProvidedBuffers::~ProvidedBuffers() {
@@ -155,13 +173,16 @@ void Uring::set_up() {
     params.flags = flags;
     params.cq_entries = setup_.completions;
     params.sq_thread_idle = kSubmitterIdle_ms;
-    result = io_uring_queue_init_params(setup_.submissions, &ring_, &params);
+    result = retry_for_memory(
+        [&] { return io_uring_queue_init_params(setup_.submissions, &ring_, &params); });
     if (result == 0 && flags != sets.front())
       missing_.emplace_back(setup_.kernel_submits ? "single issuer (SINGLE_ISSUER)"
                                                   : "deferred task work (DEFER_TASKRUN)");
     if (result != -EINVAL) break;
   }
-  check_ring(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()");
+  const char* const call = setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()";
+  if (result < 0)
+    checked_number(-result, "{}", refused_call(call, -result, {setup_.submissions, setup_.completions}));
   // The kernel does not report multishot receive itself, but reports another operation that came with it in
   // Linux 6.0.
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
