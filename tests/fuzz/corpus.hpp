@@ -8,6 +8,7 @@ namespace joust::fuzz {
 
 // Inputs that get far, to begin from.
 std::vector<std::string> file_corpus();
+std::vector<std::string> listing_corpus();
 std::vector<std::string> broadcast_corpus();
 std::vector<std::string> work_corpus();
 std::vector<std::string> http_corpus();

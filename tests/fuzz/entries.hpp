@@ -14,6 +14,7 @@ using Entry = std::string (*)(Bytes input);
 
 std::string file_frames(Bytes input);
 std::string file_server(Bytes input);
+std::string file_lister(Bytes input);
 std::string broadcast_frames(Bytes input);
 std::string broadcast_room(Bytes input);
 std::string work_server(Bytes input);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to a folder of DIRECTORY for each
-// kind: file, broadcast, work, http, datagram, journal and handshake.
+// kind: file, listing, broadcast, work, http, datagram, journal and handshake.
 #include <filesystem>
 #include <fstream>
 
@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::filesystem::path folder(argv[1]);
   write(folder / "file", joust::fuzz::file_corpus());
+  write(folder / "listing", joust::fuzz::listing_corpus());
   write(folder / "broadcast", joust::fuzz::broadcast_corpus());
   write(folder / "work", joust::fuzz::work_corpus());
   write(folder / "http", joust::fuzz::http_corpus());
