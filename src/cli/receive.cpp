@@ -12,12 +12,14 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/text.hpp"
 #include "cli/common/client_arguments.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/guard_arguments.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/periodic.hpp"
 #include "cli/common/remote_path.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/stopped_event.hpp"
@@ -69,6 +71,7 @@ struct Receive {
   Settings settings() const;
   unsigned threads_for(const Engine& chosen) const;
   void tell(const Tally& tally, const Service& service) const;
+  std::unique_ptr<Periodic> progress(const Service& service) const;
   std::unique_ptr<Service> server(const Protocol& protocol) const;
   void check_directory() const;
   void check_descriptors(const DescriptorRoom& room, std::size_t uploads) const;
@@ -171,16 +174,17 @@ void Receive::check_descriptors(const DescriptorRoom& room, std::size_t uploads)
 }
 
 std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) const {
-  const std::string address = listeners.addresses().front();
+  const std::vector<std::string> addresses = listeners.addresses();
+  const std::string& address = addresses.front();
   if (events)
     return text_of(Json{{"event", "listening"},
                         {"address", address},
-                        {"addresses", listeners.addresses()},
+                        {"addresses", addresses},
                         {"engine", chosen.name},
                         {"guard", guard.words()},
                         {"pid", ::getpid()}});
-  std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n", address, chosen.name,
-                                 guard.words(), into);
+  std::string text = fmt::format("listening on {} with {}, {}; files are below {}\n",
+                                 join(addresses, " and "), chosen.name, guard.words(), into);
   const std::string to = reachable(address), token = guard.words_for_clients();
   if (!read_only) text += fmt::format("  {} send FILE {}{}\n", program.name, to, token);
   if (!write_only) text += fmt::format("  {} get {}{}FILE{}\n", program.name, to, before_path(to), token);
@@ -220,6 +224,7 @@ int Receive::run() {
   const Listeners listeners(endpoints, socket, chosen.transport);
   for (const std::string& address : listeners.left_out()) complain(program, "not listening on " + address);
   Accounting accounting(chosen, limits, tally);
+  const auto meter = progress(*service);
   chosen.run({.service = guarded ? *guarded : *service,
               .options = options,
               .limits = limits,
@@ -240,6 +245,18 @@ int Receive::run() {
   add_groups(event, service->results());
   print_out(text_of(event));
   return kOk;
+}
+
+// A line now and then for a log, as long as something moves. Who is at a terminal can ask the other side.
+std::unique_ptr<Periodic> Receive::progress(const Service& service) const {
+  if (events || ::isatty(STDERR_FILENO) == 1) return nullptr;
+  return std::make_unique<Periodic>(kFewLinesEvery, [&service, before = std::uint64_t{0}]() mutable {
+    const std::uint64_t received = count_of(service, "bytes_stored"), sent = count_of(service, "bytes_sent");
+    if (received + sent == std::exchange(before, received + sent)) return;
+    print_to_stderr(fmt::format("so far {} of files received, {} sent\n",
+                                format_data(static_cast<double>(received)),
+                                format_data(static_cast<double>(sent))));
+  });
 }
 
 // Strangers without the token are among the connections that failed.

@@ -70,6 +70,17 @@ class Progress(TransferCase):
                 for line in lines:
                     self.assertRegex(line, r" %  .* of 2\.00 MB")
 
+    def test_a_log_gets_a_line_every_ten_seconds(self):
+        file = self.make("file", 125_000)
+        receiving = subprocess.Popen([JOUST, "receive", "--into", self.path("in")], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, text=True)  # fmt: skip
+        address = receiving.stdout.readline().split()[2]
+        said = run("send", file, address, "--limit", "10kB").stderr
+        receiving.terminate()
+        self.assertRegex(said, r"^\[#+\.*\]  \d\d %  .* of 125 kB  .* left\n$")
+        self.assertRegex(receiving.communicate(timeout=PATIENCE_S)[1],
+                         r"^so far \d+\.?\d* kB of files received, 0 B sent\n$")  # fmt: skip
+
     def test_what_is_no_terminal_gets_no_control_sequences(self):
         file = self.make("file", 2_000_000)
         with Receiver(self.path("in")) as receiver:

@@ -8,7 +8,7 @@
 
 #include "connection/delivery.hpp"
 #include "fuzz/corpus.hpp"
-#include "fuzz/cuts.hpp"
+#include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
 #include "protocols/file_messages.hpp"
 #include "store/name.hpp"
@@ -64,7 +64,7 @@ std::vector<std::string> listing_corpus() {
 }
 
 std::string file_lister(Bytes input) {
-  return compare<FileLister>(input);
+  return compare_checked<FileLister>(input);
 }
 
 }  // namespace joust::fuzz

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
-#include "base/signals_blocked.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 
@@ -71,25 +71,20 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_
 ProgressMeter::ProgressMeter(Kind kind, const transfer::Counts& counts)
     : kind_(kind), counts_(counts), begun_(Clock::now()) {
   if (kind_ == Kind::none) return;
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this] { run(); });
+  const Duration every = kind_ == Kind::bar         ? kBarEvery
+                         : kind_ == Kind::few_lines ? kFewLinesEvery
+                                                    : kLineEvery;
+  try {
+    thread_.emplace(every, [this] { show(Clock::now(), false); });
+  } catch (const std::system_error&) {
+    // No more threads: the transfer goes on without a word.
+  }
 }
 
 ProgressMeter::~ProgressMeter() {
   if (kind_ == Kind::none) return;
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
-  over_changed_.notify_one();
-  thread_.join();
+  thread_.reset();
   show(Clock::now(), true);
-}
-
-void ProgressMeter::run() {
-  std::unique_lock lock(mutex_);
-  const Duration every = kind_ == Kind::bar ? kBarEvery : kLineEvery;
-  while (!over_changed_.wait_for(lock, every, [this] { return over_; })) show(Clock::now(), false);
 }
 
 void ProgressMeter::show(Time now, bool last) {
@@ -103,8 +98,8 @@ void ProgressMeter::show(Time now, bool last) {
   if (kind_ == Kind::bar)
     return print_to_stderr("\r\033[K" +
                            progress_line(done, total, rate, columns_of(STDERR_FILENO, kUsualColumns)));
-  if (const int percent = static_cast<int>(part_of(done, total) * 100);
-      std::exchange(shown_percent_, percent) != percent)
+  const int percent = static_cast<int>(part_of(done, total) * 100);
+  if (kind_ == Kind::few_lines || std::exchange(shown_percent_, percent) != percent)
     print_to_stderr(progress_line(done, total, rate, kUsualColumns) + "\n");
 }
 

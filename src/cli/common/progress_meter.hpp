@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <optional>
 
+#include "cli/common/periodic.hpp"
 #include "transfer/transfer.hpp"
 
 namespace joust {
 
 // Shows how far a transfer is, on a thread of its own, until it is destroyed. On standard error: a bar that a
 // terminal draws anew, or, for what does not obey control sequences, a line for each percent, at most one a
-// second. On standard output: a JSON line each second.
+// second, or a line every 10 s. On standard output: a JSON line each second.
 class ProgressMeter {
  public:
-  enum class Kind : unsigned char { none, bar, lines, json };
+  enum class Kind : unsigned char { none, bar, lines, few_lines, json };
 
   ProgressMeter(Kind kind, const transfer::Counts& counts);
   ~ProgressMeter();
@@ -22,19 +21,18 @@ class ProgressMeter {
   ProgressMeter& operator=(const ProgressMeter&) = delete;
 
  private:
-  void run();
   void show(Time now, bool last);
   void show_json(std::uint64_t done, std::uint64_t total, double seconds, double rate) const;
 
   const Kind kind_;
   const transfer::Counts& counts_;
   const Time begun_;
-  std::mutex mutex_;
-  std::condition_variable over_changed_;
-  bool over_ = false;
   int shown_percent_ = -1;  // by the last of the lines
-  std::thread thread_;
+  std::optional<Periodic> thread_;
 };
+
+// Between two lines for what is no terminal.
+inline constexpr Duration kFewLinesEvery = std::chrono::seconds(10);
 
 // The bytes of files that are there by now. What was sent may be on its way still.
 std::uint64_t bytes_so_far(const transfer::Counts& counts);

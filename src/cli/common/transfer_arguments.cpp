@@ -22,7 +22,8 @@ constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends who i
 ProgressMeter::Kind kind_of_meter(const std::string& chosen) {
   using Kind = ProgressMeter::Kind;
   if (chosen == "json") return Kind::json;
-  if (chosen == "none" || (chosen.empty() && ::isatty(STDERR_FILENO) != 1)) return Kind::none;
+  if (chosen == "none") return Kind::none;
+  if (chosen.empty() && ::isatty(STDERR_FILENO) != 1) return Kind::few_lines;
   return obeys_escapes(STDERR_FILENO) ? Kind::bar : Kind::lines;
 }
 
@@ -59,7 +60,8 @@ void TransferArguments::add_to(Command command) {
   command
       .add_option(
           "--progress", progress,
-          "bar (plain lines where TERM is dumb), json (a line each second), none [on a terminal: bar]")
+          "bar (plain lines where TERM is dumb), json (a line each second), none [on a terminal: bar; "
+          "elsewhere: a line every 10 s]")
       .one_of({"bar", "json", "none"});
   json_option =
       command.add_option("--json", json, "write the result to this file; - prints it").type_name("FILE");
