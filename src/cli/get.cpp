@@ -14,6 +14,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/remote_path.hpp"
 #include "cli/common/transfer_arguments.hpp"
+#include "cli/get/standard_output.hpp"
 #include "cli/get/tree.hpp"
 #include "store/name.hpp"
 #include "transfer/fetch.hpp"
@@ -28,11 +29,13 @@ std::string get_examples(const Program& program) {
   {0} get 127.0.0.1:9000/images/disk.img --limit 10MB
   {0} get unix:/run/files.sock//images/disk.img
   {0} get -r 127.0.0.1:9000/photos -o back
+  {0} get 127.0.0.1:9000/photos.tar -o - | tar x
 
 The file gets its name when all of it is there and its digest is the server's. Interrupted, by whatever, the
 same command goes on where it was. A small file comes over one connection. Of a larger one -c says how many
 carry it at the most; there is another one for the digest, unless the server knows it. -r fetches what is
-below a directory, empty directories too; -o then names the directory that becomes the server's.
+below a directory, empty directories too; -o then names the directory that becomes the server's. -o - writes
+the file to standard output, once all of it is in TMPDIR and verified; an interruption begins anew.
 Exit code 0: the file is there. 1: it is not, and what is there is kept. 2: wrong usage.)",
                      program.name);
 }
@@ -49,19 +52,33 @@ struct Get {
 
   int run();
   int run_file(const RemotePath& remote) const;
+  int run_to_output(const RemotePath& remote);
+  transfer::FetchPlan plan_of(const RemotePath& remote) const;
+  transfer::DialPlan dials() const;
   std::string tree_here(const RemotePath& remote) const;
   std::string source() const;
   transfer::FetchPlan plan(const RemotePath& remote) const;
 };
 
+// All but what becomes of it here.
+transfer::FetchPlan Get::plan_of(const RemotePath& remote) const {
+  return {.server = checksum(as_bytes(remote.address)),
+          .wishes = common.wishes(),
+          .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
+          .bytes_per_s = common.limit,
+          .most_retries = static_cast<unsigned>(common.client.retries),
+          .only_asks = common.dry_run};
+}
+
+// One asks for the facts, which say how many others are worth their while; one of them is for the digest.
+transfer::DialPlan Get::dials() const {
+  return {.first = 1, .later = common.dials(UINT64_MAX)};
+}
+
 // Of the server's path only the last part, so that no name from there leads anywhere else.
 transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   namespace fs = std::filesystem;
   if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
-  if (output == "-")
-    throw UsageError(
-        "-o -: a file is verified before it has its name, so it cannot go to standard output; "
-        "-o ./- is a file of that name");
   const std::string last(split_name(remote.path).last);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
@@ -73,14 +90,9 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   if (is_folder || (!output.empty() && fs::is_directory(here, none)))
     throw UsageError(fmt::format("-o {0}: is a directory; name the file: -o {0}{1}{2}", printable(output),
                                  is_folder ? "" : "/", printable(last)));
-  transfer::FetchPlan plan{.items = {{.name = remote.path, .file = here.filename().string()}},
-                           .folder = here.has_parent_path() ? here.parent_path().string() : ".",
-                           .server = checksum(as_bytes(remote.address)),
-                           .wishes = common.wishes(),
-                           .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
-                           .bytes_per_s = common.limit,
-                           .most_retries = static_cast<unsigned>(common.client.retries),
-                           .only_asks = common.dry_run};
+  transfer::FetchPlan plan = plan_of(remote);
+  plan.items = {{.name = remote.path, .file = here.filename().string()}};
+  plan.folder = here.has_parent_path() ? here.parent_path().string() : ".";
   if (const auto objection = objection_to(plan.items.front().file); !objection.empty())
     throw UsageError(fmt::format("-o {}: {}", printable(here.string()), objection));
   return plan;
@@ -116,7 +128,7 @@ int Get::run() {
                                  from.starts_with("unix:") ? "unix:SOCKET" : "HOST:PORT", before_path(from)));
   if (const auto objection = objection_to(remote.path); !objection.empty())
     throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
-  return run_file(remote);
+  return output == "-" ? run_to_output(remote) : run_file(remote);
 }
 
 // The directory that becomes the server's. It may exist: the same command goes on in it.
@@ -131,6 +143,23 @@ std::string Get::tree_here(const RemotePath& remote) const {
   return here;
 }
 
+// Its bytes are the only thing on standard output.
+int Get::run_to_output(const RemotePath& remote) {
+  if (common.json == "-" || common.progress == "json")
+    throw UsageError("-o -: standard output is the file's; say --json FILE, and another --progress");
+  common.bytes_on_output = true;
+  const OutputSpool spool;
+  transfer::FetchPlan plan = plan_of(remote);
+  plan.items = {{.name = remote.path, .file = OutputSpool::kFile}};
+  plan.folder = spool.folder();
+  plan.wishes = {};
+  transfer::Fetch fetch(plan);
+  const auto run = common.dial(fetch, remote.address, dials());
+  const auto digest = fetch.fetched();
+  if (digest) spool.copy();
+  return common.tell(fetch, run, {"get", "fetched", printable(remote.path), digest}, remote.address);
+}
+
 int Get::run_file(const RemotePath& remote) const {
   const transfer::FetchPlan fetched = plan(remote);
   std::unique_ptr<transfer::Fetch> fetch;
@@ -140,9 +169,7 @@ int Get::run_file(const RemotePath& remote) const {
     throw UsageError(
         fmt::format("-o {}: its directory cannot be opened: {}", printable(output), error.code().message()));
   }
-  // One asks for the facts, which say how many others are worth their while; one of them is for the digest.
-  const transfer::DialPlan dials{.first = 1, .later = common.dials(UINT64_MAX)};
-  return common.run(*fetch, remote.address, dials, [&] {
+  return common.run(*fetch, remote.address, dials(), [&] {
     return TransferStory{"get", "fetched", printable(fetched.items.front().file), fetch->fetched()};
   });
 }

@@ -2,14 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <expected>
 #include <memory>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/remote_path.hpp"
 #include "cli/common/transfer_arguments.hpp"
+#include "cli/send/standard_input.hpp"
 #include "store/name.hpp"
 #include "transfer/bring.hpp"
+#include "transfer/listing.hpp"
 
 namespace joust {
 namespace {
@@ -19,7 +23,12 @@ std::string send_examples(const Program& program) {
   {0} send disk.img 127.0.0.1:9000
   {0} send -r photos 127.0.0.1:9000/backup --skip-existing
   {0} send disk.img 127.0.0.1:9000 -c 8 --limit 100MB
+  {0} send disk.img 127.0.0.1:9000/backup/monday.img
+  tar c photos | {0} send - 127.0.0.1:9000/photos.tar
 
+One file goes into HOST:PORT/PATH where that is a directory, and otherwise gets that name; with a / at the
+end it is a directory, and so it is for several files and -r. What is not there of it is made. - is standard
+input: it is read to its end first, into TMPDIR, and an interruption begins anew.
 Files keep their time and their permissions. Each gets its name there when all of it has arrived and its
 digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r makes
 directories with their permissions, empty ones too; it follows no links, and leaves FIFOs, sockets and devices
@@ -38,6 +47,8 @@ struct Send {
 
   int run();
   void check_order() const;
+  std::expected<transfer::SourceList, std::string> sources(const RemotePath& remote) const;
+  std::optional<int> settle_target(transfer::SourceList& list, const RemotePath& remote) const;
   void complain_of(const std::vector<std::string>& notes) const;
 };
 
@@ -48,7 +59,7 @@ std::string listed(const transfer::SourceItem& item) {
 
 // The last word is where to; "send HOST:PORT FILE" is what others write.
 void Send::check_order() const {
-  if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/DIR]: at least one file, and where to");
+  if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/PATH]: at least one file, and where to");
   const auto address = std::ranges::find_if(words, is_remote);
   if (address == words.end() || is_remote(words.back())) return;
   std::vector<std::string> files = words;
@@ -65,6 +76,34 @@ void Send::complain_of(const std::vector<std::string>& notes) const {
   if (notes.size() > told) complain(program, fmt::format("left out: and {} more", notes.size() - told));
 }
 
+std::expected<transfer::SourceList, std::string> Send::sources(const RemotePath& remote) const {
+  if (std::ranges::find(words, "-") == words.end())
+    return transfer::list_sources(words, recursive, remote.path);
+  if (words.size() > 1 || recursive)
+    return std::unexpected("-: standard input goes by itself; ./- is a file of that name");
+  if (remote.is_folder)
+    return std::unexpected(fmt::format("-: standard input has no name; say one: {}{}{}NAME",
+                                       printable(remote.address), before_path(remote.address),
+                                       remote.path.empty() ? "" : printable(remote.path) + "/"));
+  return standard_input(remote.path);
+}
+
+// One file goes into a directory that exists, as cp(1) does it, and gets its name with anything else. A
+// server that does not tell what it has (--write-only) is taken at the word. Returns the exit code if it
+// cannot be asked.
+std::optional<int> Send::settle_target(transfer::SourceList& list, const RemotePath& remote) const {
+  if (remote.is_folder || recursive || words.size() > 1 || words.front() == "-" || common.dry_run)
+    return std::nullopt;
+  transfer::Listing kind(
+      {.name = remote.path, .only_kind = true, .most_retries = static_cast<unsigned>(common.client.retries)});
+  const auto asked = common.client.run(kind, remote.address, {.first = 1}, ProgressMeter::Kind::none);
+  transfer::SourceItem& item = list.items.front();
+  if (!kind.over() || !kind.complaints().empty())
+    return common.tell(kind, asked, {"send", "sent", printable(item.path)}, remote.address);
+  if (!kind.is_folder()) item.name = remote.path;
+  return std::nullopt;
+}
+
 int Send::run() {
   check_order();
   common.check(words);
@@ -73,8 +112,9 @@ int Send::run() {
   if (!remote.path.empty())
     if (const auto objection = objection_to(remote.path); !objection.empty())
       throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
-  auto list = transfer::list_sources(words, recursive, remote.path);
+  auto list = sources(remote);
   if (!list) throw UsageError(list.error());
+  if (const auto code = settle_target(*list, remote)) return *code;
   if (list->items.empty())
     list->notes.insert(list->notes.begin(), "there is nothing to send, so " + printable(remote.address) +
                                                 " is not asked for anything");
@@ -84,13 +124,18 @@ int Send::run() {
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
     for (const transfer::SourceItem& item : list->items)
       if (!item.is_on_way) print_out(listed(item));
+    if (list->items.size() == 1 && !remote.is_folder && !recursive && words.front() != "-")
+      print_out(fmt::format("or -> {0}, if {0} is no directory on the server\n", printable(remote.path)));
     print_out(fmt::format("{}, {}: nothing was sent\n", counted_files(list->files(), list->folders),
                           format_data(static_cast<double>(list->bytes))));
     for (const std::string& why : list->missing) complain(program, why);
     return list->missing.empty() ? kOk : kRunError;
   }
   const bool single = list->files() == 1 && list->folders == 0;
-  const std::string what = single ? printable(list->items.back().path) : "";
+  const std::string what =
+      single ? fmt::format("{} to {}{}{}", printable(list->items.back().path), printable(remote.address),
+                           before_path(remote.address), printable(list->items.back().name))
+             : "";
   const std::uint64_t bytes = list->bytes;
   transfer::BringPlan plan{.items = std::move(list->items),
                            .missing = std::move(list->missing),
@@ -111,7 +156,8 @@ void add_send(Command root, const Program& program, int& exit_code) {
   auto send = std::make_shared<Send>(program);
   Command command =
       root.add_command("send", "Send files over several connections, verified, and go on if interrupted");
-  command.add_words("FILE... HOST:PORT[/DIR]", send->words, "the files, and where to; or unix:SOCKET[//DIR]");
+  command.add_words("FILE... HOST:PORT[/PATH]", send->words,
+                    "the files (- is standard input), and where to; or unix:SOCKET[//PATH]");
   command.add_flag("-r,--recursive", send->recursive, "send what is below directories");
   send->common.add_to(command);
   command.footer(send_examples(program));

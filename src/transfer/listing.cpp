@@ -8,7 +8,10 @@
 namespace joust::transfer {
 
 Listing::Listing(const ListPlan& plan)
-    : Transfer(plan.most_retries), plan_(plan), tree_(plan.name, plan.limits), left_{Work{}} {}
+    : Transfer(plan.most_retries),
+      plan_(plan),
+      tree_(plan.name, plan.limits),
+      left_{Work{.may_be_file = plan.only_kind}} {}
 
 std::unique_ptr<Session> Listing::open(const Opening& /*opening*/) {
   return std::make_unique<ListSession>(*this);
@@ -68,8 +71,15 @@ void Listing::is_a_file(const file::Facts& facts) {
   done();
 }
 
+// A server that tells nothing of its files may have it or not.
+bool Listing::tells_kind(const FileRefusal& refusal) {
+  is_folder_ = refusal.error == FileError::not_a_file;
+  return is_folder_ || refusal.error == FileError::not_found || refusal.error == FileError::not_permitted;
+}
+
 // A file is no directory to the server, and what does not exist is not either.
 void Listing::refused(Work work, const FileRefusal& refusal) {
+  if (plan_.only_kind && tells_kind(refusal)) return done();
   const bool may_be_file = refusal.error == FileError::not_found || refusal.error == FileError::not_a_file;
   if (is_top(work) && !work.may_be_file && may_be_file && !plan_.name.empty()) {
     work.may_be_file = true;

@@ -19,6 +19,7 @@ namespace joust::transfer {
 struct ListPlan {
   std::string name{};      // a directory, or a file, on the server; empty: the server's own directory
   bool recursive = false;  // all that is below it
+  bool only_kind = false;  // nothing of it, but whether it is a directory, a file, or neither
   unsigned most_retries = 8;
   TreeLimits limits{};
 };
@@ -33,7 +34,8 @@ class Listing : public Transfer {
 
   const ListPlan& plan() const { return plan_; }
   // Once it is over.
-  bool is_file() const { return is_file_; }  // what was asked for: the facts are all there is
+  bool is_file() const { return is_file_; }      // what was asked for: the facts are all there is
+  bool is_folder() const { return is_folder_; }  // with `only_kind`
   const std::optional<file::Facts>& facts() const { return facts_; }  // of what was asked for
   std::vector<RemoteItem> take_items() { return tree_.take_sorted(); }
   std::uint64_t left_out() const { return left_out_; }  // names on the server that cannot be fetched
@@ -41,7 +43,7 @@ class Listing : public Transfer {
   // For sessions. Any thread.
   struct Work {
     std::string folder{};      // below what was asked for; empty: that itself
-    bool may_be_file = false;  // it is no directory: it is asked for as a file
+    bool may_be_file = false;  // it is asked for as a file
   };
   std::optional<Work> next();
   void give_back(Work work);
@@ -54,6 +56,7 @@ class Listing : public Transfer {
 
  private:
   bool is_top(const Work& work) const { return work.folder.empty(); }
+  bool tells_kind(const FileRefusal& refusal);
   void done();  // one directory
   void give_up(const std::string& why);
 
@@ -63,7 +66,7 @@ class Listing : public Transfer {
   std::deque<Work> left_;     // not asked for
   std::size_t unlisted_ = 1;  // directories that are not done: those, and those that are being listed
   std::optional<file::Facts> facts_;
-  bool is_file_ = false;
+  bool is_file_ = false, is_folder_ = false;
   std::uint64_t left_out_ = 0;
 };
 

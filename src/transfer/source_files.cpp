@@ -177,6 +177,15 @@ std::string repeated_name(const std::vector<SourceItem>& items) {
   return {};
 }
 
+// The mode is that which was chosen for it: its own is that of a temporary file.
+std::expected<OpenSource, std::string> open_again(const SourceItem& item) {
+  Fd fd(::fcntl(item.opened->get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.is_open()) return std::unexpected(fmt::format("{}: {}", item.path, std::strerror(errno)));
+  FileVersion version = version_of(fd.get());
+  version.mode = item.version.mode;
+  return OpenSource{std::move(fd), version};
+}
+
 std::expected<Fd, int> open_named(const std::string& path) {
   // O_NONBLOCK: a FIFO may have taken the file's place, and opening it must not wait for a writer.
   return only_regular(Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
@@ -208,6 +217,7 @@ std::expected<SourceList, std::string> list_sources(const std::vector<std::strin
 
 std::expected<OpenSource, std::string> open_source(const SourceItem& item) {
   const std::string path = printable(item.path);
+  if (item.opened) return open_again(item);
   auto opened = item.top ? item.top->open_file(item.beneath) : open_named(item.path);
   if (!opened && opened.error() == ENODEV) return std::unexpected(path + ": is no regular file");
   if (!opened && opened.error() == ELOOP && item.top)

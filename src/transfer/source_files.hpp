@@ -21,6 +21,7 @@ struct SourceItem {
   std::string name;
   std::shared_ptr<const Directory> top{};  // null: the path was named by the user, and links are followed
   std::string beneath{};                   // the path from there
+  std::shared_ptr<const Fd> opened{};      // one without a path: standard input
   FileVersion version{};                   // when it was found
   bool is_folder = false;                  // a directory
   bool is_on_way = false;                  // a directory: something is sent that comes into it

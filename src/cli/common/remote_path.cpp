@@ -37,10 +37,11 @@ RemotePath split_remote(const std::string& text) {
   const bool is_path = text.starts_with(kUnix);
   const std::size_t end = is_path ? text.rfind("//") : text.find('/');
   if (is_path && end == std::string::npos) refuse_single_slash(text);
-  if (end == std::string::npos || end == kUnix.size()) return {text, ""};
+  if (end == std::string::npos || end == kUnix.size()) return {text, "", true};
   std::string path = text.substr(end + (is_path ? 2 : 1));
+  const bool is_folder = path.empty() || path.ends_with('/');
   while (path.ends_with('/')) path.pop_back();
-  return {text.substr(0, end), path};
+  return {text.substr(0, end), path, is_folder};
 }
 
 bool is_remote(const std::string& text) {

@@ -9,7 +9,8 @@ namespace joust {
 // "HOST:PORT/PATH" taken apart. The last "//" ends a socket's path: "unix:/run/files.sock//PATH".
 struct RemotePath {
   std::string address;
-  std::string path;
+  std::string path;        // without slashes at its end
+  bool is_folder = false;  // it had one, or is empty
 };
 // Throws UsageError for a URL, and for a path below a socket that has no "//" before it.
 RemotePath split_remote(const std::string& text);

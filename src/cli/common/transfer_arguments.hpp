@@ -38,6 +38,7 @@ struct TransferArguments {
   std::uint64_t limit = 0;  // bytes a second; 0: none
   std::string fsync = "on";
   bool overwrite = false, skip_existing = false, dry_run = false;
+  bool bytes_on_output = false;  // standard output is a file's: what is told goes to standard error
   std::string progress;
   std::string json;
   std::optional<Option> json_option{};

@@ -99,10 +99,12 @@ int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
   else if (!json.empty())
     unwritten = keep_result(json, document(outcome, story, address));
   const bool is_silent = json == "-" || progress == "json";
-  if (!is_silent && (outcome.complete || outcome.did_something()))
-    try_print_out(
+  if (!is_silent && (outcome.complete || outcome.did_something())) {
+    const std::string text =
         dry_run ? fmt::format("{}: {} bytes; nothing was moved\n", story.what, grouped(outcome.counts.total))
-                : summary(outcome, story));
+                : summary(outcome, story);
+    bytes_on_output ? print_to_stderr(text) : try_print_out(text);
+  }
   for (const std::string& complaint : outcome.complaints) joust::complain(program, complaint);
   if (!outcome.complete) suggest(outcome);
   if (output_is_lost() && !dry_run) {
@@ -118,7 +120,9 @@ void TransferArguments::suggest(const Outcome& outcome) const {
   const char* const what = outcome.interrupted ? "interrupted" : "not complete";
   const char* const goes_on = counts.failed > 0 ? "mend that, then the same command goes on from there"
                                                 : "the same command goes on from there";
-  if (outcome.in_vain)
+  if (bytes_on_output)
+    joust::complain(program, fmt::format("{}: nothing was written to standard output", what));
+  else if (outcome.in_vain)
     joust::complain(program, "not complete: what was not sent cannot be sent as it is");
   else if (outcome.kept > 0 || outcome.did_something())
     joust::complain(program, fmt::format("{}; what is there is kept: {}:\n  {}", what, goes_on,
@@ -142,7 +146,8 @@ std::string TransferArguments::summary(const Outcome& outcome, const TransferSto
                         format_data(static_cast<double>(counts.discarded)));
   if (counts.lost > 0)
     line += fmt::format("; {} had to be moved again", format_data(static_cast<double>(counts.lost)));
-  if (counts.skipped > 0) line += fmt::format("; {} skipped", counted(counts.skipped, "file"));
+  if (const std::uint64_t there = counts.skipped; there > 0)
+    line += fmt::format("; {} there already", there == 1 ? "1 file was" : grouped(there) + " files were");
   if (counts.failed > 0) line += fmt::format("; {} failed", counted(counts.failed, "file"));
   line += fmt::format("\nCPU {:.2f} s, memory {}, {}, {}\n", used.user_s + used.system_s,
                       format_bytes(static_cast<double>(used.peak_memory_bytes)),

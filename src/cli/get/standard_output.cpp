@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#include "cli/get/standard_output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/fd.hpp"
+#include "base/temporary_directory.hpp"
+#include "cli/common/output.hpp"
+
+namespace joust {
+
+OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
+  if (::mkdtemp(folder_.data()) == nullptr) checked(-1, "mkdtemp({})", folder_);
+}
+
+OutputSpool::~OutputSpool() {
+  std::error_code none;
+  std::filesystem::remove_all(folder_, none);
+}
+
+void OutputSpool::copy() const {
+  const std::string path = folder_ + '/' + kFile;
+  const Fd file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path));
+  std::vector<char> part(1 << 20);
+  for (;;) {
+    const ssize_t n = checked(retry_interrupted([&] { return ::read(file.get(), part.data(), part.size()); }),
+                              "read {}", path);
+    if (n == 0) return;
+    for (ssize_t done = 0; done < n;) {
+      const ssize_t written = retry_interrupted(
+          [&] { return ::write(STDOUT_FILENO, part.data() + done, static_cast<std::size_t>(n - done)); });
+      if (written < 0) throw OutputError();
+      done += written;
+    }
+  }
+}
+
+}  // namespace joust

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "cli/send/standard_input.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/check.hpp"
+#include "base/temporary_directory.hpp"
+#include "base/text.hpp"
+#include "store/file_version.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::size_t kPart = 1 << 20;  // bytes
+
+// Only what has not been read of it yet would come, so it has to be at its start.
+bool is_whole_file(int fd) {
+  struct stat facts {};
+  return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ::lseek(fd, 0, SEEK_CUR) == 0;
+}
+
+// What a new file would have, which mkstemp() does not give.
+std::uint32_t usual_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+int write_all(int fd, const std::byte* bytes, std::size_t size) {
+  while (size > 0) {
+    const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes, size); });
+    if (n < 0) return errno;
+    bytes += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return 0;
+}
+
+std::expected<Fd, std::string> spool(int from) {
+  const std::string folder = temporary_directory();
+  std::string name = folder + "/joust-send-XXXXXX";
+  Fd file(::mkstemp(name.data()));
+  const auto cannot_keep = [&](int error) {
+    return std::unexpected(
+        fmt::format("-: standard input cannot be kept in {}: {}; TMPDIR names another directory",
+                    printable(folder), std::strerror(error)));
+  };
+  if (!file.is_open()) return cannot_keep(errno);
+  ::unlink(name.c_str());
+  std::vector<std::byte> part(kPart);
+  for (;;) {
+    const ssize_t n = retry_interrupted([&] { return ::read(from, part.data(), part.size()); });
+    if (n < 0) return std::unexpected(fmt::format("-: standard input: {}", std::strerror(errno)));
+    if (n == 0) return file;
+    if (const int error = write_all(file.get(), part.data(), static_cast<std::size_t>(n)); error != 0)
+      return cannot_keep(error);
+  }
+}
+
+}  // namespace
+
+std::expected<transfer::SourceList, std::string> standard_input(const std::string& name) {
+  std::expected<Fd, std::string> file;
+  const bool is_file = is_whole_file(STDIN_FILENO);
+  if (is_file) {
+    file = Fd(::dup(STDIN_FILENO));
+    if (!file->is_open()) return std::unexpected(fmt::format("-: standard input: {}", std::strerror(errno)));
+  } else {
+    file = spool(STDIN_FILENO);
+    if (!file) return std::unexpected(file.error());
+  }
+  FileVersion version = version_of(file->get());
+  if (!is_file) version.mode = usual_mode();
+  transfer::SourceList list{.bytes = version.size};
+  list.items.push_back({.path = "-",
+                        .name = name,
+                        .opened = std::make_shared<const Fd>(std::move(*file)),
+                        .version = version});
+  return list;
+}
+
+}  // namespace joust

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "transfer/source_files.hpp"
+
+namespace joust {
+
+// Standard input as a file that is sent under this name. A regular file is sent as it is; anything else is
+// read to its end into a nameless file of the temporary directory, because its size and digest come before
+// its bytes. The error is for people.
+std::expected<transfer::SourceList, std::string> standard_input(const std::string& name);
+
+}  // namespace joust
