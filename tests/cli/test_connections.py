@@ -59,7 +59,7 @@ class Connections(TransferCase):
                 where = ("-e", engine, "-c", 200, "--overwrite", "--retries", 0)
                 for command in (
                     ("get", f"{receiver.address}/large", "-o", self.path("out/large")),
-                    ("send", file, f"{receiver.address}/again"),
+                    ("send", file, f"{receiver.address}/again/"),
                 ):
                     with self.subTest(engine=engine, command=command[0]):
                         done = self.with_few(64, *command, *where)
