@@ -123,14 +123,12 @@ std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& 
 
 Settings Receive::settings() const {
   if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
-  // Who sends over many connections has an upload on each of them.
-  const std::string most_uploads = std::to_string(Limits{}.connections);
   return {{"root", into},
           {"overwrite", "yes"},
           {"file-write", "splice"},  // where the engine has it; another core digests meanwhile
           {"max-file-bytes", kNoLimit},
           {"max-stored-bytes", kNoLimit},
-          {"max-uploads", most_uploads},
+          {"max-uploads", std::to_string(Limits{}.connections)},  // one on each of many connections
           {"access", read_only    ? "read"
                      : write_only ? "write"
                                   : "both"}};
@@ -210,12 +208,11 @@ int Receive::run() {
   const auto service = server(protocol);
   check_directory();
   const auto guarded = guard.guard(*service);
-  Limits limits;
-  limits.memory = memory;
-  limits.read_bytes = kReceiveBytes;
-  limits.read_bytes_per_turn = 4 * kReceiveBytes;
   const std::size_t most_uploads = room.uploads();  // at a time
-  limits.connections = std::min(limits.connections, room.connections());
+  const Limits limits{.connections = std::min(Limits{}.connections, room.connections()),
+                      .memory = memory,
+                      .read_bytes = kReceiveBytes,
+                      .read_bytes_per_turn = 4 * kReceiveBytes};
   Stop stop;
   const Signals signals(stop);
   Tally tally;

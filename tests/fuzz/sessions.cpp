@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "connection/delivery.hpp"
-#include "fuzz/cuts.hpp"
 #include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
 #include "load/run.hpp"
@@ -243,8 +242,8 @@ std::string without_what_came(const std::string& complaint) {
 
 std::string verdict_of(const LoadRun& run) {
   const auto counts = run.recorder().counts();
-  std::string verdict = fmt::format("{} verified, {} failed", counts.verified, counts.failed);
-  for (const std::string& text : run.complaints()) verdict += "; " + without_what_came(text);
+  auto verdict = fmt::format("{} verified, {} failed", counts.verified, counts.failed);
+  for (const auto& text : run.complaints()) verdict += "; " + without_what_came(text);
   return verdict;
 }
 
