@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
+#include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
@@ -150,6 +151,7 @@ void Serve::run() {
               .listeners = listeners.all(),
               .on_ready =
                   [&] {
+                    check_first_connection(chosen);
                     if (speaks_to_people())
                       print_text(greeting(chosen, chosen_protocol, listeners));
                     else

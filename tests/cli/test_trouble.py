@@ -9,7 +9,7 @@ import threading
 import time
 import unittest
 
-from program import CALCULATOR, Case, Server, as_another_user, run, with_few_processes
+from program import CALCULATOR, JOUST, Case, Server, as_another_user, run, with_few_processes
 
 
 @contextlib.contextmanager
@@ -50,6 +50,15 @@ class SmallLimits(Case):
             self.assertIn(words, row["reason"])
             done = run("serve", "-e", engine, "-p", "echo", program=program)
             self.assertIn(words, done.stderr)
+
+
+    def test_a_server_that_could_accept_nobody_does_not_listen(self):
+        for engine, few in (("epoll", 8), ("threads", 7), ("two-processes", 9), ("asio-pool", 10)):
+            with self.subTest(engine):
+                limited = ["timeout", "20", "sh", "-c", f'ulimit -n {few} && exec "$0" "$@"', JOUST]
+                done = run("serve", "-e", engine, "-p", "echo", program=limited)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f"{few} open files (ulimit -n) are too few: the first connection", done.stderr)
 
 
 class OneLine(Case):

@@ -64,6 +64,17 @@ std::size_t DescriptorRoom::uploads() const {
   return is_small() ? std::min<std::size_t>(connections(), descriptors::uploads_of(limit_)) : SIZE_MAX;
 }
 
+void check_first_connection(const Engine& engine) {
+  const std::uint64_t limit = descriptor_limit().rlim_cur;
+  if (limit >= kSmall || engine.transport != Transport::stream) return;
+  const std::uint64_t of_process = engine.separate_processes ? 1 : 0;
+  const std::uint64_t needed = open_now(limit) + engine.files_each + of_process;
+  if (needed > limit)
+    throw std::runtime_error(
+        fmt::format("{} open files (ulimit -n) are too few: the first connection needs {}; raise the limit",
+                    limit, needed));
+}
+
 std::uint64_t client_connections(const Engine& engine) {
   const std::uint64_t limit = descriptor_limit().rlim_cur;
   if (limit >= kSmall) return UINT64_MAX;

@@ -35,6 +35,10 @@ class DescriptorRoom {
   const std::uint64_t limit_;
 };
 
+// Throws std::runtime_error if a server of streams, which has opened all of its own, has no room for one
+// connection: it would listen and answer nobody.
+void check_first_connection(const Engine& engine);
+
 // How many connections of a client that moves files the limit of open files allows with this engine;
 // UINT64_MAX where the limit is not small. Throws std::runtime_error if there is not even room for one. After
 // raise_descriptor_limit(), before the engine runs.
