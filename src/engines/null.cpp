@@ -182,14 +182,12 @@ class NullRun {
     return fired;
   }
 
+  // A load is stopped, and no server: that answers what is in flight, and ends when its peer has finished.
   void drain() {
     if (std::exchange(draining_, true)) return;
     vacancies_.abandon();
     const Time now = Clock::now();
-    for (const auto& pair : pairs_) {
-      pair->client->on_drain(now);
-      pair->server->on_drain(now);
-    }
+    for (const auto& pair : pairs_) pair->client->on_drain(now);
   }
 
   void rest() {

@@ -59,6 +59,21 @@ class Interruption(Case):
         self.assertIn('"interrupted": true', document)
         self.assertNotIn('"verified": 0', document)
 
+    def test_an_interrupted_load_in_one_process_has_not_failed(self):
+        file = self.path("partial.json")
+        for protocol in ("echo", "broadcast"):
+            command = [JOUST, "load", "-e", "null", "-p", protocol, "-c", "3", "--depth", "4", "-d", "60s"]
+            load = subprocess.Popen([*command, "--json", file, "--events"], stdout=subprocess.PIPE, text=True)
+            while "measuring" not in load.stdout.readline():
+                pass
+            load.send_signal(signal.SIGINT)
+            load.communicate(timeout=60)
+            with open(file, encoding="utf-8") as text:
+                result = json.load(text)
+            self.assertTrue(result["interrupted"])
+            self.assertEqual(result["connections"]["ok"], 3)
+            self.assertEqual(result["messages"]["failed"], 0)
+
     def test_the_window_of_an_interrupted_load_ends_with_the_interrupt(self):
         file = self.path("partial.json")
         with socket.create_server(("127.0.0.1", 0)) as server:
