@@ -83,6 +83,7 @@ void FileFetch::give_back(const Work& work, std::uint64_t came) {
   }
   const std::lock_guard lock(mutex_);
   if (work.task == Task::ask) asked_ = false;
+  if (work.task == Task::begin) begun_ = false;
   if (work.task == Task::compare) comparing_ = false;
   if (work.task == Task::recall) recalling_ = false;
   if (work.task == Task::digest) asked_digest_ = false;

@@ -99,6 +99,29 @@ TEST_F(TreeFetch, ClosesFoldersWhenAllIsInThem) {
   ::chmod(here("sub").c_str(), 0700);
 }
 
+// A connection takes a bounded number of steps at a time, and may be lost between two of them.
+TEST_F(TreeFetch, ForgetsNoFileThatAConnectionHasOnlyTaken) {
+  FetchPlan plan = this->plan();
+  plan.wishes.skips_existing = true;
+  test::fs::create_directories(here("sub"));
+  for (int i = 0; i < 200; ++i) {
+    const std::string name = "sub/" + std::to_string(i);
+    std::ofstream(there(name)) << "x";
+    std::ofstream(here(name)) << "y";
+    plan.items.push_back(item(name));
+  }
+  Fetch fetch(plan);
+  for (int i = 0; i < 2; ++i) {
+    const auto session = fetch.open({});
+    session->on_open(Pair::kBegin);
+    EXPECT_FALSE(fetch.over());
+    session->on_failure({Stage::receive, ECONNRESET, ""}, Pair::kBegin);
+  }
+  Joined(fetch, server()).run();
+  EXPECT_TRUE(fetch.over());
+  EXPECT_EQ(fetch.counts().skipped, 200U);
+}
+
 TEST_F(TreeFetch, GoesOnAfterLostConnections) {
   FetchPlan plan = this->plan();
   for (int i = 0; i < 50; ++i) {
