@@ -44,11 +44,6 @@ std::uint64_t Fetch::kept() const {
   return kept;
 }
 
-bool Fetch::is_in_vain() const {
-  const std::lock_guard lock(mutex_);
-  return left_ == 0 && !plan_.missing.empty() && counts().failed == plan_.missing.size();
-}
-
 std::optional<Digest> Fetch::fetched() const {
   const std::lock_guard lock(mutex_);
   return fetched_;

@@ -40,7 +40,6 @@ class Fetch : public Transfer {
 
   std::unique_ptr<Session> open(const Opening& opening) override;
   std::uint64_t kept() const override;
-  bool is_in_vain() const override;
 
   const FetchPlan& plan() const { return plan_; }
   RateLimit& limit() { return limit_; }

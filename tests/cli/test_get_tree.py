@@ -52,6 +52,14 @@ class Tree(TransferCase):
                 self.assertEqual(os.stat(f"{back}/a/plain").st_mtime_ns, 1_000_000_000_123_456_789)
                 self.assertEqual(self.hidden(back), [])
 
+    def test_any_stream_engine_does_it_on_either_side(self):
+        self.tree()
+        for engine in ("poll", "threads", "io-uring", "asio-pool", "coroutines"):
+            back = self.path("back-" + engine)
+            with self.subTest(engine), Receiver(self.path("in"), "-e", engine) as receiver:
+                self.tell("get", "-r", f"{receiver.address}/tree", "-o", back, "-e", engine, "-c", 3)
+                self.same_trees("in/tree", back)
+
     def test_it_is_what_send_has_brought(self):
         self.tree()
         with Receiver(self.path("out")) as receiver:
@@ -212,7 +220,9 @@ class Liars(TransferCase):
             else:
                 peer.sendall(error(request, 1))
 
-        self.assertIn("top/a: the server says: not found", self.fetched(answer))
+        said = self.fetched(answer)
+        self.assertIn("top/a: the server says: not found", said)
+        self.assertNotIn("sent", said)
 
     def test_a_name_that_is_a_file_and_a_directory_is_refused(self):
         said = self.fetched(lambda peer, kind, request, body: peer.sendall(

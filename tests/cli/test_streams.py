@@ -93,6 +93,15 @@ class Streams(TransferCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("standard output: cannot be written", done.stderr.decode())
 
+    def test_what_is_closed_is_told(self):
+        for words, why in ((("send", "-", "127.0.0.1:1/x"), "standard input is closed"),
+                           (("get", "127.0.0.1:1/x", "-o", "-"), "standard output is closed")):  # fmt: skip
+            number = 0 if words[0] == "send" else 1
+            done = subprocess.run([JOUST, *words], stderr=subprocess.PIPE, check=False, timeout=PATIENCE_S,
+                                  preexec_fn=lambda number=number: os.close(number))  # fmt: skip
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(why, done.stderr.decode())
+
     def test_wrong_bytes_never_reach_the_output(self):
         def answer(peer, kind, request, body):
             if kind == QUERY:

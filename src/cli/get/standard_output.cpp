@@ -2,6 +2,7 @@
 #include "cli/get/standard_output.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,11 +13,14 @@
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "base/temporary_directory.hpp"
+#include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 
 namespace joust {
 
+// A closed one would be the next file that is opened, or the next connection.
 OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
   if (::mkdtemp(folder_.data()) == nullptr) checked(-1, "mkdtemp({})", folder_);
 }
 
@@ -27,6 +31,7 @@ OutputSpool::~OutputSpool() {
 
 void OutputSpool::copy() const {
   const std::string path = folder_ + '/' + kFile;
+  checked(::chmod(path.c_str(), 0600), "chmod {}", path);  // whatever it may be on the server
   const Fd file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path));
   std::vector<char> part(1 << 20);
   for (;;) {

@@ -10,7 +10,7 @@ namespace joust {
 // back.
 class OutputSpool {
  public:
-  OutputSpool();  // throws std::system_error
+  OutputSpool();  // throws std::system_error, and UsageError if standard output is closed
   ~OutputSpool();
   OutputSpool(const OutputSpool&) = delete;
   OutputSpool& operator=(const OutputSpool&) = delete;

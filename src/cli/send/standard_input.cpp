@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/send/standard_input.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +70,8 @@ std::expected<Fd, std::string> spool(int from) {
 }  // namespace
 
 std::expected<transfer::SourceList, std::string> standard_input(const std::string& name) {
+  // Otherwise the next file that is opened would have its number.
+  if (::fcntl(STDIN_FILENO, F_GETFD) < 0) return std::unexpected("-: standard input is closed");
   std::expected<Fd, std::string> file;
   const bool is_file = is_whole_file(STDIN_FILENO);
   if (is_file) {
