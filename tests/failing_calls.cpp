@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdarg>
 #include <thread>
 
@@ -39,6 +40,7 @@ int refusal(Call call) {
   const int error = rule.error.load();
   if (error == 0) return 0;
   const std::uint64_t number = rule.calls.fetch_add(1);
+  if (error == kKilled && number == rule.passed) ::raise(SIGKILL);
   return number >= rule.passed && number - rule.passed < rule.times ? error : 0;
 }
 
@@ -176,6 +178,50 @@ int fsync(int fd) {
 
 int flock(int fd, int operation) noexcept {
   return joust::test::pass_on<int(int, int)>(Call::flock, "flock", fd, operation);
+}
+
+int linkat(int from, const char* old_name, int to, const char* new_name, int flags) noexcept {
+  return joust::test::pass_on<decltype(linkat)>(Call::linkat, "linkat", from, old_name, to, new_name, flags);
+}
+
+int unlinkat(int folder, const char* name, int flags) noexcept {
+  return joust::test::pass_on<decltype(unlinkat)>(Call::unlinkat, "unlinkat", folder, name, flags);
+}
+
+int fchmod(int fd, mode_t mode) noexcept {
+  return joust::test::pass_on<decltype(fchmod)>(Call::fchmod, "fchmod", fd, mode);
+}
+
+#ifdef __linux__
+int renameat2(int from, const char* old_name, int to, const char* new_name, unsigned flags) noexcept {
+  return joust::test::pass_on<decltype(renameat2)>(Call::renameat2, "renameat2", from, old_name, to, new_name,
+                                                   flags);
+}
+
+int openat(int folder, const char* name, int flags, ...) {
+  std::va_list arguments;
+  va_start(arguments, flags);
+  const auto mode = va_arg(arguments, mode_t);
+  va_end(arguments);
+  using Open = int(int, const char*, int, ...);
+  static const auto real = reinterpret_cast<Open*>(::dlsym(RTLD_NEXT, "openat"));
+  const bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+  if (const int error = is_nameless ? joust::test::refusal(Call::nameless) : 0; error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(folder, name, flags, mode);
+}
+#endif
+
+ssize_t pwrite(int fd, const void* bytes, std::size_t size, off_t offset) {
+  using Write = ssize_t(int, const void*, std::size_t, off_t);
+  static const auto real = reinterpret_cast<Write*>(::dlsym(RTLD_NEXT, "pwrite"));
+  if (const int error = joust::test::refusal(Call::pwrite); error != 0) {
+    errno = error;
+    return -1;
+  }
+  return real(fd, bytes, size, offset);
 }
 
 int pipe2(int* ends, int flags) noexcept {

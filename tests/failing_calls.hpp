@@ -28,8 +28,17 @@ enum class Call : std::uint8_t {
   fsync,
   flock,
   widen_pipe,  // fcntl(F_SETPIPE_SZ); the pipe then has two pages, as beyond fs.pipe-user-pages-soft
+  linkat,
+  unlinkat,
+  renameat2,
+  pwrite,
+  fchmod,
+  nameless,  // openat(O_TMPFILE)
 };
-inline constexpr std::size_t kCalls = 18;
+inline constexpr std::size_t kCalls = 24;
+
+// In place of an error: the call does not come back, because the process is killed.
+inline constexpr int kKilled = -1;
 
 // As long as this lives, calls fail with `error`, on whatever thread: those after the first `passed`, and at
 // most `times` of them. One object for each call at a time.

@@ -5,6 +5,7 @@
 
 #include "store/new_folder.hpp"
 #include "store/partial_file.hpp"
+#include "store/temporary_name.hpp"
 
 namespace joust {
 
@@ -47,7 +48,8 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
 }
 
 void DirectoryTree::remove_partial(std::string_view name) {
-  if (const auto parent = tree_.directory.open_parent(name)) PartialFile::remove(*parent);
+  if (const auto parent = tree_.directory.open_parent(name))
+    joust::remove_partial(parent->fd->get(), parent->last);
 }
 
 std::expected<Entry, int> DirectoryTree::make_folder(std::string_view name, const NewFileRules& rules) {
@@ -65,6 +67,8 @@ std::expected<Entry, int> DirectoryTree::find(std::string_view name) {
   if (!file) return std::unexpected(file.error());
   auto parent = tree_.directory.open_parent(name);
   if (!parent) return std::unexpected(parent.error());
+  struct stat facts {};
+  if (::fstat(file->get(), &facts) == 0) remove_second_name(parent->fd->get(), parent->last, facts);
   return Entry{std::make_unique<NamedEntry>(tree_, name, std::move(*parent), std::move(*file)), true};
 }
 

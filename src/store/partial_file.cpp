@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "base/check.hpp"
-#include "base/digest.hpp"
-#include "store/name.hpp"
+#include "store/temporary_name.hpp"
 
 namespace joust {
 namespace {
@@ -20,18 +20,6 @@ namespace {
 constexpr int kReopened = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 constexpr mode_t kOwners = 0600;
 constexpr std::size_t kLongestJournal = kJournalHeadBytes + kMostMilestones * kMilestoneBytes;
-
-// A name may be as long as a name can be: its digest takes its place.
-std::string name_for(std::string_view what, const std::string& last_part) {
-  Digester digester;
-  digester.add(as_bytes(last_part));
-  return std::string(kTemporaryPrefix) + std::string(what) + to_hex(digester.value());
-}
-
-// A file that others have put there might be read, or be a link to something else.
-bool is_own(const struct stat& facts) {
-  return S_ISREG(facts.st_mode) && facts.st_uid == ::geteuid() && facts.st_nlink == 1;
-}
 
 std::vector<std::byte> content_of(int fd) {
   std::vector<std::byte> bytes(kLongestJournal);
@@ -57,15 +45,6 @@ bool write_all(int fd, std::uint64_t offset, Bytes bytes) {
   return true;
 }
 
-// Returns the errno, or 0: EBUSY if another process receives the file. Where the file system has no locks,
-// two processes that receive one file at the same time spoil it for each other; the digest finds that in the
-// end.
-int lock(int fd) {
-  if (retry_interrupted([&] { return ::flock(fd, LOCK_EX | LOCK_NB); }) == 0) return 0;
-  const bool has_none = errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS;
-  return has_none ? 0 : errno == EWOULDBLOCK ? EBUSY : errno;
-}
-
 bool truncate_to(int fd, std::uint64_t size) {
   return retry_interrupted([&] { return ::ftruncate(fd, static_cast<off_t>(size)); }) == 0;
 }
@@ -81,7 +60,7 @@ PartialFile::~PartialFile() {
 void PartialFile::let_go() {
   if (!stays()) {
     abandon();
-  } else if (is_named(lock_.get(), temporary())) {
+  } else if (is_named(lock_.get(), folder(), temporary())) {
     truncate_to(lock_.get(), end_of(milestones_));
   } else {
     remove_journal();
@@ -100,34 +79,20 @@ int PartialFile::create() {
   return error;
 }
 
-void PartialFile::remove(const Parent& of) {
-  const std::string name = name_for("partial-", of.last);
-  const Fd left(retry_interrupted([&] { return ::openat(of.fd->get(), name.c_str(), kReopened); }));
-  struct stat facts {};
-  if (!left.is_open() || lock(left.get()) != 0 || ::fstat(left.get(), &facts) != 0 || !is_own(facts)) return;
-  ::unlinkat(of.fd->get(), name_for("journal-", of.last).c_str(), 0);
-  ::unlinkat(of.fd->get(), name.c_str(), 0);
-}
-
 // Between the opening and the lock the former owner may have given the file its name: then it is another one.
 int PartialFile::open_locked() {
-  const std::string name = name_for("partial-", last_part());
+  const std::string name = temporary_name(kPartialFile, last_part());
   for (int attempt = 0; attempt < 8; ++attempt) {
     int error = open_as(name, kReopened | O_CREAT);
     if (error == EACCES && (error = make_writable(name)) == 0) continue;
     if (error != 0) return error;
-    leave();                                                // until it is known to be ours
-    if (error = lock(fd_.get()); error != 0) return error;  // it may be somebody else's, who holds it
+    leave();                                                     // until it is known to be ours
+    if (error = lock_file(fd_.get()); error != 0) return error;  // it may be somebody else's, who holds it
     struct stat held {};
     if (::fstat(fd_.get(), &held) != 0) return errno;
     if (held.st_nlink == 0) continue;
-    // A process that was killed between linkat() and unlinkat() leaves two names.
-    if (held.st_nlink == 2 && is_named(fd_.get(), last_part()) && is_named(fd_.get(), name)) {
-      ::unlinkat(folder(), name.c_str(), 0);
-      continue;
-    }
     if (!is_own(held)) return EACCES;
-    if (!is_named(fd_.get(), name)) continue;
+    if (!is_named(fd_.get(), folder(), name)) continue;
     lock_ = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
     if (lock_.is_open()) return take(name);
     error = errno;
@@ -144,7 +109,7 @@ int PartialFile::make_writable(const std::string& name) const {
   const Fd found(retry_interrupted(
       [&] { return ::openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
   if (!found.is_open()) return errno == ENOENT ? EACCES : errno;
-  if (const int error = lock(found.get()); error != 0) return error;
+  if (const int error = lock_file(found.get()); error != 0) return error;
   struct stat facts {};
   if (::fstat(found.get(), &facts) != 0) return errno;
   if (!is_own(facts) || (facts.st_mode & kOwners) == kOwners) return EACCES;
@@ -152,10 +117,11 @@ int PartialFile::make_writable(const std::string& name) const {
 }
 
 int PartialFile::open_journal() {
-  journal_name_ = name_for("journal-", last_part());
+  journal_name_ = temporary_name(kJournalFile, last_part());
   journal_ = Fd(retry_interrupted([&] { return ::openat(folder(), journal_name_.c_str(), kReopened); }));
   if (!journal_.is_open() && errno != ENOENT) return errno;
-  struct stat journal {}, file{};
+  struct stat journal {
+  }, file{};
   if (::fstat(lock_.get(), &file) != 0) return errno;
   const auto size = static_cast<std::uint64_t>(file.st_size);
   if (journal_.is_open()) {
@@ -233,11 +199,27 @@ void PartialFile::write_down(const Milestone& milestone) {
   }
 }
 
-// A file that has no name yet has its final mode already, and is to be opened again.
+// The journal goes first: killed in between, this leaves a file that the next attempt finds, and no journal
+// that nobody looks for. A file that has no name then has its final mode already, and is to be opened again.
 std::expected<ReplacedBytes, int> PartialFile::take_name(int fd) {
+  drop_journal();
   const auto replaced = TemporaryFile::take_name(fd);
-  if (is_open()) ::fchmod(fd, kOwners);
+  if (is_open()) {
+    ::fchmod(fd, kOwners);
+    write_journal_again();
+  }
   return replaced;
+}
+
+// What cannot be written down does not stay.
+void PartialFile::write_journal_again() {
+  const std::vector<Milestone> all = std::exchange(milestones_, {});
+  if (all.empty() || !begin_journal()) return;
+  for (const Milestone& milestone : all) {
+    if (!write_all(journal_.get(), journal_end_, encode(milestone))) return;
+    journal_end_ += kMilestoneBytes;
+    milestones_.push_back(milestone);
+  }
 }
 
 void PartialFile::abandon() {
@@ -245,16 +227,10 @@ void PartialFile::abandon() {
   TemporaryFile::abandon();
 }
 
-// The temporary name is free from then on, so that the next sender may make a journal of that name.
+// Only the own one: whoever removes hidden files by hand may have made room for another.
 void PartialFile::remove_journal() {
-  if (journal_.is_open() && is_named(journal_.get(), journal_name_))
+  if (journal_.is_open() && is_named(journal_.get(), folder(), journal_name_))
     ::unlinkat(folder(), journal_name_.c_str(), 0);
-}
-
-bool PartialFile::is_named(int fd, const std::string& name) const {
-  struct stat held {}, named{};
-  return ::fstat(fd, &held) == 0 && ::fstatat(folder(), name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-         named.st_dev == held.st_dev && named.st_ino == held.st_ino;
 }
 
 }  // namespace joust

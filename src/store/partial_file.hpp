@@ -18,9 +18,6 @@ class PartialFile : public TemporaryFile {
   PartialFile(const PartialFile&) = delete;
   PartialFile& operator=(const PartialFile&) = delete;
 
-  // Removes what an earlier object has left for the name, with its journal, unless another one has it.
-  static void remove(const Parent& of);
-
   int create() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;
   void abandon() override;
@@ -41,9 +38,9 @@ class PartialFile : public TemporaryFile {
   void write_down(const Milestone& milestone);
   bool is_last_close() const;
   void remove_journal();
-  void named() override { remove_journal(); }
+  void write_journal_again();
+  void named() override {}
   int make_writable(const std::string& name) const;
-  bool is_named(int fd, const std::string& name) const;  // the name still is that of the open file
 
   Fd lock_;     // a duplicate of the file's descriptor, which may be moved away
   Fd journal_;  // closed: there is none

@@ -2,29 +2,24 @@
 #include "store/temporary_file.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
+#include <new>
 
 #include "base/check.hpp"
 #include "base/system/nameless_file.hpp"
-#include "store/name.hpp"
 #include "store/rename.hpp"
 #include "store/storage.hpp"
+#include "store/temporary_name.hpp"
 
 namespace joust {
 namespace {
 
-std::string unguessable_name() {
-  std::array<std::uint64_t, 2> random{};
-  checked(::getentropy(random.data(), sizeof random), "getentropy()");
-  return fmt::format("{}partial-{:016x}{:016x}", kTemporaryPrefix, random[0], random[1]);
-}
+// Files of one name that are written at the same time, where they need names for that.
+constexpr unsigned kMostNames = 64;
 
 timespec time_of(std::int64_t since_1970_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -52,10 +47,37 @@ TemporaryFile::~TemporaryFile() {
 
 int TemporaryFile::create() {
   if (const int error = may_be_made(); error != 0) return error;
-  // One that comes whole, with its time: a process that is killed leaves nothing of it.
-  if (rules_.modified_ns) fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
+  // A process that is killed leaves nothing of it.
+  fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
   if (fd_.is_open()) return 0;
-  return open_as(unguessable_name(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+  return take_free_name([this](const std::string& name) {
+    const int error = open_as(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+    if (error != 0) return error;
+    leave();  // until it is known to be ours: before the lock, somebody may have taken it for one that is
+              // left
+    return lock_file(fd_.get()) == 0 && is_named(fd_.get(), folder(), name) ? 0 : EEXIST;
+  });
+}
+
+// Calls `make` with temporary names until one is free. Removes what killed processes have left under them.
+// Returns the errno, or 0.
+template <typename Make>
+int TemporaryFile::take_free_name(Make make) {
+  const auto name_of = [this](unsigned number) { return temporary_name(kNewFile, parent_.last, number); };
+  unsigned number = 0;
+  for (unsigned attempt = 0; attempt < 2 * kMostNames; ++attempt) {
+    const int error = make(name_of(number));
+    if (error == 0) {
+      take(name_of(number));
+      while (++number < kMostNames && remove_left(folder(), name_of(number)) != ENOENT) {
+      }
+      return 0;
+    }
+    if (error != EEXIST) return error;
+    const int left = remove_left(folder(), name_of(number));
+    if (left != 0 && left != ENOENT) ++number;
+  }
+  return EBUSY;
 }
 
 int TemporaryFile::may_be_made() const {
@@ -85,6 +107,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
     if (errno == ENOENT) return std::nullopt;
     return std::unexpected(errno);
   }
+  remove_second_name(folder(), parent_.last, facts);
   // That is nobody's file, whatever is wanted.
   if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
   if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
@@ -114,7 +137,8 @@ int TemporaryFile::sync_folder() {
 
 int TemporaryFile::confirm_folder() {
   const auto parent = tree_.directory.open_parent(name_);
-  struct stat held {}, found{};
+  struct stat held {
+  }, found{};
   const bool is_known = parent && ::fstat(folder(), &held) == 0 && ::fstat(parent->fd->get(), &found) == 0;
   if (is_known && held.st_dev == found.st_dev && held.st_ino == found.st_ino) return 0;
   const int error = !parent ? parent.error() : is_known ? ENOENT : errno;
@@ -154,12 +178,22 @@ int TemporaryFile::complete(int fd) {
 // A file without a name cannot replace another one before it has a name to be renamed from.
 int TemporaryFile::name_now(int fd) {
   if (!temporary_.empty()) return rename_into_place();
-  const bool replaces = rules_.existing == Existing::replace;
-  std::string name = replaces ? unguessable_name() : parent_.last;
-  if (name_nameless(fd, folder(), name.c_str()) != 0) return errno;
-  if (!replaces) return 0;
-  temporary_ = std::move(name);
+  const auto link_as = [this, fd](const std::string& name) {
+    return name_nameless(fd, folder(), name.c_str()) == 0 ? 0 : errno;
+  };
+  if (rules_.existing == Existing::keep) return link_as(parent_.last);
+  if (const int error = lock_file(fd); error != 0) return error;
+  if (const int error = take_free_name(link_as); error != 0) return error;
   return rename_into_place();
+}
+
+// An earlier attempt may have been a large file. Nobody goes on with that any more.
+void TemporaryFile::named() {
+  try {
+    remove_partial(folder(), parent_.last);
+  } catch (const std::bad_alloc&) {
+    // The file has its name: this is no failure of it.
+  }
 }
 
 int TemporaryFile::rename_into_place() const {

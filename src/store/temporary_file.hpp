@@ -26,7 +26,8 @@ struct FolderTree {
 // moment ago. `folder` is a handle of the last one. Returns the errno, or 0.
 int sync_names(FolderTree& tree, std::string_view name, int folder);
 
-// A new file of a directory: without a name, or under a random name beside its final one.
+// A new file of a directory: without a name, or where the file system has no such files under a hidden name
+// beside its final one (temporary_name.hpp).
 class TemporaryFile : public NewFile {
  public:
   // `tree` is borrowed.
@@ -58,7 +59,9 @@ class TemporaryFile : public NewFile {
   void leave() { temporary_.clear(); }  // the file stays under its temporary name
 
  private:
-  virtual void named() {}  // it has its final name now
+  virtual void named();  // it has its final name now
+  template <typename Make>
+  int take_free_name(Make make);
   std::expected<ReplacedBytes, int> in_its_place() const;
   // Nobody else may read it before it has the mode of its source.
   mode_t first_mode() const { return rules_.mode ? 0600 : 0666; }

@@ -21,6 +21,7 @@
 #include "store/file_version.hpp"
 #include "store/name.hpp"
 #include "transfer/remote_tree.hpp"
+#include "store/temporary_name.hpp"
 
 namespace joust::transfer {
 namespace {
@@ -56,12 +57,6 @@ std::string_view kind_of(mode_t mode) {
 // Its name is the end of the path, and may be long.
 std::string unnamed(const std::string& path, std::string_view objection) {
   return fmt::format("{}: cannot be sent: {}; rename it", printable(path), objection);
-}
-
-bool is_left_over(std::string_view name) {
-  if (!name.starts_with(kTemporaryPrefix)) return false;
-  name.remove_prefix(kTemporaryPrefix.size());
-  return name.starts_with("partial-") || name.starts_with("journal-");
 }
 
 class Collector {
@@ -129,7 +124,7 @@ class Collector {
     const std::string name = joined(folder, last), beneath = joined(above, last);
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
-    if (is_left_over(last)) return leave_out(path, "what an interrupted transfer has left");
+    if (is_temporary(last)) return leave_out(path, "what an interrupted transfer has left");
     if (S_ISDIR(facts.st_mode)) return add_directory(path, name, beneath);
     if (!S_ISREG(facts.st_mode)) return leave_out(path, std::string(kind_of(facts.st_mode)));
     SourceItem item{

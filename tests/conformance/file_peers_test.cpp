@@ -5,6 +5,7 @@
 
 #include "conformance/files.hpp"
 #include "conformance/idleness.hpp"
+#include "failing_calls.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -155,6 +156,7 @@ TEST_P(FilePeerOn, SurvivesAFileThatShrinksWhileItIsSent) {
 
 TEST_P(FilePeerOn, StaysBeneathItsDirectoryWhenALinkIsSwappedIn) {
   fs::create_directory(folder_.file("outside"));
+  const test::Failing named(test::Call::nameless, EOPNOTSUPP);  // so that it is seen when it has begun
   const auto service = serve();
   Server server(GetParam(), *service);
   Asker asker(server);

@@ -161,7 +161,6 @@ TEST_F(FileLoad, AnInterruptedUploadIsBrokenOff) {
     return part;
   });
   pair->settle();
-  EXPECT_EQ(entries(), 3U) << "it is under way";
   pair->left().on_drain(pair->now());
   EXPECT_TRUE(pair->left().finished());
   pair->hold(false);
