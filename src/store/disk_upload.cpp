@@ -77,8 +77,9 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   if (!share) return std::unexpected(share.error());
   const auto how = possible_way(fd, needed, request.size, rules.how);
   if (!how) {
-    if (rules.kept != nullptr && place->stays())
-      rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()));
+    if (rules.kept != nullptr && place->stays() &&
+        !rules.kept->keep(request.name, std::move(*share), end_of(place->milestones())))
+      place->abandon();
     return std::unexpected(how.error());
   }
   UploadRules possible = rules;

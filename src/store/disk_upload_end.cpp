@@ -122,15 +122,15 @@ void DiskUpload::let_go() noexcept {
   place_->let_go();
 }
 
-// However little came: on a link that fails often, each connection is to have been of use. The bytes of a
+// From the first MiB on: on a link that fails often, each connection is to have been of use. The bytes of a
 // file that stays count in the quota until its name is brought again.
 void DiskUpload::leave_for_the_next() {
   // What the kernel has moved is digested in larger parts. A bounded time, because a loop may be waiting.
   for (int slice = 0; outlives_ && slice < kLastSlices && digest_.done() < finished_.end_of(0); ++slice)
     if (!digest_.advance(file_, finished_.end_of(0))) break;
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
-  if (kept_ != nullptr && place_->stays())
-    kept_->keep(name_, std::move(share_), end_of(place_->milestones()));
+  if (kept_ == nullptr || !place_->stays()) return;
+  if (!kept_->keep(name_, std::move(share_), end_of(place_->milestones()))) place_->abandon();
 }
 
 }  // namespace joust

@@ -8,6 +8,9 @@
 
 namespace joust {
 
+// Bytes from the start of a file. Fewer are not worth two files on the disk.
+inline constexpr std::uint64_t kLeastKept = 1 << 20;
+
 // A new file that outlives its process. Its temporary name and that of its journal follow from the final
 // name, so that the next attempt finds both. Both are locked for as long as this object exists, so that two
 // processes do not write one file.
@@ -27,7 +30,7 @@ class PartialFile : public TemporaryFile {
   std::uint64_t discarded() const override { return discarded_; }
   void keep_milestones(std::size_t count) override;
   void note(const Milestone& milestone) override;
-  bool stays() const override { return is_open() && !milestones_.empty(); }
+  bool stays() const override { return is_open() && end_of(milestones_) >= kLeastKept; }
 
  private:
   int open_locked();

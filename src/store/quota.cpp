@@ -61,10 +61,11 @@ QuotaPlaces::Place* Quota::place_for(std::string_view name) {
 
 FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uint64_t size,
                                                           std::string_view name) {
-  auto share = std::unique_ptr<QuotaShare>(new QuotaShare(quota, quota.place_for(name)));
+  const std::uint64_t entries = name.empty() ? kEntryBytes : 2 * kEntryBytes;
+  auto share = std::unique_ptr<QuotaShare>(new QuotaShare(quota, quota.place_for(name), entries));
   if (!name.empty() && share->take_left()) return share;
-  const std::uint64_t whole = std::min(size, UINT64_MAX - kEntryBytes) + kEntryBytes;
-  if (!quota.has_room(whole) || !share->grow(kEntryBytes)) return refuse(whole, quota);
+  const std::uint64_t whole = std::min(size, UINT64_MAX - entries) + entries;
+  if (!quota.has_room(whole) || !share->grow(entries)) return refuse(whole, quota);
   return share;
 }
 
@@ -72,11 +73,11 @@ FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uin
 bool QuotaShare::take_left() {
   if (place_ == nullptr) return false;
   put(quota_.places().take_left(*place_));
-  if (taken_ < kEntryBytes) {
+  if (taken_ < entries_) {
     shrink(taken_);
     return false;
   }
-  ranges_.cover(0, taken_ - kEntryBytes);
+  ranges_.cover(0, taken_ - entries_);
   return true;
 }
 
@@ -113,7 +114,7 @@ FileAnswer<void> QuotaShare::take(ByteRange part) {
 }
 
 void QuotaShare::resume(ByteRange part) {
-  shrink(taken_ - std::min(taken_, kEntryBytes + ranges_.covered(part.offset, part.end())));
+  shrink(taken_ - std::min(taken_, entries_ + ranges_.covered(part.offset, part.end())));
   ranges_ = {};
   ranges_.cover(part.offset, part.end());
 }
@@ -126,6 +127,7 @@ void QuotaShare::give_back(ByteRange part) {
 
 // A process that was killed a moment before this one began may have been found only now.
 void QuotaShare::keep(ReplacedBytes replaced) {
+  shrink(entries_ - kEntryBytes);
   put(0);
   if (place_ != nullptr && place_->name != 0) quota_.give_back(quota_.places().take_left(*place_));
   if (replaced) quota_.give_back(*replaced + kEntryBytes);
@@ -138,11 +140,24 @@ bool QuotaShare::leave() {
   return true;
 }
 
-void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there) {
+bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there) {
   share->resume({0, there});
-  if (share->leave()) return;
-  const std::lock_guard lock(mutex_);
-  shares_.insert_or_assign(std::string(name), std::move(share));
+  if (share->leave()) return true;
+  if (share->ends_with_process()) return false;
+  std::string oldest;
+  std::unique_ptr<QuotaShare> its_share;  // given back when its files are gone
+  {
+    const std::lock_guard lock(mutex_);
+    take_now(name);
+    ages_.emplace(next_, name);
+    shares_.emplace(name, Kept{std::move(share), next_++});
+    if (ages_.size() > most_) {
+      oldest = std::move(ages_.extract(ages_.begin()).mapped());
+      its_share = take_now(oldest);
+    }
+  }
+  if (!oldest.empty()) remove_(oldest);
+  return true;
 }
 
 std::size_t KeptShares::count() const {
@@ -152,9 +167,14 @@ std::size_t KeptShares::count() const {
 
 std::unique_ptr<QuotaShare> KeptShares::take(std::string_view name) {
   const std::lock_guard lock(mutex_);
+  return take_now(name);
+}
+
+std::unique_ptr<QuotaShare> KeptShares::take_now(std::string_view name) {
   const auto found = shares_.find(name);
   if (found == shares_.end()) return nullptr;
-  auto share = std::move(found->second);
+  auto share = std::move(found->second.share);
+  ages_.erase(found->second.number);
   shares_.erase(found);
   return share;
 }

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/shared_memory.hpp"
 #include "store/file_tree.hpp"
@@ -53,7 +55,8 @@ class Quota {
 class QuotaShare {
  public:
   // Takes kEntryBytes. Refuses, with the numbers, if a file of that size would not fit now. The name is that
-  // of an upload that outlives an interruption: what another process has left of it is taken over.
+  // of an upload that outlives an interruption: it takes twice as much, because it has a journal, and what
+  // another process has left of it is taken over.
   static FileAnswer<std::unique_ptr<QuotaShare>> begin(Quota& quota, std::uint64_t size,
                                                        std::string_view name = {});
   ~QuotaShare();  // gives everything back unless kept
@@ -68,13 +71,16 @@ class QuotaShare {
   void resume(ByteRange part);
   // These bytes of the file are no longer on the disk.
   void give_back(ByteRange part);
-  // The file stays. The size of the replaced file is given back.
+  // The file stays, and its journal is gone. The size of the replaced file is given back.
   void keep(ReplacedBytes replaced);
   // Leaves the share to the next process that brings the name. False if it has no place for that.
   bool leave();
+  // Nobody would know of the share behind the end of this process.
+  bool ends_with_process() const { return quota_.places().is_shared(); }
 
  private:
-  QuotaShare(Quota& quota, QuotaPlaces::Place* place) : quota_(quota), place_(place) {}
+  QuotaShare(Quota& quota, QuotaPlaces::Place* place, std::uint64_t entries)
+      : quota_(quota), place_(place), entries_(entries) {}
 
   bool take_left();  // false if nothing was left
   bool grow(std::uint64_t more);
@@ -82,7 +88,8 @@ class QuotaShare {
   void put(std::uint64_t taken);
 
   Quota& quota_;
-  QuotaPlaces::Place* place_;  // where this process was forked; may be null
+  QuotaPlaces::Place* place_;    // where this process was forked; may be null
+  const std::uint64_t entries_;  // bytes, for the file and its journal
   RangeSet ranges_;
   std::uint64_t taken_ = 0;  // bytes
 };
@@ -91,14 +98,29 @@ class QuotaShare {
 // forked processes are in the places of the quota. Any thread.
 class KeptShares {
  public:
-  // Of the file its first `there` bytes stay.
-  void keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
+  using Remove = std::function<void(std::string_view)>;
+  // Beyond `most` names the oldest goes: `remove` removes its files.
+  KeptShares(std::size_t most, Remove remove) : most_(most), remove_(std::move(remove)) {}
+
+  // Of the file its first `there` bytes stay. False if they may not, because nobody would count them.
+  [[nodiscard]] bool keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
   std::unique_ptr<QuotaShare> take(std::string_view name);  // null if there is none
   std::size_t count() const;                                // of this process
 
  private:
+  struct Kept {
+    std::unique_ptr<QuotaShare> share{};
+    std::uint64_t number = 0;
+  };
+
+  std::unique_ptr<QuotaShare> take_now(std::string_view name);  // under the lock
+
+  const std::size_t most_;
+  const Remove remove_;
   mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<QuotaShare>, std::less<>> shares_;
+  std::map<std::string, Kept, std::less<>> shares_;
+  std::map<std::uint64_t, std::string> ages_;  // names by their numbers: the oldest is the first
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace joust

@@ -22,6 +22,7 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // open at once
+  std::size_t most_kept = 4096;  // uploads that were interrupted, to be gone on with: the oldest goes
   // Bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the available memory,
   // when the storage is made.
   std::optional<std::uint64_t> most_stored{};
@@ -73,7 +74,7 @@ class TreeStorage : public Storage {
   UploadSlots slots_;                 // likewise
   Quota quota_;                       // likewise
   UploadClaims claims_;               // likewise
-  KeptShares kept_;                   // likewise
+  KeptShares kept_{rules_.most_kept, [this](std::string_view name) { files_->remove_partial(name); }};
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;

@@ -34,6 +34,26 @@ TEST_F(PartialQuota, CountsOnceInTheQuota) {
   EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes);
 }
 
+// Somebody may begin files without end.
+TEST_F(PartialQuota, TheOldestGoesWhereTooManyAreKept) {
+  const std::uint64_t limit = 64 * kMiB;
+  storage({.most_kept = 3, .most_stored = limit});
+  const auto interrupt = [this](const std::string& name) {
+    UploadRequest request = this->request();
+    request.name = name;
+    auto upload = storage().upload(request).value();
+    const std::uint64_t there = recall(*upload).verified;
+    bring(*upload, there, there + kMiB);
+    return there;
+  };
+  for (const char* name : {"a", "b", "c", "a", "d", "e"}) interrupt(name);  // "b" is the oldest, then "c"
+  EXPECT_EQ(storage().unfinished(), 3U);
+  EXPECT_EQ(hidden().size(), 6U) << "three files, and their journals";
+  EXPECT_EQ(storage().quota().left(), limit - 4 * kMiB - 6 * kEntryBytes);
+  EXPECT_EQ(interrupt("b"), 0U);
+  EXPECT_EQ(interrupt("d"), kMiB);
+}
+
 // A small file comes whole, so nobody would ever go on with it.
 TEST_F(PartialQuota, GoesWhereItsNameComesAgainAsASmallFile) {
   const std::uint64_t limit = 16 * kMiB;
@@ -59,7 +79,7 @@ TEST_F(PartialQuota, GoesWhereItsNameComesAgainAsASmallFile) {
 class LargestFile {
  public:
   explicit LargestFile(rlim_t bytes) {
-    struct sigaction ignored{};
+    struct sigaction ignored {};
     ignored.sa_handler = SIG_IGN;
     EXPECT_EQ(::sigaction(SIGXFSZ, &ignored, &signal_), 0);
     EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &limit_), 0);
@@ -72,7 +92,7 @@ class LargestFile {
   }
 
  private:
-  struct sigaction signal_{};
+  struct sigaction signal_ {};
   rlimit limit_{};
 };
 

@@ -73,15 +73,16 @@ TEST_F(PartialUpload, GoesOnBeforeBytesThatAreNotTheSources) {
   }
 }
 
-// However little comes over each connection, and however many there are.
+// However little comes over each connection behind the first MiB, and however many there are.
 TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
   constexpr std::uint64_t kLittle = 50'000;
   std::uint64_t there = 0;
-  while (there + kLittle < text_.size()) {
+  while (there + kMiB < text_.size()) {
     auto upload = begin();
     ASSERT_EQ(recall(*upload).verified, there);
-    bring(*upload, there, there + kLittle);
-    there += kLittle;
+    const std::uint64_t more = there == 0 ? kMiB : kLittle;
+    bring(*upload, there, there + more);
+    there += more;
     upload.reset();
   }
   auto left = hidden();
@@ -89,16 +90,27 @@ TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
   EXPECT_EQ(goes_on(there), there);
 }
 
+TEST_F(PartialUpload, KeepsNothingBelowTheFirstMiB) {
+  const std::uint64_t before = storage().quota().left();
+  auto upload = begin();
+  recall(*upload);
+  bring(*upload, 0, kMiB - 1);
+  upload.reset();
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_EQ(storage().unfinished(), 0U);
+  EXPECT_EQ(storage().quota().left(), before);
+}
+
 // What the kernel has moved is digested in larger parts, and counts all the same.
 TEST_F(PartialUpload, GoesOnWithWhatNobodyHasSeen) {
   storage({.write = FileWrite::splice});
   auto upload = begin();
   recall(*upload);
-  ASSERT_TRUE(upload->take({0, kMiB / 2}));
-  test::store(*upload, text_, {0, kMiB / 2}, false);
-  upload->finish({0, kMiB / 2});
+  ASSERT_TRUE(upload->take({0, kMiB * 3 / 2}));
+  test::store(*upload, text_, {0, kMiB * 3 / 2}, false);
+  upload->finish({0, kMiB * 3 / 2});
   upload.reset();
-  EXPECT_EQ(goes_on(kMiB / 2), kMiB / 2);
+  EXPECT_EQ(goes_on(kMiB * 3 / 2), kMiB * 3 / 2);
 }
 
 // The rest of a lost range may come with other bytes than before.
