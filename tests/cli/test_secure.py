@@ -212,6 +212,9 @@ class Tokens(Secured):
             (self.path("missing"), "No such file"),
             (self.path("in"), "no regular file"),
         ]
+        if os.geteuid() == 0:
+            cases.append((self.secret("theirs", TOKEN), "belongs to another user (uid 65534)"))
+            os.chown(self.path("theirs"), 65534, 65534)
         for path, words in cases:
             with self.subTest(path):
                 done = run("receive", "--into", self.path("in"), "--token-file", path)

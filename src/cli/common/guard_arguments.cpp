@@ -34,6 +34,10 @@ std::string text_of_file(const std::string& path) {
   struct stat facts {};
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0) refuse_file(path, std::strerror(errno));
   if (!S_ISREG(facts.st_mode)) refuse_file(path, "is no regular file");
+  if (facts.st_uid != ::geteuid() && facts.st_uid != 0)
+    refuse_file(path, fmt::format("belongs to another user (uid {}), who knows it: make one of your own with "
+                                  "'receive --new-token'",
+                                  facts.st_uid));
   if ((facts.st_mode & 077) != 0)
     refuse_file(path, fmt::format("others may read or write it (mode {:04o}): chmod 600 {}",
                                   facts.st_mode & 07777, path));
