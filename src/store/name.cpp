@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store/name.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 
 namespace joust {
@@ -15,11 +17,17 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+// Some file systems take letters of either case for the same.
+bool is_reserved(std::string_view part) {
+  const auto folded = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(part.substr(0, kTemporaryPrefix.size()), kTemporaryPrefix, {}, folded);
+}
+
 std::string_view objection_to_component(std::string_view part) {
   if (part.empty()) return "a part of the name is empty";
   if (part == "." || part == "..") return "'.' and '..' are no names";
   if (part.size() > kLongestComponent) return "a part of the name is longer than 255 bytes";
-  if (part.starts_with(kTemporaryPrefix)) return "names of this kind are the server's own";
+  if (is_reserved(part)) return "names of this kind are the server's own";
   return {};
 }
 

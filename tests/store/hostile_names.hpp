@@ -46,6 +46,7 @@ inline std::vector<std::string> hostile_names() {
       std::string(5000, '/'),
       ".joust-upload-0"s,  // files in the making are nobody's
       "a/.joust-upload-0"s,
+      ".JOUST-partial-0"s,  // the same file where the file system folds case
   };
 }
 
