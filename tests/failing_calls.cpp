@@ -198,6 +198,10 @@ int renameat2(int from, const char* old_name, int to, const char* new_name, unsi
                                                    flags);
 }
 
+int syncfs(int fd) noexcept {
+  return joust::test::pass_on<int(int)>(Call::syncfs, "syncfs", fd);
+}
+
 int openat(int folder, const char* name, int flags, ...) {
   std::va_list arguments;
   va_start(arguments, flags);

@@ -34,6 +34,7 @@ enum class Call : std::uint8_t {
   pwrite,
   fchmod,
   nameless,  // openat(O_TMPFILE)
+  syncfs,
 };
 inline constexpr std::size_t kCalls = 24;
 

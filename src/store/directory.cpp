@@ -115,11 +115,11 @@ int Directory::make_parents(std::string_view name, Quota* pays) const {
   return each_parent(name, [pays](int in, const std::string& part) { return open_or_make(in, part, pays); });
 }
 
-int Directory::sync_parents(std::string_view name, SyncedFolders& known) const {
-  return each_parent(name, [&known](int in, const std::string& part) -> std::expected<Fd, int> {
+int Directory::sync_parents(std::string_view name, SyncedFolders& known, int file) const {
+  return each_parent(name, [&known, file](int in, const std::string& part) -> std::expected<Fd, int> {
     auto found = handle_of(in, part);
     if (!found || known.contains(found->get())) return found;
-    if (const int error = known.sync(in); error != 0) return std::unexpected(error);
+    if (const int error = known.sync(in, file); error != 0) return std::unexpected(error);
     known.add(found->get());
     return found;
   });

@@ -45,8 +45,8 @@ class Directory {
   // that were made before an error stay.
   int make_parents(std::string_view name, Quota* pays) const;
   // Puts the names of the directories on the way to the name onto the disk, but for those that are known to
-  // be there. Returns the errno, or 0.
-  int sync_parents(std::string_view name, SyncedFolders& known) const;
+  // be there. `file` is the open one of that name; see SyncedFolders. Returns the errno, or 0.
+  int sync_parents(std::string_view name, SyncedFolders& known, int file) const;
 
   int descriptor() const { return root_.get(); }  // a handle: O_PATH
 

@@ -58,7 +58,7 @@ class NewFile {
   // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
   // before.
   virtual const ReplacedBytes* replaced() const { return nullptr; }
-  virtual int sync_folder() { return 0; }    // with the names of the directories on the way; likewise
+  virtual int sync_folder(int /*fd*/) { return 0; }  // with the names of the directories on the way; likewise
   virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
 
   virtual void abandon() = 0;  // removes it now

@@ -154,7 +154,8 @@ void GroupCommit::take_names() {
 void GroupCommit::sync_folders() {
   OncePerFolder synced;
   each_that_goes_on([&](const File& file) {
-    return synced.ask(file.folder, [&] { return file.member->place().sync_folder(); });
+    const int fd = file.member->number();
+    return synced.ask(file.folder, [&] { return file.member->place().sync_folder(fd); });
   });
 }
 

@@ -20,7 +20,7 @@ class NamedEntry : public NewFile {
   std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
   bool has_name() const override { return true; }
-  int sync_folder() override { return sync_names(tree_, name_, folder()); }
+  int sync_folder(int fd) override { return sync_names(tree_, name_, folder(), fd); }
   int folder() const override { return parent_.fd->get(); }
   void abandon() override {}
   void let_go() override {}

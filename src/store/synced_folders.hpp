@@ -14,11 +14,11 @@ class SyncedFolders {
  public:
   explicit SyncedFolders(FailedSyncs& failed) : failed_(failed) {}  // borrowed
 
-  // Puts the names in a directory onto the disk. The handle can do nothing, so that it is opened again: a
-  // directory that may be written to but not read cannot be synced, and its names are as durable as the file
-  // system makes them by itself. Returns the errno, or 0: EIO also where the disk has failed to take names of
-  // this directory before.
-  int sync(int folder);
+  // Puts the names in a directory onto the disk. The handle can do nothing, so that it is opened again. One
+  // that may be written to but not read cannot be opened: the whole file system of `file`, which is open in
+  // it or below it, is synced in its place; -1: there is no such file. Returns the errno, or 0: EIO also
+  // where the disk has failed to take names of this directory before, EACCES where there is no way.
+  int sync(int folder, int file);
 
   // Those whose own names are known to be on the disk. Each has to be synced once, and not again with every
   // file that comes into it.

@@ -32,9 +32,9 @@ timespec time_of(std::int64_t since_1970_ns) {
 
 }  // namespace
 
-int sync_names(FolderTree& tree, std::string_view name, int folder) {
-  if (const int error = tree.directory.sync_parents(name, tree.synced); error != 0) return error;
-  return tree.synced.sync(folder);
+int sync_names(FolderTree& tree, std::string_view name, int folder, int file) {
+  if (const int error = tree.directory.sync_parents(name, tree.synced, file); error != 0) return error;
+  return tree.synced.sync(folder, file);
 }
 
 TemporaryFile::TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules,
@@ -127,12 +127,12 @@ std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
     if (const int error = confirm_folder(); error != 0) return std::unexpected(error);
   const auto replaced = take_name(fd);
   if (replaced && synced)
-    if (const int error = sync_folder(); error != 0) return std::unexpected(error);
+    if (const int error = sync_folder(fd); error != 0) return std::unexpected(error);
   return replaced;
 }
 
-int TemporaryFile::sync_folder() {
-  return sync_names(tree_, name_, folder());
+int TemporaryFile::sync_folder(int fd) {
+  return sync_names(tree_, name_, folder(), fd);
 }
 
 int TemporaryFile::confirm_folder() {

@@ -23,8 +23,8 @@ struct FolderTree {
 };
 
 // Puts a name onto the disk, with those of the directories on the way to it: one of them may have been made a
-// moment ago. `folder` is a handle of the last one. Returns the errno, or 0.
-int sync_names(FolderTree& tree, std::string_view name, int folder);
+// moment ago. `folder` is a handle of the last one, and `file` the open file, or -1. Returns the errno, or 0.
+int sync_names(FolderTree& tree, std::string_view name, int folder, int file);
 
 // A new file of a directory: without a name, or where the file system has no such files under a hidden name
 // beside its final one (temporary_name.hpp).
@@ -43,7 +43,7 @@ class TemporaryFile : public NewFile {
   int confirm_folder() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;
   const ReplacedBytes* replaced() const override { return replaced_ ? &*replaced_ : nullptr; }
-  int sync_folder() override;
+  int sync_folder(int fd) override;
   int folder() const override { return parent_.fd->get(); }
   void abandon() override;
   void let_go() override { abandon(); }

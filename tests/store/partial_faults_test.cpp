@@ -156,6 +156,30 @@ TEST_F(PartialFaults, AFolderThatMayNotBeWrittenToIsNotCalledMissing) {
   fs::permissions(path("."), fs::perms{0755});
 }
 
+// As drop boxes are: its handle cannot be synced.
+TEST_F(PartialFaults, NamesInAFolderThatMayNotBeReadAreOnTheDiskToo) {
+  fs::permissions(folder_.path(), fs::perms::all);
+  fs::create_directory(path("box"));
+  ASSERT_TRUE(::geteuid() != 0 || ::chown(path("box").c_str(), 65534, 65534) == 0);
+  fs::permissions(path("box"), fs::perms{0300});
+  {
+    const AsNobody nobody;
+    const auto bring_synced = [&](const char* name) {
+      UploadRequest wanted = synced();
+      wanted.name = name;
+      wanted.wishes->outlives = false;
+      auto upload = storage().upload(wanted).value();
+      bring(*upload, 0, text_.size());
+      const auto done = check(*upload);
+      return done ? FileError::none : done.error().error;
+    };
+    EXPECT_EQ(bring_synced("box/taken"), FileError::none);
+    const Failing failing(Call::syncfs, EIO);
+    EXPECT_EQ(bring_synced("box/refused"), FileError::input_output);
+  }
+  fs::permissions(path("box"), fs::perms{0700});
+}
+
 // Killed between the mode and the name.
 TEST_F(PartialFaults, AReadOnlyFileOfAKilledProcessIsOpenedAgain) {
   const auto left = killed_after(6 * kMiB);
