@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/descriptor_limit.hpp"
+#include "store/descriptors.hpp"
 #include "store/directory_tree.hpp"
 #include "transfer/fetch_session.hpp"
 
@@ -17,7 +19,11 @@ constexpr StorageRules kRules{.existing = Existing::replace,
                               .most_stored = UINT64_MAX,
                               .write = FileWrite::splice};
 
-constexpr std::size_t kMostActive = 64;  // files under way: each has descriptors
+// Files under way, where there are descriptors for them.
+constexpr std::uint64_t kMostActive = 64;
+std::size_t most_active() {
+  return std::clamp<std::uint64_t>(descriptors::uploads_of(descriptor_limit().rlim_cur), 1, kMostActive);
+}
 
 }  // namespace
 
@@ -26,6 +32,7 @@ Fetch::Fetch(FetchPlan plan)
       plan_(std::move(plan)),
       limit_(plan_.bytes_per_s),
       storage_(std::make_unique<DirectoryTree>(plan_.folder), kRules),
+      most_active_(most_active()),
       left_(plan_.items.size()) {
   for (const FetchItem& item : plan_.items)
     if (item.facts) count().total += item.facts->size;
@@ -65,7 +72,7 @@ Fetch::Work Fetch::next(const void* session) {
   if (first_ == nullptr) first_ = session;
   for (std::size_t i = 0;; ++i) {
     if (i == active_.size()) {
-      if (next_ == plan_.items.size() || i == kMostActive) return {};
+      if (next_ == plan_.items.size() || i >= most_active_) return {};
       active_.push_back(std::make_shared<FileFetch>(*this, plan_.items[next_++]));
     }
     Work work = active_[i]->next(session == first_);

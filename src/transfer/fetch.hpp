@@ -75,6 +75,7 @@ class Fetch : public Transfer {
   RateLimit limit_;
   TreeStorage storage_;
   mutable std::mutex mutex_;
+  const std::size_t most_active_;
   std::vector<std::shared_ptr<FileFetch>> active_;
   std::size_t next_ = 0;  // the first item that was never begun
   std::size_t left_ = 0;  // items that are not done

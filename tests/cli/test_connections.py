@@ -71,6 +71,16 @@ class Connections(TransferCase):
                 os.remove(self.path("out/large"))
                 os.remove(self.path("in/again/large"))
 
+    def test_a_tree_needs_no_more_descriptors_than_there_are(self):
+        for i in range(500):
+            self.make(f"in/tree/{i % 3}/{i}", 100 + i)
+        with Receiver(self.path("in")) as receiver:
+            for limit in (48, 64):
+                back = self.path(f"out/{limit}")
+                done = self.with_few(limit, "get", "-r", f"{receiver.address}/tree", "-o", back, "-c", 4)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(sum(len(files) for _, _, files in os.walk(back)), 500)
+
     def test_room_for_none_is_said_at_once(self):
         file = self.make("file", 10)
         for command in (("get", "127.0.0.1:1/file"), ("send", file, "127.0.0.1:1")):
