@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "base/limit_behind.hpp"
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
@@ -92,6 +93,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const Skipped& reason) {
     fmt::print("skipped: {}\n", printable(reason.what(), "\\"));
     return kInvalid;
+  } catch (const std::system_error& error) {
+    return fail(program, kRunError, error.what() + limit_behind(error.code().value()));
   } catch (const std::exception& error) {
     return fail(program, kRunError, error.what());
   }

@@ -6,16 +6,38 @@
 #include <bit>
 #include <cerrno>
 #include <new>
+#include <string_view>
 #include <system_error>
 
+#include "base/loopback.hpp"
+
 namespace joust {
+namespace {
+
+bool is_to_ipv4(std::string_view address) {
+  return !address.starts_with('[') && address.contains(':');
+}
+
+// What the error of a connect means, where the kernel's words do not say it.
+std::string_view cause_of(const Failure& failure) {
+  if (failure.stage != Stage::connect) return {};
+  const std::string_view host = std::string_view(failure.detail).substr(0, failure.detail.rfind(':'));
+  if (failure.error == EADDRNOTAVAIL && is_to_ipv4(failure.detail))
+    return " (all local ports for this address are in use: sysctl net.ipv4.ip_local_port_range)";
+  if (failure.error == ENETUNREACH && (is_loopback_address(host) || host == "[::1]"))
+    return " (the loopback device is down: ip link set lo up)";
+  return {};
+}
+
+}  // namespace
+
 std::string describe(const Failure& failure) {
   std::string text(stage_name(failure.stage));
   // Until there is a connection, the detail is an address; later it describes the failure.
   const bool before = failure.stage == Stage::resolve || failure.stage == Stage::connect;
   if (!failure.detail.empty()) text += (before ? " " : ": ") + failure.detail;
   if (failure.error != 0) text += ": " + std::generic_category().message(failure.error);
-  return text;
+  return text.append(cause_of(failure));
 }
 
 Failure failure_of(const std::exception& error) noexcept {

@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import json
 import socket
+import sys
 import threading
 import time
 import unittest
@@ -38,6 +39,17 @@ def engine_rows(program):
     return {row["name"]: row for row in json.loads(run("engines", "--json", program=program).stdout)}
 
 
+# Runs its arguments, with a listener and without a local port for another connection to it.
+WITHOUT_PORTS = """
+import socket, subprocess, sys
+subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("40000 40001")
+with socket.create_server(("127.0.0.1", 9000)):
+    others = [socket.create_connection(("127.0.0.1", 9000)) for _ in range(2)]
+    sys.exit(subprocess.run(sys.argv[1:]).returncode)
+"""
+
+
 class SmallLimits(Case):
     def test_rings_need_memory_that_may_be_locked(self):
         if not engine_rows(as_another_user("--memlock=8388608"))["io-uring"]["available"]:
@@ -51,6 +63,30 @@ class SmallLimits(Case):
             done = run("serve", "-e", engine, "-p", "echo", program=program)
             self.assertIn(words, done.stderr)
 
+
+    def in_a_network_of_its_own(self, *arguments, program=(JOUST,)):
+        if run("-n", "true", program="unshare").returncode != 0:
+            self.skipTest("needs root")
+        return run(*arguments, program=["unshare", "-n", *program])
+
+    def test_a_loopback_device_that_is_down_is_said(self):
+        load = self.in_a_network_of_its_own("load", "--connect", "127.0.0.1:9", "-m", 1)
+        self.assertIn("Network is unreachable (the loopback device is down: ip link set lo up)", load.stderr)
+        race = self.in_a_network_of_its_own("race", "--server", "epoll", "--rounds", 1)
+        self.assertEqual((race.returncode, race.stdout), (1, ""))
+        self.assertIn("the loopback device is down", race.stderr)
+
+    def test_local_ports_that_have_run_out_are_said(self):
+        load = ("load", "--connect", "127.0.0.1:9000", "-m", 1)
+        done = self.in_a_network_of_its_own(*load, program=[sys.executable, "-c", WITHOUT_PORTS, JOUST])
+        self.assertIn("all local ports for this address are in use", done.stderr)
+
+    def test_a_race_goes_on_without_a_process_and_names_the_limit(self):
+        program = with_few_processes(3)  # the race's two, and one too few for a trial
+        done = run("race", "--server", "epoll", "--rounds", 1, "-c", 1, "-d", "100ms", program=program)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        words = "could not be started: fork(): Resource temporarily unavailable (ulimit -u: this user may"
+        self.assertIn(words, " ".join(done.stdout.split()))
 
     def test_a_server_that_could_accept_nobody_does_not_listen(self):
         for engine, few in (("epoll", 8), ("threads", 7), ("two-processes", 9), ("asio-pool", 10)):
@@ -136,7 +172,8 @@ class WithoutThreads(Case):
                 self.assertEqual(done.returncode, 1)
                 self.assertEqual(done.stdout, "")
                 self.assertRegex(
-                    done.stderr, rf"^joust: starting {what} \d of 8: Resource temporarily unavailable\n$")
+                    done.stderr, rf"^joust: starting {what} \d of 8: Resource temporarily unavailable "
+                    r"\(ulimit -u: this user may have 4 processes and threads(; pids.max: .*)?\)\n$")
 
 
 class Events(Case):

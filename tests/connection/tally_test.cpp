@@ -25,6 +25,18 @@ TEST(Describe, SaysWhatWasTriedOrWhatHappened) {
   EXPECT_EQ(describe({Stage::resolve, 0, "'x:1': unknown"}), "resolve 'x:1': unknown");
 }
 
+TEST(Describe, SaysWhyAnAddressCannotBeReached) {
+  const std::string unreachable = ": Network is unreachable", down = " (the loopback device is down: ip link";
+  for (const std::string address : {"127.0.0.1:9", "[::1]:9"})
+    EXPECT_TRUE(describe({Stage::connect, ENETUNREACH, address})
+                    .starts_with("connect " + address + unreachable + down));
+  EXPECT_EQ(describe({Stage::connect, ENETUNREACH, "192.0.2.1:9"}), "connect 192.0.2.1:9" + unreachable);
+  EXPECT_NE(describe({Stage::connect, EADDRNOTAVAIL, "127.0.0.1:9"}).find("all local ports"),
+            std::string::npos);
+  EXPECT_TRUE(describe({Stage::connect, EADDRNOTAVAIL, "[::1]:9"}).ends_with("assign requested address"))
+      << "IPv6 may be turned off";
+}
+
 TEST(Describe, SaysWhichCallOfThisSideFailed) {
   const std::system_error refused(ENOSPC, std::generic_category(), "epoll_ctl(1, 9)");
   EXPECT_EQ(describe(failure_of(refused)), "local: epoll_ctl(1, 9): No space left on device");

@@ -4,14 +4,19 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
+#include "base/fd.hpp"
+#include "base/system/sockets.hpp"
 #include "cli/common/arguments.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
 #include "joust/load_plan.hpp"
+#include "net/address.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
@@ -126,6 +131,17 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
       check_client(protocol, one.plan, entry);
     }
   }
+}
+
+void require_loopback(const race::Plan& plan) {
+  if (std::ranges::all_of(plan.cases, [](const race::CaseResult& one) { return one.plan.files.has_value(); }))
+    return;
+  const Fd probe = datagram_socket(AF_INET, 0);
+  const auto loopback = resolve("127.0.0.1:9");
+  if (loopback && ::connect(probe.get(), loopback->front().raw(), loopback->front().size) < 0 &&
+      errno == ENETUNREACH)
+    throw std::runtime_error(
+        "the loopback device is down, by which servers and loads of a race are connected: ip link set lo up");
 }
 
 void require_contestant(const race::Plan& plan) {

@@ -18,6 +18,10 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
 // files, which the trials inherit.
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan);
 
+// Throws std::runtime_error where servers and loads cannot reach each other, because the loopback device is
+// down. Races of files need none.
+void require_loopback(const race::Plan& plan);
+
 // Throws std::runtime_error, with the reasons, where the machine lacks every engine that was asked for.
 void require_contestant(const race::Plan& plan);
 

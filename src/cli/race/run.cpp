@@ -145,6 +145,7 @@ int Race::run() {
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
     throw std::runtime_error("there are no races on this system: " + reason);
   require_contestant(plan);
+  require_loopback(plan);
   if (const auto code = guard()) {
     if (const int number = *code - kKilled; number > 0)
       complain(program, fmt::format("the race was killed (signal {}); all that it had started has been ended",

@@ -64,7 +64,7 @@ class TransferTrial {
     const auto server_before = usage_of_server();
     if (server_.calls) server_.calls_before = server_.calls->count();
     const Time began = Clock::now();
-    sides_.start_transfer();
+    if (!sides_.start_transfer()) return false;
     const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
     const bool ended =
         processes_.wait_until(began + patience, [&] { return command_.gone() || server_.gone(); });

@@ -55,7 +55,7 @@ class OneTrial {
 
  private:
   bool run_load() {
-    sides_.start_load();
+    if (!sides_.start_load()) return false;
     const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
     const bool ended = processes_.wait_until(Clock::now() + patience, [&] {
       while (const auto line = load_.child->take_line()) on_load_line(*line);

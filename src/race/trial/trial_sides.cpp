@@ -5,7 +5,9 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
+#include "base/limit_behind.hpp"
 #include "base/text.hpp"
 #include "measure/affinity.hpp"
 #include "race/trial/child_json.hpp"
@@ -50,8 +52,9 @@ bool TrialSides::start_server(Places places) {
 }
 
 bool TrialSides::start_engine() {
-  processes_.start(server(),
-                   own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus)));
+  if (!start(server(),
+             own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus))))
+    return false;
   const auto listening = processes_.next_event(server(), "listening", time_to_start());
   if (!listening) return fail_waiting(server(), "listen", time_to_start());
   address_ = listening->at("address");
@@ -76,7 +79,7 @@ bool TrialSides::start_external() {
   if (order_.entry.contestant.command.empty()) return true;
   const std::uint16_t port = free_port();
   places_.port = fmt::format("{}", port);
-  processes_.start(server(), shell_command(order_.entry.contestant.command, setup_.cpus.server));
+  if (!start(server(), shell_command(order_.entry.contestant.command, setup_.cpus.server))) return false;
   address_ = "127.0.0.1:" + places_.port;
   // Polled, because an external server cannot report that it is ready.
   constexpr auto kPause = std::chrono::milliseconds(5);
@@ -121,13 +124,25 @@ bool TrialSides::fail_without_server() {
               server());
 }
 
-void TrialSides::start_load() {
-  processes_.start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry,
-                                                  setup_.cpus, address_, result_.path())));
+bool TrialSides::start_load() {
+  return start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus,
+                                              address_, result_.path())));
 }
 
-void TrialSides::start_transfer() {
-  processes_.start(load(), shell_command(order_.entry.contestant.transfer, setup_.cpus.client));
+bool TrialSides::start_transfer() {
+  return start(load(), shell_command(order_.entry.contestant.transfer, setup_.cpus.client));
+}
+
+// The others may still have a process: what has been measured is kept.
+bool TrialSides::start(Part& part, const ChildCommand& command) {
+  try {
+    processes_.start(part, command);
+    return true;
+  } catch (const std::system_error& error) {
+    return fail(fmt::format("{} could not be started: {}{}", part.name, error.what(),
+                            limit_behind(error.code().value())),
+                part);
+  }
 }
 
 bool TrialSides::read_result() {

@@ -21,8 +21,8 @@ class TrialSides {
 
   // `places`: of the folders of an external contestant.
   bool start_server(Places places = {});
-  void start_load();
-  void start_transfer();  // the contestant's command, in place of a load
+  bool start_load();
+  bool start_transfer();  // the contestant's command, in place of a load
   bool read_result();     // after the load's end
   bool stop_server();
   void end() { processes_.end(setup_.server_stop); }  // both, in disorder
@@ -43,6 +43,7 @@ class TrialSides {
  private:
   Duration time_to_start() const;
   ChildCommand own_command(const Words& words) const;
+  bool start(Part& part, const ChildCommand& command);
   bool start_engine();
   bool start_external();
   std::string listens_elsewhere();

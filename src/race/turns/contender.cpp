@@ -35,9 +35,7 @@ Usage scaled(const Usage& ticks, double cpu_s) {
 }  // namespace
 
 bool Contender::start() {
-  if (!sides_.start_server()) return false;
-  sides_.start_load();
-  if (!connect()) return false;
+  if (!sides_.start_server() || !sides_.start_load() || !connect()) return false;
   if (sides_.order().entry.server_forks) await_processes();
   if (sides_.server().running()) {
     server_clock_ = ProcessClock(sides_.server().child->processes());
