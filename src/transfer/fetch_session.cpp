@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust::transfer {
 namespace {
