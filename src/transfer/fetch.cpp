@@ -67,14 +67,16 @@ std::size_t Fetch::carriers(std::uint64_t bytes) const {
 }
 
 // Files in hand go first: another one is begun where all of them wait for something.
-Fetch::Work Fetch::next(const void* session) {
+Fetch::Work Fetch::next(const void* session, bool only_small) {
   const std::lock_guard lock(mutex_);
   if (first_ == nullptr) first_ = session;
   for (std::size_t i = 0;; ++i) {
     if (i == active_.size()) {
       if (next_ == plan_.items.size() || i >= most_active_) return {};
+      if (only_small && !FileFetch::is_listed(plan_.items[next_])) return {};
       active_.push_back(std::make_shared<FileFetch>(*this, plan_.items[next_++]));
     }
+    if (only_small && !active_[i]->is_listed()) continue;
     Work work = active_[i]->next(session == first_);
     work.of = active_[i];
     if (work.task != FileFetch::Task::none) return work;

@@ -54,7 +54,8 @@ class Fetch : public Transfer {
 
   // For sessions. Any thread.
   using Work = FileFetch::Work;
-  Work next(const void* session);
+  // `only_small`: of files that a list has named and that are small.
+  Work next(const void* session, bool only_small);
   void gone(const void* session);  // it asks no more
 
   // For the files.

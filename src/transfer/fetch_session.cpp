@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/text.hpp"
 #include "session/least_rate.hpp"
@@ -13,9 +14,8 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
-constexpr unsigned kMostChecks = 40;     // to give the file its name
-constexpr std::size_t kMostOnDisk = 64;  // files that wait for it
-constexpr int kMostSteps = 64;           // without a word to the server, such as for files that are here
+constexpr unsigned kMostChecks = 40;  // to give the file its name
+constexpr int kMostSteps = 64;        // without a word to the server, such as for files that are here
 
 }  // namespace
 
@@ -47,14 +47,15 @@ std::optional<Time> FetchSession::due() const {
 void FetchSession::give_back_work() {
   if (work_.task != Task::none)
     work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
+  for (const Ahead& ahead : std::exchange(ahead_, {})) ahead.work.of->give_back(ahead.work, 0);
+  for (const Waiting& waiting : std::exchange(on_disk_, {})) waiting.work.of->give_back(waiting.work, 0);
+  bytes_ahead_ = 0;
   done();
-  for (const Waiting& waiting : on_disk_) waiting.work.of->give_back(waiting.work, 0);
-  on_disk_.clear();
 }
 
 bool FetchSession::take_work() {
-  if (!may_have_work() || fetch_.over() || on_disk_.size() >= kMostOnDisk) return false;
-  work_ = fetch_.next(this);
+  if (!may_have_work() || fetch_.over() || on_disk_.size() >= kMostFilesOnDisk) return false;
+  work_ = fetch_.next(this, false);
   return work_.task != Task::none;
 }
 
@@ -68,7 +69,7 @@ void FetchSession::proceed(Time now) {
     if (!is_begun_) begin(now);
     if (waiting_ && now >= go_on_at_) ask_for_part(now);
     if (!is_done_here()) {
-      if (work_.task != Task::none) return;
+      if (work_.task != Task::none) return go_ahead(now);
       continue;
     }
     const Step step = step_here(work_);
@@ -99,35 +100,48 @@ void FetchSession::begin(Time now) {
   is_begun_ = true;
   alive(now);
   found_ = false;
-  const std::string& name = work_.of->item().name;
   if (work_.task == Task::begin) {
     const std::shared_ptr<FileFetch> of = work_.of;
     done();
     return of->begin();
   }
   if (work_.task == Task::digest) greet();  // tells who ignores the question from who is not there
-  if (work_.task == Task::ask || work_.task == Task::digest)
-    outgoing().message({++request_, file::Query{name, work_.task == Task::digest}});
-  if (work_.task == Task::check && !work_.into->over())
-    if (const auto sealed = work_.into->seal(work_.of->expected()); !sealed) {
-      const std::shared_ptr<FileFetch> of = work_.of;
-      done();  // without a seal a check would expect no digest
-      return of->give_up(sealed.error().text);
-    }
+  if (work_.task == Task::ask || work_.task == Task::digest) {
+    ask(work_, {});
+    request_ = asked_;
+  }
+  if (work_.task == Task::check && !seals(work_)) done();
   if (work_.task == Task::range) begin_range(now);
 }
 
-void FetchSession::begin_range(Time now) {
-  const Fetch::Work work = work_;
+// Without a seal a check would expect no digest.
+bool FetchSession::seals(const Fetch::Work& work) {
+  if (work.into->over()) return true;
+  const auto sealed = work.into->seal(work.of->expected());
+  if (!sealed) work.of->give_up(sealed.error().text);
+  return sealed.has_value();
+}
+
+bool FetchSession::reserves(const Fetch::Work& work) {
   auto taken = work.into->take(work.range);
   if (taken) taken = work.into->make_room(work.range);
-  if (taken) {
-    behind_ = work.range;
-    return take_part(now);
-  }
-  done();
-  work.of->give_up(fmt::format("{}: {} ({})", printable(work.of->item().file),
-                               error_name(taken.error().error), taken.error().text));
+  if (!taken)
+    work.of->give_up(fmt::format("{}: {} ({})", printable(work.of->item().file),
+                                 error_name(taken.error().error), taken.error().text));
+  return taken.has_value();
+}
+
+void FetchSession::ask(const Fetch::Work& work, ByteRange part) {
+  const std::string& name = work.of->item().name;
+  if (work.task == Task::range)
+    outgoing().message({++asked_, file::Fragment{part, name}});
+  else
+    outgoing().message({++asked_, file::Query{name, work.task == Task::digest}});
+}
+
+void FetchSession::begin_range(Time now) {
+  behind_ = work_.range;
+  reserves(work_) ? take_part(now) : done();
 }
 
 // The server sends as fast as it can, so under a limit it is asked for no more than may come at once.
@@ -145,7 +159,8 @@ void FetchSession::take_part(Time now) {
 void FetchSession::ask_for_part(Time now) {
   alive(now);
   waiting_ = found_ = false;
-  outgoing().message({++request_, file::Fragment{part_, work_.of->item().name}});
+  ask(work_, part_);
+  request_ = asked_;
 }
 
 FetchSession::Step FetchSession::recall(const Fetch::Work& work) {

@@ -8,6 +8,8 @@
 
 namespace joust::transfer {
 
+inline constexpr std::size_t kMostFilesOnDisk = 64;  // of a connection, that wait for the disk
+
 // One connection that fetches. Its work of here (recalling, checking) is done in slices too.
 class FetchSession : public TransferSession {
  public:
@@ -44,10 +46,12 @@ class FetchSession : public TransferSession {
   void take_facts(const file::Facts& facts, Time now);
   void take_data(const file::Data& data, Time now);
   void take_end(const file::End& end, Time now);
-  void done() {
-    work_ = {};
-    is_begun_ = waiting_ = false;
-  }
+  void done();
+  bool may_go_ahead() const;
+  void go_ahead(Time now);
+  bool seals(const Fetch::Work& work);
+  bool reserves(const Fetch::Work& work);
+  void ask(const Fetch::Work& work, ByteRange part);
 
   Fetch& fetch_;
   Fetch::Work work_{};
@@ -57,16 +61,24 @@ class FetchSession : public TransferSession {
     Time at{};  // of the next look
   };
   std::deque<Waiting> on_disk_;
+  // What was asked for small files behind the work in hand: the answers come in this order.
+  struct Ahead {
+    std::uint32_t request = 0;
+    Fetch::Work work{};
+  };
+  std::deque<Ahead> ahead_;
+  std::uint64_t bytes_ahead_ = 0;
+  std::uint32_t asked_ = 0;    // the last request
   Duration wait_{};            // of the work that waits
   bool is_in_middle_ = false;  // other connections get their turn
-  std::uint32_t request_ = 0;
-  ByteRange behind_{};     // of the range: nobody has asked for it
-  ByteRange part_{};       // of the range: what is asked for at a time, all of it without a limit
-  ByteRange left_{};       // of the part
-  bool is_begun_ = false;  // the work
-  bool found_ = false;     // the answer has begun
-  bool waiting_ = false;   // for go_on_at_, to ask for the part
-  Time go_on_at_{};        // by the limit of the rate
+  std::uint32_t request_ = 0;  // of the work in hand
+  ByteRange behind_{};         // of the range: nobody has asked for it
+  ByteRange part_{};           // of the range: what is asked for at a time, all of it without a limit
+  ByteRange left_{};           // of the part
+  bool is_begun_ = false;      // the work
+  bool found_ = false;         // the answer has begun
+  bool waiting_ = false;       // for go_on_at_, to ask for the part
+  Time go_on_at_{};            // by the limit of the rate
   Time next_slice_{};
 };
 

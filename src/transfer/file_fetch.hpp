@@ -50,7 +50,8 @@ class FileFetch {
 
   const FetchItem& item() const { return item_; }
   // A small file is taken for what the list has said, which the answer with its digest confirms or refutes.
-  bool is_listed() const { return item_.facts && item_.facts->size <= kRangeBytes; }
+  static bool is_listed(const FetchItem& item) { return item.facts && item.facts->size <= kRangeBytes; }
+  bool is_listed() const { return is_listed(item_); }
   std::optional<file::Facts> facts() const;
   std::optional<Digest> expected() const;  // the server's
   std::uint64_t kept() const;              // bytes that are left for the next attempt

@@ -3,6 +3,7 @@
 // Many files that a list of the server has named.
 #include <sys/stat.h>
 
+#include "connection/delivery.hpp"
 #include "transfer/transfer_fixture.hpp"
 
 namespace joust::transfer {
@@ -97,6 +98,61 @@ TEST_F(TreeFetch, ClosesFoldersWhenAllIsInThem) {
   ASSERT_EQ(fetch.complaints().size(), 1U);
   EXPECT_NE(fetch.complaints()[0].find("back/old: exists (and is no directory"), std::string::npos);
   ::chmod(here("sub").c_str(), 0700);
+}
+
+// All that the session says now.
+std::string said_by(Session& session) {
+  std::string all;
+  for (Segment segment; session.output({&segment, 1}) > 0;) {
+    std::string part(segment.size(), '\0');
+    if (segment.in_file())
+      EXPECT_TRUE(segment.file.file->read_at(segment.file.offset, std::as_writable_bytes(std::span(part))));
+    else
+      part = as_text(segment.bytes);
+    all += part;
+    session.consumed(part.size());
+    session.released(part.size());
+  }
+  return all;
+}
+
+// What the session has to hear until it takes no more, and what it says meanwhile.
+std::string answer_of(Session& session, std::string& heard) {
+  std::string said;
+  for (bool moved = true; moved;) {
+    const std::size_t taken = deliver(as_bytes(heard), session, Pair::kBegin);
+    heard.erase(0, taken);
+    const bool is_due = session.deadline().value_or(Time::max()) <= Pair::kBegin;
+    if (is_due) session.on_deadline(Pair::kBegin);
+    const std::string part = said_by(session);
+    said += part;
+    moved = taken > 0 || is_due || !part.empty();
+  }
+  return said;
+}
+
+// On a slow link each answer is waited for.
+TEST_F(TreeFetch, AsksForMoreFilesBeforeTheAnswersCome) {
+  FetchPlan plan = this->plan();
+  for (int i = 0; i < 30; ++i) {
+    const std::string name = "sub/" + std::to_string(i);
+    std::ofstream(there(name)) << "content " << i;
+    plan.items.push_back(item(name));
+  }
+  Fetch fetch(plan);
+  const auto client = fetch.open({});
+  const auto server = std::make_unique<file::ServerSession>(this->server());
+  client->on_open(Pair::kBegin);
+  server->on_open(Pair::kBegin);
+  int trips = 0;
+  std::string to_server, to_client;
+  for (; trips < 100 && !fetch.over(); ++trips) {
+    client->on_published(Pair::kBegin);
+    to_server += answer_of(*client, to_client);
+    to_client += answer_of(*server, to_server);
+  }
+  EXPECT_EQ(fetch.counts().files, 30U);
+  EXPECT_LT(trips, 20) << "one after the other they would be 60";
 }
 
 // A connection takes a bounded number of steps at a time, and may be lost between two of them.
