@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "transfer/fetch.hpp"
+#include "transfer/transfer_session.hpp"
 
 namespace joust::transfer {
 namespace {
