@@ -111,9 +111,11 @@ bool TlsSession::begin(Time now) {
 
 std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   const bool is_stranger = !is_open() && !over() && context_.is_server();
-  const std::size_t allowed = is_stranger ? take_stranger(chunk, now) : chunk.size();
+  const std::size_t allowed = is_stranger ? gate_.allowed(chunk) : chunk.size();
   in_ = chunk.first(allowed);
+  if (is_stranger && !ssl_) in_ = greeting(in_, now);
   proceed(now);
+  if (ssl_) first_ = {};
   if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
     in_ = chunk.subspan(allowed - in_.size());
     proceed(now);
@@ -126,21 +128,13 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
 }
 
-// How many of these bytes the library may have. It is there once the head of a greeting is good.
-std::size_t TlsSession::take_stranger(Bytes chunk, Time now) {
-  const std::size_t allowed = gate_.allowed(chunk);
-  if (ssl_) return allowed;
-  if (!gate_.greeted()) {
-    first_ += as_text(chunk.first(allowed));
-    return allowed;
-  }
-  if (!begin(now)) {
-    fail("TLS: too many peers are shaking hands", now, Stage::local);
-    return allowed;
-  }
-  in_ = as_bytes(first_);
-  proceed(now);
-  return allowed;
+// What has come of a stranger's greeting, once its head is good and the library is there; until then nothing.
+Bytes TlsSession::greeting(Bytes more, Time now) {
+  first_ += as_text(more);
+  if (!gate_.greeted()) return {};
+  if (begin(now)) return as_bytes(first_);
+  fail("TLS: too many peers are shaking hands", now, Stage::local);
+  return {};
 }
 
 std::string TlsSession::end_words() const {

@@ -45,7 +45,7 @@ class TlsSession : public GuardedSession {
 
   void proceed(Time now) override;
   bool begin(Time now);
-  std::size_t take_stranger(Bytes chunk, Time now);
+  Bytes greeting(Bytes more, Time now);
   void shake_hands(Time now);
   std::string end_words() const;
   std::string handshake_words() const;

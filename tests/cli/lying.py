@@ -5,7 +5,8 @@ import socket
 import struct
 import threading
 
-from test_lying_server import HEAD, QUERY, frame, receive
+from frames import CHECK_BYTES, HEAD, QUERY, frame
+from test_lying_server import receive
 
 LIST, FACTS, ENTRIES, LISTED, END, ERROR = 8, 16, 20, 21, 33, 34
 HAS_DIGEST, HAS_MODE = 1, 16
@@ -66,8 +67,8 @@ class Liar:
         with peer:
             try:
                 while True:
-                    _, kind, _, request, size = HEAD.unpack(receive(peer, HEAD.size))
-                    self.answer(peer, kind, request, receive(peer, size))
+                    _, kind, _, request, size, _ = HEAD.unpack(receive(peer, HEAD.size))
+                    self.answer(peer, kind, request, receive(peer, size + CHECK_BYTES))
             except OSError:
                 pass
 

@@ -7,9 +7,9 @@ import stat
 import struct
 import subprocess
 
+from frames import DATA, FRAGMENT, QUERY, frame, head
 from lying import END, LIST, Liar, entries, error, facts, listed, name_of
-from program import PATIENCE_S, run
-from test_lying_server import DATA, FRAGMENT, QUERY, frame
+from program import PATIENCE_S, Server, run
 from transferring import RANGE, Proxy, Receiver, TransferCase, partial_bytes, wait_for
 
 
@@ -56,8 +56,9 @@ class Tree(TransferCase):
         self.tree()
         for engine in ("poll", "threads", "io-uring", "asio-pool", "coroutines"):
             back = self.path("back-" + engine)
-            with self.subTest(engine), Receiver(self.path("in"), "-e", engine) as receiver:
-                self.tell("get", "-r", f"{receiver.address}/tree", "-o", back, "-e", engine, "-c", 3)
+            serve = ("-e", engine, "-p", "file", "--root", self.path("in"))
+            with self.subTest(engine), Server(*serve) as server:
+                self.tell("get", "-r", f"{server.address}/tree", "-o", back, "-e", engine, "-c", 3)
                 self.same_trees("in/tree", back)
 
     def test_it_is_what_send_has_brought(self):
@@ -244,7 +245,7 @@ class Liars(TransferCase):
             elif kind == QUERY:
                 peer.sendall(facts(request, 4, b"x" * 16, 0o644))
             elif kind == FRAGMENT:
-                data = frame(DATA, request, b"evil") + frame(END, request, struct.pack(">Q16x", 4))
+                data = head(DATA, request, 4) + b"evil" + frame(END, request, struct.pack(">Q16x", 4))
                 peer.sendall(facts(request, 4, mode=0o644) + data)
 
         self.assertIn("a: digest differs", self.fetched(answer))

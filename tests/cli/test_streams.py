@@ -7,9 +7,9 @@ import signal
 import struct
 import subprocess
 
+from frames import DATA, FRAGMENT, QUERY, frame, head
 from lying import END, Liar, facts
 from program import JOUST, PATIENCE_S
-from test_lying_server import DATA, FRAGMENT, QUERY, frame
 from transferring import RANGE, Proxy, Receiver, TransferCase, wait_for
 
 
@@ -107,7 +107,7 @@ class Streams(TransferCase):
             if kind == QUERY:
                 peer.sendall(facts(request, 4, b"x" * 16, 0o644))
             elif kind == FRAGMENT:
-                peer.sendall(facts(request, 4, mode=0o644) + frame(DATA, request, b"evil"))
+                peer.sendall(facts(request, 4, mode=0o644) + head(DATA, request, 4) + b"evil")
                 peer.sendall(frame(END, request, struct.pack(">Q16x", 4)))
 
         with Liar(answer) as liar:

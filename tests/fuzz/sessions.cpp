@@ -213,7 +213,7 @@ class WorkServer {
  private:
   static Parameters parameters() {
     Parameters parameters;
-    parameters.options = {{"work", "0"}, {"work-kind", "busy"}, {"writes", "two"}};
+    parameters.options = {{"work", "0"}, {"most-work", "100ms"}, {"work-kind", "busy"}, {"writes", "two"}};
     return parameters;
   }
 

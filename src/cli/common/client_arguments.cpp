@@ -87,7 +87,9 @@ ClientArguments::Run ClientArguments::run(transfer::Transfer& transfer, const st
       dials,
       {.address = address,
        .if_silent = ": another program listens there, or all connections that the server takes are in use",
-       .if_closed = guard.has_token() ? "" : "; does the server want a token (--token-file)?"});
+       .if_closed = guard.has_token() ? "; are all its connections in use?"
+                                      : "; does the server want a token (--token-file), or are all its "
+                                        "connections in use?"});
   if (!transfer.over()) {
     const ProgressMeter shown(meter, transfer.counts());
     chosen.run({.service = guarded ? *guarded : transfer,
