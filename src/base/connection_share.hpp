@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "base/shares.hpp"
 
 namespace joust {
 
-// A share that a peer holds by a connection, until this is destroyed. To give way, the connection ends.
+// A share that a peer holds by its connections, until this is destroyed. To give way, they end. Any thread.
 class ConnectionShare final : public Shares::Holder {
  public:
   // Null if there is none. Without a connection that can be ended it never gives way. The shares are
@@ -18,21 +21,37 @@ class ConnectionShare final : public Shares::Holder {
     share->taken_ = shares.take(*share, 1, now);
     return share->taken_ ? std::move(share) : nullptr;
   }
+  // This connection holds it too.
+  void join(const std::weak_ptr<Breakable>& other) {
+    const auto is_other = [&](const auto& each) {
+      return !each.owner_before(other) && !other.owner_before(each);
+    };
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::any_of(connections_, is_other)) return;
+    std::erase_if(connections_, [](const auto& each) { return each.expired(); });
+    connections_.push_back(other);
+  }
   ~ConnectionShare() override {
     if (taken_) shares_.free(*this);
   }
 
  private:
   ConnectionShare(Shares& shares, PeerAddress address, const std::weak_ptr<Breakable>& connection)
-      : Holder(address), shares_(shares), connection_(connection) {}
+      : Holder(address), shares_(shares), connections_{connection} {}
 
   void give_way() noexcept override {
-    if (const auto connection = connection_.lock()) connection->break_off();
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : connections_)
+      if (const auto connection = each.lock()) connection->break_off();
   }
-  bool can_give_way() const noexcept override { return !connection_.expired(); }
+  bool can_give_way() const noexcept override {
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(connections_, [](const auto& each) { return !each.expired(); });
+  }
 
   Shares& shares_;
-  const std::weak_ptr<Breakable> connection_;
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<Breakable>> connections_;
   bool taken_ = false;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 
 namespace joust {
 
@@ -11,7 +12,12 @@ bool Shares::take(Holder& holder, std::size_t amount, Time now) {
   const std::lock_guard lock(mutex_);
   OfAddress& of = addresses_[holder.address_];
   of.amount += amount;  // the newcomer counts when it is asked who holds most
-  const bool fits = staying() + amount <= limit_ || make_room(holder, amount, now);
+  bool fits = false;
+  try {
+    fits = staying() + amount <= limit_ || make_room(holder, amount, now);
+  } catch (const std::bad_alloc&) {
+    // Without the memory to look for somebody, nobody gives way.
+  }
   of.amount -= amount;
   if (!fits) {
     if (of.holders.empty()) addresses_.erase(holder.address_);
@@ -29,8 +35,12 @@ bool Shares::take(Holder& holder, std::size_t amount, Time now) {
 // Asks holders to end until there is room. False if too few may be asked: then none is.
 bool Shares::make_room(const Holder& newcomer, std::size_t amount, Time now) {
   OfAddress& most = greatest();
-  const bool is_its_own = &most == &addresses_[newcomer.address_];
-  const auto oldest = idle_ones(most, is_its_own ? now - patience_ : Time::max(), together_);
+  const OfAddress& own = addresses_[newcomer.address_];
+  const std::size_t more = most.amount - own.amount;
+  // No more end than leave the other address as much as the newcomer's. Where it has no more, only idle ones
+  // do.
+  const auto oldest = more > 0 ? idle_ones(most, Time::max(), std::min(together_, (more + 1) / 2))
+                               : idle_ones(most, now - patience_, &most == &own ? together_ : 1);
   std::size_t room = 0;
   for (const Holder* const each : oldest) room += each->amount_;
   if (staying() + amount > limit_ + room) return false;
@@ -56,7 +66,11 @@ void Shares::relieve(std::size_t count, Duration idle, Time now) {
   const std::lock_guard lock(mutex_);
   if (addresses_.empty()) return;
   OfAddress& most = greatest();
-  for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
+  try {
+    for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
+  } catch (const std::bad_alloc&) {
+    // The next call may find the memory for its list.
+  }
 }
 
 void Shares::change(Holder& holder, std::size_t amount) {

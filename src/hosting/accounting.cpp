@@ -6,6 +6,7 @@
 #endif
 
 #include <algorithm>
+#include <new>
 
 #include "base/available.hpp"
 #include "base/signals_blocked.hpp"
@@ -18,6 +19,8 @@ namespace {
 constexpr std::uint64_t kLeast = 64 << 20;
 // Below so many connections there is not much to give back.
 constexpr std::size_t kMany = 256;
+// To give memory back takes the locks of the allocator for a while.
+constexpr Duration kBetween = std::chrono::milliseconds(500);
 
 // The allocator keeps what is freed for later, which thousands of connections that are gone do not need.
 void give_memory_back() {
@@ -40,7 +43,7 @@ void MemoryWatch::look(std::uint64_t used, Time now) {
     give_memory_back();
     most_open_ = open;
   }
-  if (used <= limit_) return;
+  if (used <= limit_ || open == 0) return;
   // As if all of them had taken the same.
   account_.short_of_memory(static_cast<double>(used - limit_) / static_cast<double>(used), now);
 }
@@ -68,13 +71,19 @@ Accounting::~Accounting() {
 void Accounting::watch(std::uint64_t limit) {
   MemoryWatch memory(*account_, limit);
   std::unique_lock lock(mutex_);
+  Time gave_back{};
   while (!ending_.wait_for(lock, MemoryWatch::kPeriod, [this] { return ends_; })) {
-    std::uint64_t used = own_memory();
-    if (used > limit) {
-      give_memory_back();  // which may be enough
-      used = own_memory();
+    try {
+      std::uint64_t used = own_memory();
+      if (const Time now = Clock::now(); used > limit && now >= gave_back + kBetween) {
+        give_memory_back();  // which may be enough
+        gave_back = now;
+        used = own_memory();
+      }
+      memory.look(used, Clock::now());
+    } catch (const std::bad_alloc&) {
+      // The next look may find the memory for it.
     }
-    memory.look(used, Clock::now());
   }
 }
 

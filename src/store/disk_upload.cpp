@@ -265,6 +265,11 @@ bool DiskUpload::catch_up() {
   return !over_ && digest_up_to(stored_from(digest_.done()));
 }
 
+void DiskUpload::joined_by(const Uploader& other) {
+  const std::lock_guard lock(mutex_);
+  if (slot_) slot_->join(other.connection);
+}
+
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
   finished_.insert(range.offset, range.end());

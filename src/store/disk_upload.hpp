@@ -72,6 +72,8 @@ class DiskUpload : public Upload,
 
   // True if the request may concern a range of this upload.
   bool same(const UploadRequest& request) const;
+  // This one brings ranges of it too.
+  void joined_by(const Uploader& other);
 
  private:
   void free_range(ByteRange range);

@@ -120,6 +120,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (const auto found = uploads_.find({std::string(request.name), request.id}); found != uploads_.end()) {
     if (auto upload = found->second.lock()) {
       if (!upload->same(request)) return refuse(FileError::malformed, "not the upload that was begun");
+      upload->joined_by(request.from);
       return upload;
     }
   }

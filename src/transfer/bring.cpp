@@ -162,9 +162,10 @@ void Bring::put_off(const Work& work) {
   returned_.push_back(work);
 }
 
-// The last one ends the transfer.
+// The last one ends the transfer. Where something has failed, directories stay open for the next attempt.
 void Bring::item_done() {
   if (--left_ > 0) return;
+  if (count().failed > 0) closed_.clear();
   last_ = std::exchange(closed_, {});
   left_ = last_.size();
   left_ == 0 ? end() : announce();

@@ -56,6 +56,24 @@ TEST_F(FileLimits, TheAddressThatHasMostUploadsGivesWayToOthers) {
   EXPECT_FALSE(connections[3]->broken_off);
 }
 
+TEST_F(FileLimits, AnUploadOfSeveralConnectionsGivesWayWithAllOfThem) {
+  const auto service =
+      make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "2"}}));
+  auto begun = std::make_shared<Connection>();
+  const auto joined = std::make_shared<Connection>(), other = std::make_shared<Connection>();
+  auto first = service->open({.peer = PeerAddress{1}, .connection = begun});
+  const auto second = service->open({.peer = PeerAddress{1}, .connection = joined});
+  say(*first, upload_head("a", 6, {0, 3}) + data("abc") + end(3));
+  say(*second, upload_head("a", 6, {3, 2}) + data("de") + end(2));
+  first.reset();
+  begun.reset();  // whoever has begun it is gone
+  say(*second, upload_head("other", 6, {0, 3}) + data("abc") + end(3));
+  const auto third = service->open({.peer = PeerAddress{2}, .connection = other});
+  const auto heard = say(*third, upload_head("b", 6, {0, 3}) + data("abc") + end(3));
+  EXPECT_EQ(describe(heard.messages.at(0)), "1: stored 0+3 false -");
+  EXPECT_TRUE(joined->broken_off);
+}
+
 TEST_F(FileLimits, AnUploadWhoseConnectionCannotBeEndedGivesNoWay) {
   const auto service =
       make_server(test::with(Role::serve, {{"root", folder_.file("root")}, {"max-uploads", "1"}}));

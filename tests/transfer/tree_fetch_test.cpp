@@ -23,6 +23,11 @@ class TreeFetch : public test::Transferring {
     EXPECT_TRUE(file.has_value()) << name;
     return {.name = name, .file = name, .facts = file::facts_of(*file, std::nullopt)};
   }
+  unsigned mode(const std::string& name) const {
+    struct stat facts {};
+    EXPECT_EQ(::stat(here(name).c_str(), &facts), 0);
+    return facts.st_mode & 07777;
+  }
   FetchPlan plan() const { return {.folder = folder_.file("back"), .wishes = {.makes_parents = true}}; }
 };
 
@@ -78,15 +83,8 @@ TEST_F(TreeFetch, ClosesFoldersWhenAllIsInThem) {
   std::ofstream(there("sub/file")) << "x";
   FetchPlan plan = this->plan();
   plan.folders = {{.name = "sub", .is_folder = true, .mode = 0500},
-                  {.name = "sub/none", .is_folder = true, .mode = 0555},
-                  {.name = "old", .is_folder = true, .mode = 0755}};
-  std::ofstream(here("old")) << "a file";
+                  {.name = "sub/none", .is_folder = true, .mode = 0555}};
   plan.items = {item("sub/file")};
-  const auto mode = [&](const std::string& name) {
-    struct stat facts {};
-    EXPECT_EQ(::stat(here(name).c_str(), &facts), 0);
-    return facts.st_mode & 07777;
-  };
   Fetch fetch(plan);
   fetch.make_folders();
   EXPECT_EQ(mode("sub"), 0700U);
@@ -95,9 +93,20 @@ TEST_F(TreeFetch, ClosesFoldersWhenAllIsInThem) {
   EXPECT_EQ(mode("sub"), 0500U);
   EXPECT_EQ(mode("sub/none"), 0555U);
   EXPECT_EQ(fetch.counts().folders, 1U) << "an empty one";
+  ::chmod(here("sub").c_str(), 0700);
+}
+
+TEST_F(TreeFetch, FoldersStayOpenWhereSomethingHasFailed) {
+  FetchPlan plan = this->plan();
+  plan.folders = {{.name = "sub", .is_folder = true, .mode = 0500},
+                  {.name = "old", .is_folder = true, .mode = 0755}};
+  std::ofstream(here("old")) << "a file";
+  Fetch fetch(plan);
+  fetch.make_folders();
+  fetch.close_folders();
+  EXPECT_EQ(mode("sub"), 0700U) << "the next attempt can write there";
   ASSERT_EQ(fetch.complaints().size(), 1U);
   EXPECT_NE(fetch.complaints()[0].find("back/old: exists (and is no directory"), std::string::npos);
-  ::chmod(here("sub").c_str(), 0700);
 }
 
 // All that the session says now.

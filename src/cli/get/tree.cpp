@@ -129,11 +129,9 @@ std::optional<int> TreeFetch::run() const {
   fetch.make_folders();
   auto run = common.dial(fetch, address, {.first = common.dials(weight_of(fetch.plan().items))});
   run.seconds += listed.seconds;
-  if (!run.interrupted) {
-    fetch.close_folders();
-    top.close();
-  }
   const transfer::Counts& counts = fetch.counts();
+  if (!run.interrupted) fetch.close_folders();
+  if (!run.interrupted && counts.failed == 0) top.close();
   return common.tell(fetch, run,
                      {"get", "fetched", counted_files(counts.files, counts.folders), std::nullopt, notes},
                      address);

@@ -6,9 +6,23 @@
 #include "net/address.hpp"
 
 namespace joust {
+namespace {
+
+// A number that no other socket of this machine has; elsewhere than on Linux, no other connection.
+std::uint64_t identity_of(int socket) {
+#ifdef SO_COOKIE
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  return ::getsockopt(socket, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+#else
+  return static_cast<std::uint64_t>(peer_of(socket)) ^ peer_port(socket);
+#endif
+}
+
+}  // namespace
 
 SocketPlace::SocketPlace(Account& account, int socket, Time now)
-    : ConnectionPlace(peer_of(socket)), account_(account), socket_(socket), port_(peer_port(socket)) {
+    : ConnectionPlace(peer_of(socket)), account_(account), socket_(socket), identity_(identity_of(socket)) {
   if (!account_.connections().take(*this, 1, now)) throw no_place();
 }
 
@@ -21,13 +35,13 @@ void SocketPlace::give_way() noexcept {
   break_off();
 }
 
-// With a reset, so that nothing is kept for the peer: it may never take it.
+// A reset keeps nothing for a peer that may never take it, and an engine hears of it even where it wants no
+// input. Unix sockets have none.
 void SocketPlace::break_off() noexcept {
-  if (peer_of(socket_) != address() || peer_port(socket_) != port_) return;  // closed already
+  if (identity_of(socket_) != identity_) return;  // closed already
   broken_off_.store(true, std::memory_order_relaxed);
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  ::shutdown(socket_, SHUT_RDWR);
+  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
+  if (::connect(socket_, &nobody, sizeof nobody) != 0) ::shutdown(socket_, SHUT_RDWR);
 }
 
 }  // namespace joust

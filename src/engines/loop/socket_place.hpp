@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// The place of a connection of a stream. To give way, it shuts the socket down in both directions: the engine
-// then hears of the end as if the peer had gone. The socket may be closed while the place still exists.
+// The place of a connection of a stream. To give way, it resets the connection: the engine then hears of a
+// reset, as if it were the peer's. The socket may be closed while the place still exists.
 class SocketPlace final : public ConnectionPlace {
  public:
   // Throws std::system_error if there is none for this peer.
@@ -22,7 +22,7 @@ class SocketPlace final : public ConnectionPlace {
 
   Account& account_;
   const int socket_;
-  const std::uint16_t port_;  // of the peer: another connection may have the socket's number later
+  const std::uint64_t identity_;  // another socket may have the number later
 };
 
 }  // namespace joust

@@ -56,6 +56,7 @@ UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
 
 UdpLoop::~UdpLoop() {
   for (const auto& peer : peers()) {
+    peer->place.reset();  // while there is somebody to hear that it is to give way
     if (peer->own) forget(*peer->own);
     if (peer->group) forget(*peer->group);
   }
