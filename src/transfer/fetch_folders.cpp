@@ -74,8 +74,8 @@ void Fetch::make_folders() {
   if (!waiting.empty()) settle(plan_.folders.back().name);
 }
 
-// The deepest first: nobody may pass through one that is closed. Where something has failed, all stay open for
-// the next attempt.
+// The deepest first: nobody may pass through one that is closed. Where something has failed, all stay open
+// for the next attempt.
 void Fetch::close_folders() {
   if (count().failed > 0) return;
   for (; !closed_.empty(); closed_.pop_back()) {
