@@ -23,10 +23,7 @@ std::system_error no_place() {
 }
 
 void Account::short_of_places(Time now) {
-  const std::uint64_t before = connections_.gave_way();
   connections_.relieve(connections_.held() / 16 + 1, kIdle, now);
-  // Nobody is idle: then one of whoever has most.
-  if (connections_.gave_way() == before) connections_.relieve(1, Duration::zero(), now);
 }
 
 void Account::short_of_memory(double part, Time now) {

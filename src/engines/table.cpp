@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "connection/account.hpp"
+#include "connection/spare_places.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
 
@@ -90,7 +90,7 @@ std::string unavailable_choice(const Engine& engine, const Settings& knobs) {
 }
 
 std::size_t Hosting::room(std::size_t open) const {
-  const std::size_t most = limits.connections + (account == nullptr ? 0 : Account::kSpare);
+  const std::size_t most = limits.connections + (account == nullptr ? 0 : spare_places(limits.connections));
   return most - std::min(most, open);
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/available.hpp"
+#include "base/descriptor_limit.hpp"
 #include "base/signals_blocked.hpp"
 #include "engines/engine.hpp"
 #include "measure/proc_file.hpp"
@@ -21,6 +22,12 @@ constexpr std::uint64_t kLeast = 64 << 20;
 constexpr std::size_t kMany = 256;
 // To give memory back takes the locks of the allocator for a while.
 constexpr Duration kBetween = std::chrono::milliseconds(500);
+
+// So that the limit is that of connections, where the addresses are known, and not that of open files.
+std::uint64_t most_by_descriptors() {
+  const std::uint64_t files = descriptor_limit().rlim_cur;
+  return std::max<std::uint64_t>(files - files / 8, 17) - 16;
+}
 
 // The allocator keeps what is freed for later, which thousands of connections that are gone do not need.
 void give_memory_back() {
@@ -52,7 +59,7 @@ Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally)
   // Peers of a library of messages have no socket each that could be shut down.
   const bool of_library = engine.delivery.by_message() && engine.transport != Transport::datagram;
   if (engine.separate_processes || engine.in_process || of_library) return;
-  account_.emplace(limits.connections, tally);
+  account_.emplace(std::min<std::uint64_t>(limits.connections, most_by_descriptors()), tally);
   const std::uint64_t room = limits.memory.value_or(std::max(available_memory().bytes / 4, kLeast));
   const SignalsBlocked blocked;
   watcher_ = std::thread([this, limit = own_memory() + room] { watch(limit); });

@@ -16,6 +16,10 @@ def with_open_files(limit):
     return ("sh", "-c", f'ulimit -n {limit} && exec "$0" "$@"', JOUST)
 
 
+# Connections of the senders that had nothing to do for a second, and those for which there was no place.
+NO_PLACE = "^local: (it was ended to make room|the peer's address has all connections)"
+
+
 class FewDescriptors(TransferCase):
     def tree(self):
         for folder in range(FOLDERS):
@@ -48,7 +52,8 @@ class FewDescriptors(TransferCase):
                     self.same_trees("tree", f"in/{limit}-{engine}/{i}/tree")
                 self.tell("get", f"{receiver.address}/0/tree/0/large0", "--overwrite")  # it goes on serving
                 stopped = receiver.stop()
-                self.assertEqual(stopped["messages_of_errors"], [])
+                for error in stopped["messages_of_errors"]:
+                    self.assertRegex(error, NO_PLACE)
 
     def test_a_crowd_takes_nothing_that_an_upload_still_needs(self):
         file = self.make("file", LARGE)

@@ -98,8 +98,9 @@ TEST_P(Stopping, WhoIsInTheQueueBehindTheLimitIsReset) {
   server.run().stop().request();
   service.let_go();
   server.run().wait();
-  const std::vector<std::string> expected{std::string(kLeftInQueue)};
-  if (server.tally().opened < 2 + kQueued) EXPECT_EQ(server.tally().notes(), expected);
+  // A ring may have accepted some of whom nobody has heard.
+  for (const std::string& note : server.tally().notes()) EXPECT_EQ(note, kLeftInQueue);
+  EXPECT_LE(server.tally().opened, 2 + kQueued);
 }
 
 // The stop is known, and the thread is held again; input that arrives now arrives before sessions are told.

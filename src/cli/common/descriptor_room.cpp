@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/descriptor_limit.hpp"
+#include "connection/spare_places.hpp"
 #include "engines/engine.hpp"
 #include "store/descriptors.hpp"
 
@@ -57,7 +58,8 @@ std::size_t DescriptorRoom::connections() const {
   const std::uint64_t files = descriptors::kOfUpload * descriptors::uploads_of(limit_) +
                               descriptors::kOfWhole * descriptors::waiting_of(limit_);
   const std::uint64_t taken = std::min(limit_, fixed(own_before()) + files);
-  return std::max<std::uint64_t>(1, (limit_ - taken) / of_connection_);
+  const std::size_t all = (limit_ - taken) / of_connection_;
+  return std::max(all, spare_places(all) + 1) - spare_places(all);  // those beyond the limit need some too
 }
 
 std::size_t DescriptorRoom::uploads() const {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "connection/account.hpp"
+
+namespace joust {
+
+// How many connections more than this limit a server with an account may have, until those that give way are
+// gone: few where few are allowed.
+inline std::size_t spare_places(std::size_t connections) {
+  return std::min(Account::kSpare, connections / 8 + 1);
+}
+
+}  // namespace joust
