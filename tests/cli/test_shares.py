@@ -17,6 +17,9 @@ PEERS = 300
 NEVER_READ = 8 << 20  # bytes that a peer would get
 
 
+keeps_nothing = unittest.skipIf(os.environ.get("JOUST_SANITIZE"), "a sanitizer keeps what is freed")
+
+
 def memory_of(process):
     with open(f"/proc/{process}/status", encoding="utf-8") as status:
         return next(int(line.split()[1]) << 10 for line in status if line.startswith("RssAnon:"))
@@ -65,6 +68,7 @@ class Shares(Case):
             honest.sendall(request)
             return honest.recv(1000)
 
+    @keeps_nothing
     def test_memory_has_a_limit_and_returns(self):
         with open(self.path("large"), "wb") as file:
             file.truncate(NEVER_READ)
@@ -84,12 +88,13 @@ class Shares(Case):
                 began = time.monotonic()
                 self.assertTrue(self.ask(server, little))
                 self.assertLess(time.monotonic() - began, HONEST_S)
-                self.assertLess(memory_of(server.process.pid) - at_first, 48 << 20)
-            time.sleep(0.5)
+                self.assertLess(memory_of(server.process.pid) - at_first, 96 << 20)  # of 150 and more
+            time.sleep(1)
             self.assertTrue(self.ask(server, little))
-            self.assertLess(memory_of(server.process.pid) - at_first, 24 << 20)
+            self.assertLess(memory_of(server.process.pid) - at_first, 32 << 20)
             self.assertTrue(server.stop())
 
+    @keeps_nothing
     def test_strangers_that_begin_handshakes_take_little(self):
         with open(self.path("token"), "w", encoding="utf-8") as token:
             token.write("0123456789abcdef" * 4)
