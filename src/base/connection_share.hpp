@@ -18,16 +18,16 @@ class ConnectionShare final : public Shares::Holder {
   static std::unique_ptr<ConnectionShare> take(Shares& shares, PeerAddress address,
                                                const std::weak_ptr<Breakable>& connection, Time now) {
     std::unique_ptr<ConnectionShare> share(new ConnectionShare(shares, address, connection));
-    share->taken_ = shares.take(*share, 1, now);
+    share->taken_ = shares.take(*share, now);
     return share->taken_ ? std::move(share) : nullptr;
   }
   // This connection holds it too.
   void join(const std::weak_ptr<Breakable>& other) {
-    const auto is_other = [&](const auto& each) {
+    const auto is_it = [&](const auto& each) {
       return !each.owner_before(other) && !other.owner_before(each);
     };
     const std::lock_guard lock(mutex_);
-    if (std::ranges::any_of(connections_, is_other)) return;
+    if (std::ranges::any_of(connections_, is_it)) return;
     std::erase_if(connections_, [](const auto& each) { return each.expired(); });
     connections_.push_back(other);
   }

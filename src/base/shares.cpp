@@ -7,43 +7,39 @@
 
 namespace joust {
 
-bool Shares::take(Holder& holder, std::size_t amount, Time now) {
+bool Shares::take(Holder& holder, Time now) {
   holder.made_progress(now);
   const std::lock_guard lock(mutex_);
   OfAddress& of = addresses_[holder.address_];
-  of.amount += amount;  // the newcomer counts when it is asked who holds most
+  ++of.staying;  // the newcomer counts when it is asked who holds most
   bool fits = false;
   try {
-    fits = staying() + amount <= limit_ || make_room(holder, amount, now);
+    fits = staying() < limit_ || make_room(holder, now);
   } catch (const std::bad_alloc&) {
     // Without the memory to look for somebody, nobody gives way.
   }
-  of.amount -= amount;
   if (!fits) {
+    --of.staying;
     if (of.holders.empty()) addresses_.erase(holder.address_);
     refused_.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
-  holder.amount_ = amount;
   holder.place_ = of.holders.size();
   of.holders.push_back(&holder);
-  of.amount += amount;
-  held_.fetch_add(amount, std::memory_order_relaxed);
+  held_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
 // Asks holders to end until there is room. False if too few may be asked: then none is.
-bool Shares::make_room(const Holder& newcomer, std::size_t amount, Time now) {
+bool Shares::make_room(const Holder& newcomer, Time now) {
   OfAddress& most = greatest();
   const OfAddress& own = addresses_[newcomer.address_];
-  const std::size_t more = most.amount - own.amount;
+  const std::size_t more = most.staying - own.staying;
   // No more end than leave the other address as much as the newcomer's. Where it has no more, only idle ones
   // do.
   const auto oldest = more > 0 ? idle_ones(most, Time::max(), std::min(together_, (more + 1) / 2))
                                : idle_ones(most, now - patience_, &most == &own ? together_ : 1);
-  std::size_t room = 0;
-  for (const Holder* const each : oldest) room += each->amount_;
-  if (staying() + amount > limit_ + room) return false;
+  if (staying() >= limit_ + oldest.size()) return false;
   for (Holder* const each : oldest) end(*each, most);
   return true;
 }
@@ -73,29 +69,13 @@ void Shares::relieve(std::size_t count, Duration idle, Time now) {
   }
 }
 
-void Shares::change(Holder& holder, std::size_t amount) {
-  const std::lock_guard lock(mutex_);
-  OfAddress& of = addresses_[holder.address_];
-  held_.fetch_add(amount - holder.amount_, std::memory_order_relaxed);  // wraps around where it is less
-  (holder.gives_way_ ? leaving_ : of.amount) += amount - holder.amount_;
-  holder.amount_ = amount;
-  while (staying() > limit_) {
-    OfAddress& most = greatest();
-    Holder* largest = nullptr;
-    for (Holder* const each : most.holders)
-      if (!each->gives_way_ && (largest == nullptr || each->amount_ > largest->amount_)) largest = each;
-    if (largest == nullptr) return;
-    end(*largest, most);
-  }
-}
-
 void Shares::free(Holder& holder) {
   const std::lock_guard lock(mutex_);
   const auto found = addresses_.find(holder.address_);
   assert(found != addresses_.end());
   OfAddress& of = found->second;
-  held_.fetch_sub(holder.amount_, std::memory_order_relaxed);
-  (holder.gives_way_ ? leaving_ : of.amount) -= holder.amount_;
+  held_.fetch_sub(1, std::memory_order_relaxed);
+  --(holder.gives_way_ ? leaving_ : of.staying);
   of.holders[holder.place_] = of.holders.back();
   of.holders[holder.place_]->place_ = holder.place_;
   of.holders.pop_back();
@@ -103,14 +83,14 @@ void Shares::free(Holder& holder) {
 }
 
 Shares::OfAddress& Shares::greatest() {
-  return std::ranges::max_element(addresses_, {}, [](const auto& each) { return each.second.amount; })
+  return std::ranges::max_element(addresses_, {}, [](const auto& each) { return each.second.staying; })
       ->second;
 }
 
 void Shares::end(Holder& holder, OfAddress& of) {
   holder.gives_way_ = true;
-  of.amount -= holder.amount_;
-  leaving_ += holder.amount_;
+  --of.staying;
+  ++leaving_;
   gave_way_.fetch_add(1, std::memory_order_relaxed);
   holder.give_way();
 }

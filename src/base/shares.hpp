@@ -50,7 +50,6 @@ class Shares {
 
     const PeerAddress address_;
     std::atomic<std::int64_t> progress_{0};  // when, in ns of the clock
-    std::size_t amount_ = 0;
     bool gives_way_ = false;
     std::size_t place_ = 0;  // among the holders of the address
   };
@@ -61,12 +60,9 @@ class Shares {
   Shares(const Shares&) = delete;
   Shares& operator=(const Shares&) = delete;
 
-  // Takes an amount for a new holder. False: refused, it holds nothing. A holder gives way later than this
+  // Takes a share for a new holder. False: refused, it holds nothing. A holder gives way later than this
   // returns: until it is freed, a little more than the limit is held.
-  [[nodiscard]] bool take(Holder& holder, std::size_t amount, Time now);
-  // Sets the amount that a holder has taken to another one. Beyond the limit, the holder that has most of the
-  // address that has most gives way, which may be this one.
-  void change(Holder& holder, std::size_t amount);
+  [[nodiscard]] bool take(Holder& holder, Time now);
   void free(Holder& holder);
   // Something else than this has run short, and holders use it too: of the address that has most, up to
   // `count` holders give way, of those that have made no progress for `idle` (any, if that is zero).
@@ -82,12 +78,12 @@ class Shares {
  private:
   struct OfAddress {
     std::vector<Holder*> holders;
-    std::size_t amount = 0;  // of those that do not give way
+    std::size_t staying = 0;  // of them, those that do not give way
   };
   using Addresses = std::map<PeerAddress, OfAddress>;
 
   std::size_t staying() const { return held() - leaving_; }
-  bool make_room(const Holder& newcomer, std::size_t amount, Time now);
+  bool make_room(const Holder& newcomer, Time now);
   OfAddress& greatest();
   std::vector<Holder*> idle_ones(const OfAddress& of, Time since, std::size_t most) const;
   void end(Holder& holder, OfAddress& of);

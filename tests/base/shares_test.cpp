@@ -29,9 +29,9 @@ class Asked : public Shares::Holder {
 class SharesTest : public testing::Test {
  protected:
   // Holders that are freed at the test's end.
-  Asked* take(PeerAddress address, Time now = kBegin, std::size_t amount = 1) {
+  Asked* take(PeerAddress address, Time now = kBegin) {
     auto holder = std::make_unique<Asked>(address);
-    if (!shares_.take(*holder, amount, now)) return nullptr;
+    if (!shares_.take(*holder, now)) return nullptr;
     holders_.push_back(std::move(holder));
     return holders_.back().get();
   }
@@ -144,40 +144,16 @@ TEST_F(SharesTest, AShareThatIsFreedIsThereAgain) {
   EXPECT_EQ(take(kOne), nullptr);
 }
 
-TEST_F(SharesTest, ALargerAmountMakesTheLargestHolderOfTheGreatestAddressGiveWay) {
-  Asked* const small = take(kOne, kBegin, 10);
-  Asked* const large = take(kOne, kBegin, 50);
-  Asked* const other = take(kOther, kBegin, 30);
-  shares_.change(*other, 40);
-  EXPECT_FALSE(large->asked) << "the limit is reached, and not exceeded";
-  shares_.change(*other, 45);
-  EXPECT_TRUE(large->asked);
-  EXPECT_FALSE(small->asked);
-  EXPECT_FALSE(other->asked);
-}
-
-TEST_F(SharesTest, WhoGrowsBeyondAllOthersGivesWayItself) {
-  Asked* const modest = take(kOne, kBegin, 10);
-  Asked* const greedy = take(kOther, kBegin, 10);
-  shares_.change(*greedy, 95);
-  EXPECT_TRUE(greedy->asked);
-  EXPECT_FALSE(modest->asked);
-  shares_.change(*greedy, 0);
-  shares_.change(*modest, 100);
-  EXPECT_FALSE(modest->asked);
-}
-
 // For the thread sanitizer, and for the sums.
 TEST(SharesOfThreads, AddUp) {
-  Shares shares(50);
+  Shares shares(3);
   std::vector<std::jthread> threads;
   for (unsigned thread = 0; thread < 4; ++thread)
     threads.emplace_back([&shares, thread] {
       for (int i = 0; i < 2000; ++i) {
         Asked holder(PeerAddress{1 + (thread + static_cast<unsigned>(i)) % 3});
-        if (!shares.take(holder, 10, kBegin + milliseconds(i))) continue;
+        if (!shares.take(holder, kBegin + milliseconds(i))) continue;
         holder.made_progress(kBegin + milliseconds(i));
-        shares.change(holder, 20);
         shares.free(holder);
       }
     });

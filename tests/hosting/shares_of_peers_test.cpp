@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, SharesOfPeers, testing::ValuesIn(engines_of_st
 class CountedPlace final : public Shares::Holder {
  public:
   CountedPlace(Shares& shares, PeerAddress address) : Holder(address), shares_(shares) {
-    EXPECT_TRUE(shares_.take(*this, 1, Clock::now()));
+    EXPECT_TRUE(shares_.take(*this, Clock::now()));
   }
   ~CountedPlace() override { shares_.free(*this); }
   bool asked = false;

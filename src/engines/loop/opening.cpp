@@ -6,15 +6,20 @@
 #include "net/target.hpp"
 
 namespace joust {
+namespace {
 
+// Its place in the server's account, or null. Throws std::system_error if there is none for the peer.
 std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, Time now) {
   return hosting.account == nullptr ? nullptr : std::make_shared<SocketPlace>(*hosting.account, socket, now);
 }
 
+// What the service is told of a connection.
 Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place) {
   if (place) return {.peer = place->address(), .connection = place};
   return {.peer = hosting.target == nullptr ? peer_of(socket) : PeerAddress::unknown};
 }
+
+}  // namespace
 
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now) {
   if (hosting.target != nullptr) hosting.target->note_facts(socket);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "connection/stream_connection.hpp"
@@ -10,12 +9,8 @@
 
 namespace joust {
 
-// Its place in the server's account, or null. Throws std::system_error if there is none for the peer.
-std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, Time now);
-// What the service is told of a connection.
-Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place);
-
-// The connection of this socket is established: makes its session. Any thread.
+// The connection of this socket is established: makes its session. Throws
+// std::system_error where the server's account has no place for the peer. Any thread.
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now);
 
 // The same for a peer of LoopCore. Peers of another kind have an overload of their own.

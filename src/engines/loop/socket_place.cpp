@@ -23,7 +23,7 @@ std::uint64_t identity_of(int socket) {
 
 SocketPlace::SocketPlace(Account& account, int socket, Time now)
     : ConnectionPlace(peer_of(socket)), account_(account), socket_(socket), identity_(identity_of(socket)) {
-  if (!account_.connections().take(*this, 1, now)) throw no_place();
+  if (!account_.connections().take(*this, now)) throw no_place();
 }
 
 SocketPlace::~SocketPlace() {

@@ -28,7 +28,7 @@ constexpr std::size_t kMostSends = 4096;
 
 UdpPlace::UdpPlace(Shares& places, PeerAddress address, UdpNotice& notice, Time now)
     : Holder(address), places_(places), notice_(notice) {
-  if (!places_.take(*this, 1, now)) throw no_place();
+  if (!places_.take(*this, now)) throw no_place();
 }
 
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now) {
@@ -230,10 +230,12 @@ void UdpLoop::await_answer(Peer& peer) {
 
 void UdpLoop::tell(Peer& peer, News news) {
   const bool is_member = peer.link.side == MessageLink::Side::server;
-  if (news == News::established && is_member && hosting().account != nullptr)
-    peer.place = std::make_unique<UdpPlace>(hosting().account->connections(), peer_address(peer.address),
-                                            notice_, now());
-  if (news == News::established && is_member) peer.through->peers.add(bytes_of(peer.address), peer);
+  if (news == News::established && is_member) {
+    if (Account* const account = hosting().account)
+      peer.place =
+          std::make_unique<UdpPlace>(account->connections(), peer_address(peer.address), notice_, now());
+    peer.through->peers.add(bytes_of(peer.address), peer);
+  }
   if (news == News::established && peer.group) watch(*peer.group);
   LoopCore::tell(peer, news);
 }
