@@ -55,6 +55,12 @@ void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
 }
 
+// The same for calls that lock memory.
+void check_made(int result, const char* call, const UringSetup& setup) {
+  if (result < 0)
+    checked_number(-result, "{}", refused_call(call, -result, {setup.submissions, setup.completions}));
+}
+
 // Asks again while there is no memory: what a ring has locked that was closed just before, as the one that
 // probes, is given back a moment later.
 template <typename Call>
@@ -102,9 +108,7 @@ ProvidedBuffers::ProvidedBuffers(io_uring& ring, const UringSetup& setup)
     result = register_ring(ring, setup.filled_buffers, setup.filled_bytes, true);
   if (result == -EINVAL) result = register_ring(ring, setup.buffers, setup.buffer_bytes, false);
   if (result < 0) ::munmap(memory_, all_bytes_);
-  if (result < 0)
-    checked_number(-result, "{}", refused_call("io_uring_register_buf_ring()", -result,
-                                              {setup.submissions, setup.completions}));
+  check_made(result, "io_uring_register_buf_ring()", setup);
   io_uring_buf_ring_init(ring_);
   for (unsigned id = 0; id < count_; ++id) add(id);
   publish();
@@ -173,16 +177,14 @@ void Uring::set_up() {
     params.flags = flags;
     params.cq_entries = setup_.completions;
     params.sq_thread_idle = kSubmitterIdle_ms;
-    result = retry_for_memory(
-        [&] { return io_uring_queue_init_params(setup_.submissions, &ring_, &params); });
+    result =
+        retry_for_memory([&] { return io_uring_queue_init_params(setup_.submissions, &ring_, &params); });
     if (result == 0 && flags != sets.front())
       missing_.emplace_back(setup_.kernel_submits ? "single issuer (SINGLE_ISSUER)"
                                                   : "deferred task work (DEFER_TASKRUN)");
     if (result != -EINVAL) break;
   }
-  const char* const call = setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()";
-  if (result < 0)
-    checked_number(-result, "{}", refused_call(call, -result, {setup_.submissions, setup_.completions}));
+  check_made(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()", setup_);
   // The kernel does not report multishot receive itself, but reports another operation that came with it in
   // Linux 6.0.
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
