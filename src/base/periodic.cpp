@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/common/periodic.hpp"
+#include "base/periodic.hpp"
 
 #include <utility>
 

@@ -19,7 +19,7 @@
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/guard_arguments.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/periodic.hpp"
+#include "base/periodic.hpp"
 #include "cli/common/remote_path.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/stopped_event.hpp"

@@ -10,7 +10,6 @@
 
 #include "base/available.hpp"
 #include "base/descriptor_limit.hpp"
-#include "base/signals_blocked.hpp"
 #include "engines/engine.hpp"
 #include "measure/proc_file.hpp"
 
@@ -43,6 +42,20 @@ std::uint64_t own_memory() {
   return 1024 * leading_number(field_of(status, "RssAnon:").value_or(""));
 }
 
+void MemoryWatch::look() noexcept {
+  try {
+    std::uint64_t used = own_memory();
+    if (const Time now = Clock::now(); used > limit_ && now >= gave_back_ + kBetween) {
+      give_memory_back();  // which may be enough
+      gave_back_ = now;
+      used = own_memory();
+    }
+    look(used, Clock::now());
+  } catch (const std::bad_alloc&) {
+    // The next look may find the memory for it.
+  }
+}
+
 void MemoryWatch::look(std::uint64_t used, Time now) {
   const std::size_t open = account_.connections().held();
   most_open_ = std::max(most_open_, open);
@@ -61,37 +74,8 @@ Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally)
   if (engine.separate_processes || engine.in_process || of_library) return;
   account_.emplace(std::min<std::uint64_t>(limits.connections, most_by_descriptors()), tally);
   const std::uint64_t room = limits.memory.value_or(std::max(available_memory().bytes / 4, kLeast));
-  const SignalsBlocked blocked;
-  watcher_ = std::thread([this, limit = own_memory() + room] { watch(limit); });
-}
-
-Accounting::~Accounting() {
-  if (!watcher_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  ending_.notify_all();
-  watcher_.join();
-}
-
-void Accounting::watch(std::uint64_t limit) {
-  MemoryWatch memory(*account_, limit);
-  std::unique_lock lock(mutex_);
-  Time gave_back{};
-  while (!ending_.wait_for(lock, MemoryWatch::kPeriod, [this] { return ends_; })) {
-    try {
-      std::uint64_t used = own_memory();
-      if (const Time now = Clock::now(); used > limit && now >= gave_back + kBetween) {
-        give_memory_back();  // which may be enough
-        gave_back = now;
-        used = own_memory();
-      }
-      memory.look(used, Clock::now());
-    } catch (const std::bad_alloc&) {
-      // The next look may find the memory for it.
-    }
-  }
+  memory_.emplace(*account_, own_memory() + room);
+  watching_.emplace(MemoryWatch::kPeriod, [this] { memory_->look(); });
 }
 
 }  // namespace joust

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
-#include <thread>
 
+#include "base/periodic.hpp"
 #include "connection/account.hpp"
 #include "joust/limits.hpp"
 
@@ -23,7 +21,9 @@ class MemoryWatch {
   // `limit`: bytes of memory that belongs to no file.
   MemoryWatch(Account& account, std::uint64_t limit) : account_(account), limit_(limit) {}
 
-  // Looks once. Any thread, one at a time.
+  // Looks once, at what the process has. Any thread, one at a time.
+  void look() noexcept;
+  // The same, where it has so much.
   void look(std::uint64_t used, Time now);
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(100);
@@ -32,6 +32,7 @@ class MemoryWatch {
   Account& account_;
   const std::uint64_t limit_;
   std::size_t most_open_ = 0;  // connections, since memory was given back
+  Time gave_back_{};           // where there was too little
 };
 
 // The bytes that this process has of memory that belongs to no file; 0 where the system does not tell.
@@ -42,20 +43,13 @@ class Accounting {
  public:
   // There is no account for engines whose connections cannot give way.
   Accounting(const Engine& engine, const Limits& limits, Tally& tally);
-  ~Accounting();
-  Accounting(const Accounting&) = delete;
-  Accounting& operator=(const Accounting&) = delete;
 
   Account* account() { return account_ ? &*account_ : nullptr; }
 
  private:
-  void watch(std::uint64_t limit);
-
   std::optional<Account> account_;
-  std::mutex mutex_;
-  std::condition_variable ending_;
-  bool ends_ = false;
-  std::thread watcher_;
+  std::optional<MemoryWatch> memory_;
+  std::optional<Periodic> watching_;
 };
 
 }  // namespace joust

@@ -18,9 +18,9 @@
 namespace joust {
 namespace {
 
-template <typename Value, typename Parse, typename Format>
-Option add_scaled(Command command, const std::string& flags, Value& into, const std::string& help,
-                  Value least, Value most, Parse parse, Format format) {
+template <typename Into, typename Value, typename Parse, typename Format>
+Option add_scaled(Command command, const std::string& flags, Into& into, const std::string& help, Value least,
+                  Value most, Parse parse, Format format) {
   const auto take = [&into, least, most, parse, format](const std::string& text) -> std::string {
     const auto value = parse(text);
     if (!value) return value.error();
@@ -56,17 +56,10 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 }
 
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
-  const auto take = [&into](const std::string& text) -> std::string {
-    const auto bytes = parse_bytes(text);
-    if (!bytes) return bytes.error();
-    into = *bytes;
-    return {};
-  };
-  command
-      .add_option(
-          "--max-memory", take,
-          "beyond what the server has at its start; above, connections are ended, those of the address "
-          "that has most first [a quarter of what is available]")
+  constexpr auto kHelp =
+      "beyond what the server has at its start; above, connections are ended, those of the address that has "
+      "most first [a quarter of what is available]";
+  add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{0}, UINT64_MAX, parse_bytes, format_size)
       .type_name("BYTES");
 }
 

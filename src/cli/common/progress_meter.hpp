@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cli/common/periodic.hpp"
+#include "base/periodic.hpp"
 #include "transfer/transfer.hpp"
 
 namespace joust {
