@@ -5,11 +5,20 @@ import socket
 import struct
 import threading
 
-from frames import CHECK_BYTES, HEAD, QUERY, frame
-from test_lying_server import receive
+from frames import CHECK_BYTES, FACTS, HEAD, QUERY, frame
 
-LIST, FACTS, ENTRIES, LISTED, END, ERROR = 8, 16, 20, 21, 33, 34
+LIST, ENTRIES, LISTED, END, ERROR = 8, 20, 21, 33, 34
 HAS_DIGEST, HAS_MODE = 1, 16
+
+
+def receive(peer, size):
+    got = b""
+    while len(got) < size:
+        part = peer.recv(size - len(got))
+        if not part:
+            raise ConnectionError
+        got += part
+    return got
 
 
 def facts(request, size=0, digest=bytes(16), mode=0o755, time=0):
@@ -41,10 +50,12 @@ def listed(request, found):
 
 
 class Liar:
-    """Calls `answer(peer, kind, request, body)` for each request; its answers go to the peer."""
+    """Calls `answer(peer, kind, request, body)` for each request; its answers go to the peer. An OSError of
+    it ends the connection."""
 
     def __init__(self, answer):
         self.answer = answer
+        self.dialled = 0  # connections so far
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self.listener.getsockname()[1]
 
@@ -61,6 +72,7 @@ class Liar:
                 peer, _ = self.listener.accept()
             except OSError:
                 return
+            self.dialled += 1
             threading.Thread(target=self.serve, args=(peer,), daemon=True).start()
 
     def serve(self, peer):
