@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "base/control_groups.hpp"
-#include "base/text.hpp"
 #include "base/file_system_room.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {
