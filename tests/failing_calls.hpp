@@ -36,7 +36,7 @@ enum class Call : std::uint8_t {
   nameless,  // openat(O_TMPFILE)
   syncfs,
 };
-inline constexpr std::size_t kCalls = 24;
+inline constexpr std::size_t kCalls = static_cast<std::size_t>(Call::syncfs) + 1;  // the last of them
 
 // In place of an error: the call does not come back, because the process is killed.
 inline constexpr int kKilled = -1;

@@ -31,8 +31,8 @@ end it is a directory, and so it is for several files and -r. What is not there 
 input: it is read to its end first, into TMPDIR, and an interruption begins anew.
 Files keep their time and their permissions. Each gets its name there when all of it has arrived and its
 digest is the one read here. Interrupted, by whatever, the same command goes on where it was. -r makes
-directories with their permissions, empty ones too; it follows no links, and leaves FIFOs, sockets and devices
-out.
+directories with their permissions, empty ones too. It follows a link that is named, leaves out the links
+below it, and leaves out FIFOs, sockets and devices.
 Exit code 0: all files are there. 1: some are not, and what has arrived is kept. 2: wrong usage.)",
                      program.name);
 }

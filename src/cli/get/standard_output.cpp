@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "base/temporary_directory.hpp"
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 
@@ -21,7 +22,8 @@ namespace joust {
 // A closed one would be the next file that is opened, or the next connection.
 OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
-  if (::mkdtemp(folder_.data()) == nullptr) checked(-1, "mkdtemp({})", folder_);
+  if (::mkdtemp(folder_.data()) == nullptr)
+    checked(-1, "-o -: no directory {} can be made; TMPDIR names another place", printable(folder_));
 }
 
 OutputSpool::~OutputSpool() {

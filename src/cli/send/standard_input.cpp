@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -46,24 +47,25 @@ int write_all(int fd, const std::byte* bytes, std::size_t size) {
   return 0;
 }
 
-std::expected<Fd, std::string> spool(int from) {
+// Throws std::runtime_error.
+Fd spool(int from) {
   const std::string folder = temporary_directory();
   std::string name = folder + "/joust-send-XXXXXX";
   Fd file(::mkstemp(name.data()));
   const auto cannot_keep = [&](int error) {
-    return std::unexpected(
+    return std::runtime_error(
         fmt::format("-: standard input cannot be kept in {}: {}; TMPDIR names another directory",
                     printable(folder), std::strerror(error)));
   };
-  if (!file.is_open()) return cannot_keep(errno);
+  if (!file.is_open()) throw cannot_keep(errno);
   ::unlink(name.c_str());
   std::vector<std::byte> part(kPart);
   for (;;) {
     const ssize_t n = retry_interrupted([&] { return ::read(from, part.data(), part.size()); });
-    if (n < 0) return std::unexpected(fmt::format("-: standard input: {}", std::strerror(errno)));
+    if (n < 0) throw std::runtime_error(fmt::format("-: standard input: {}", std::strerror(errno)));
     if (n == 0) return file;
     if (const int error = write_all(file.get(), part.data(), static_cast<std::size_t>(n)); error != 0)
-      return cannot_keep(error);
+      throw cannot_keep(error);
   }
 }
 
@@ -72,21 +74,14 @@ std::expected<Fd, std::string> spool(int from) {
 std::expected<transfer::SourceList, std::string> standard_input(const std::string& name) {
   // Otherwise the next file that is opened would have its number.
   if (::fcntl(STDIN_FILENO, F_GETFD) < 0) return std::unexpected("-: standard input is closed");
-  std::expected<Fd, std::string> file;
   const bool is_file = is_whole_file(STDIN_FILENO);
-  if (is_file) {
-    file = Fd(::dup(STDIN_FILENO));
-    if (!file->is_open()) return std::unexpected(fmt::format("-: standard input: {}", std::strerror(errno)));
-  } else {
-    file = spool(STDIN_FILENO);
-    if (!file) return std::unexpected(file.error());
-  }
-  FileVersion version = version_of(file->get());
+  Fd file = is_file ? Fd(checked(::dup(STDIN_FILENO), "-: standard input")) : spool(STDIN_FILENO);
+  FileVersion version = version_of(file.get());
   if (!is_file) version.mode = usual_mode();
   transfer::SourceList list{.bytes = version.size};
   list.items.push_back({.path = "-",
                         .name = name,
-                        .opened = std::make_shared<const Fd>(std::move(*file)),
+                        .opened = std::make_shared<const Fd>(std::move(file)),
                         .version = version});
   return list;
 }

@@ -162,6 +162,7 @@ void HttpSession::send_file(const Request& request, const OpenFile& file, std::s
   const auto bytes = read_whole(*file.file, range);
   if (!bytes) return send_status(Status::internal_error, now);
   send(head.end(), {bytes.get(), range.size});
+  site_.counts.bytes_sent.fetch_add(range.size, std::memory_order_relaxed);
 }
 
 void HttpSession::send_status(Status status, Time now, std::string_view name, std::string_view value) {
