@@ -126,11 +126,13 @@ Duration longest_rest(const CaseResult& one, Duration turn) {
 void shorten(LoadPlan& load, Duration share) {
   constexpr std::int64_t kWantedGenerations = 12;
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
-  constexpr Duration kStart = std::chrono::milliseconds(150);  // and end, of both processes
+  // Start and end of both processes, and the opening of one connection.
+  constexpr Duration kStart = std::chrono::milliseconds(150), kOpening = std::chrono::microseconds(100);
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
   if (!load.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
-  const Duration in_turns = share / kWantedGenerations - kStart - load.warmup;
+  const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
+  const Duration in_turns = share / kWantedGenerations - start - load.warmup;
   const auto sampled = std::chrono::round<Duration>(
       std::chrono::duration<double>(load.rate_per_s ? kSamples / *load.rate_per_s : 0));
   Duration& all = load.duration ? *load.duration : load.turns_of_messages;

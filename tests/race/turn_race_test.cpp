@@ -65,6 +65,18 @@ TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
   EXPECT_EQ(plan.cases.front().plan.load.duration, milliseconds(800)) << "2,000 messages";
 }
 
+TEST_F(TurnRace, TheOpeningOfManyConnectionsLeavesLessTimeForTurns) {
+  scenario.rounds = 0;
+  scenario.time = seconds(30);
+  const auto in_turns = [&](std::uint64_t connections) {
+    LoadPlan& load = scenario.cases.front().load;
+    load.duration = seconds(1);
+    load.connections = connections;
+    return *make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.duration;
+  };
+  EXPECT_GT(in_turns(10), in_turns(2000) + milliseconds(100));
+}
+
 TEST_F(TurnRace, AWarmUpThatWasAskedForIsKeptInARaceByTime) {
   scenario.rounds = 0;
   LoadPlan& load = scenario.cases.front().load;
