@@ -68,6 +68,11 @@ class Streams(TransferCase):
                               check=False, env=environment, timeout=PATIENCE_S)  # fmt: skip
         self.assertEqual(done.returncode, 1)
         self.assertIn("TMPDIR names another directory", done.stderr.decode())
+        done = subprocess.run([JOUST, "get", "127.0.0.1:1/x", "-o", "-"], capture_output=True, check=False,
+                              env=environment, timeout=PATIENCE_S)  # fmt: skip
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"cannot be kept in {environment['TMPDIR']}", done.stderr.decode())
+        self.assertIn("TMPDIR names another directory", done.stderr.decode())
 
     def test_nothing_else_is_on_the_output(self):
         self.make("in/file", 1000)

@@ -23,7 +23,8 @@ namespace joust {
 OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
   if (::mkdtemp(folder_.data()) == nullptr)
-    checked(-1, "-o -: no directory {} can be made; TMPDIR names another place", printable(folder_));
+    checked(-1, "-o -: the file cannot be kept in {}; TMPDIR names another directory",
+            printable(temporary_directory()));
 }
 
 OutputSpool::~OutputSpool() {
