@@ -190,7 +190,9 @@ class Curl(Files):
             url = self.url(server, "small.txt")
             both = self.curl(url, self.url(server, "none"), url)
             self.assertEqual(both, b"0123456789 and more" + b"404 Not Found\n" + b"0123456789 and more")
-            self.assertEqual(server.stop()["connections"]["accepted"], 1)
+            stopped = server.stop()
+        self.assertEqual(stopped["connections"]["accepted"], 1)
+        self.assertEqual(stopped["http"]["file_bytes_sent"], 2 * 19)
 
     def test_heads_and_conditions(self):
         with self.server() as server:

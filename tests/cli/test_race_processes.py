@@ -85,7 +85,7 @@ class ProcessesOfARace(Case):
         with open(file, encoding="utf-8") as text:
             contestants = json.load(text)["contestants"]
         for entry in (one for one in contestants if one["kind"] == "contestant"):
-            self.assertEqual(entry["summary"]["trials"], 3, entry["name"])
+            self.assertTrue(entry["ranked"], entry["name"])
             self.assertGreater(entry["summary"]["server_cpu_us_per_message"]["median"], 1, entry["name"])
 
     def test_whichever_process_is_killed_nothing_is_left(self):
