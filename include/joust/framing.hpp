@@ -98,6 +98,9 @@ class Deframer {
   // True while a message is incomplete.
   bool in_message() const { return cutter_ ? cutter_->in_message() : !held_.empty() && !held_is_message_; }
 
+  // Bytes of memory that hold an incomplete message; 0 with the framing Own, which holds it itself.
+  std::size_t memory() const { return held_.capacity(); }
+
   // The peer's protocol error, in words; empty if there was none.
   std::string_view complaint() const { return cutter_ ? cutter_->complaint() : complaint_; }
 

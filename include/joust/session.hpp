@@ -108,6 +108,10 @@ class Session {
   // as a failure of the stage verify.
   virtual std::string_view complaint() const { return {}; }
 
+  // The bytes of memory that it keeps for its peer: of messages that are incomplete, of output that is not
+  // sent. An estimate, asked after inputs. A server that runs short of memory ends those that keep most.
+  virtual std::uint64_t memory() const { return 0; }
+
   // True when the connection must be closed at once, without sending the remaining output, because the peer
   // reads too slowly. Never becomes false again.
   virtual bool gives_up() const { return false; }

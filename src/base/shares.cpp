@@ -14,7 +14,7 @@ bool Shares::take(Holder& holder, Time now) {
   ++of.staying;  // the newcomer counts when it is asked who holds most
   bool fits = false;
   try {
-    fits = staying() < limit_ || make_room(holder, now);
+    fits = of.refused_in != shortage_ && (staying() < limit_ || make_room(holder, now));
   } catch (const std::bad_alloc&) {
     // Without the memory to look for somebody, nobody gives way.
   }
@@ -63,10 +63,74 @@ void Shares::relieve(std::size_t count, Duration idle, Time now) {
   if (addresses_.empty()) return;
   OfAddress& most = greatest();
   try {
-    for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
+    for (Holder* const each : idle_ones(most, now - idle, count)) {
+      end(*each, most);
+      most.refused_in = shortage_;
+    }
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for its list.
   }
+}
+
+void Shares::relieve_memory(double part) {
+  struct Use {
+    std::uint64_t memory;  // bytes, which may change meanwhile
+    Holder* holder;
+  };
+  struct User {
+    OfAddress* of;
+    std::uint64_t memory = 0;    // bytes, of those below
+    std::vector<Use> staying{};  // the greatest last
+  };
+  const std::lock_guard lock(mutex_);
+  try {
+    std::uint64_t all = 0, leaving = 0;
+    std::vector<User> users;
+    for (auto& [address, of] : addresses_) {
+      User user{.of = &of};
+      for (Holder* const holder : of.holders) {
+        const std::uint64_t memory = holder->memory();
+        all += memory;
+        if (holder->gives_way_) leaving += memory;
+        if (holder->gives_way_ || !holder->can_give_way()) continue;
+        user.memory += memory;
+        user.staying.push_back({memory, holder});
+      }
+      std::ranges::sort(user.staying, {}, &Use::memory);
+      if (!user.staying.empty()) users.push_back(std::move(user));
+    }
+    const auto wanted = static_cast<std::uint64_t>(part * static_cast<double>(all));
+    std::ranges::make_heap(users, {}, &User::memory);
+    while (leaving < wanted && !users.empty()) {
+      std::ranges::pop_heap(users, {}, &User::memory);
+      User& most = users.back();
+      const Use use = most.staying.back();
+      most.staying.pop_back();
+      most.memory -= use.memory;
+      leaving += use.memory;
+      end(*use.holder, *most.of);
+      most.of->refused_in = shortage_;
+      if (most.staying.empty())
+        users.pop_back();
+      else
+        std::ranges::push_heap(users, {}, &User::memory);
+    }
+  } catch (const std::bad_alloc&) {
+    // The next call may find the memory for its lists.
+  }
+}
+
+void Shares::end_shortage() {
+  const std::lock_guard lock(mutex_);
+  ++shortage_;
+}
+
+std::uint64_t Shares::memory_of_staying() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const auto& [address, of] : addresses_)
+    for (const Holder* const holder : of.holders) bytes += holder->gives_way_ ? 0 : holder->memory();
+  return bytes;
 }
 
 void Shares::free(Holder& holder) {

@@ -38,10 +38,14 @@ class Shares {
     void made_progress(Time now) {
       progress_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     }
+    // The bytes of memory that it uses, as far as is known. Cheap, for every message.
+    void uses_memory(std::uint64_t bytes) { memory_.store(bytes, std::memory_order_relaxed); }
     PeerAddress address() const { return address_; }
 
    private:
     friend class Shares;
+    std::uint64_t memory() const { return memory_.load(std::memory_order_relaxed); }
+
     // Makes the holder end soon: closes its connection, for example. Called once, under the lock of the
     // shares, by any thread: must neither block nor call the shares.
     virtual void give_way() noexcept = 0;
@@ -50,6 +54,7 @@ class Shares {
 
     const PeerAddress address_;
     std::atomic<std::int64_t> progress_{0};  // when, in ns of the clock
+    std::atomic<std::uint64_t> memory_{0};   // bytes
     bool gives_way_ = false;
     std::size_t place_ = 0;  // among the holders of the address
   };
@@ -64,9 +69,18 @@ class Shares {
   // returns: until it is freed, a little more than the limit is held.
   [[nodiscard]] bool take(Holder& holder, Time now);
   void free(Holder& holder);
-  // Something else than this has run short, and holders use it too: of the address that has most, up to
-  // `count` holders give way, of those that have made no progress for `idle` (any, if that is zero).
+  // Something else than this has run short, and holders use it too. An address of which holders give way for
+  // it is refused newcomers until end_shortage().
+  //
+  // Of the address that has most, up to `count` holders give way, of those that have made no progress for
+  // `idle` (any, if that is zero).
   void relieve(std::size_t count, Duration idle, Time now);
+  // Memory: holders give way until those that do have `part` (0 to 1) of what all of them use. The address
+  // that uses most comes first, down to what the next one uses, and of an address the holder that uses most.
+  void relieve_memory(double part);
+  void end_shortage();
+  // The bytes that holders use which do not give way.
+  std::uint64_t memory_of_staying();
 
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   std::size_t limit() const { return limit_; }
@@ -78,7 +92,8 @@ class Shares {
  private:
   struct OfAddress {
     std::vector<Holder*> holders;
-    std::size_t staying = 0;  // of them, those that do not give way
+    std::size_t staying = 0;       // of them, those that do not give way
+    std::uint64_t refused_in = 0;  // the shortage in which it has no newcomers
   };
   using Addresses = std::map<PeerAddress, OfAddress>;
 
@@ -93,7 +108,8 @@ class Shares {
   const Duration patience_;
   std::mutex mutex_;
   Addresses addresses_;
-  std::size_t leaving_ = 0;  // of those that give way
+  std::size_t leaving_ = 0;     // of those that give way
+  std::uint64_t shortage_ = 1;  // the number of this one, or of the next
   std::atomic<std::size_t> held_{0};
   std::atomic<std::uint64_t> gave_way_{0}, refused_{0};
 };

@@ -19,17 +19,16 @@ Failure gave_way() {
 }
 
 std::system_error no_place() {
-  return {EUSERS, std::generic_category(), "the peer's address has all connections of the server"};
+  return {EUSERS, std::generic_category(), "the peer's address has all that it may have of the server"};
 }
 
 void Account::short_of_places(Time now) {
   connections_.relieve(connections_.held() / 16 + 1, kIdle, now);
 }
 
-void Account::short_of_memory(double part, Time now) {
+void Account::short_of_memory(double part) {
   tally_.note(kGaveWayToMemory);
-  const auto count = static_cast<std::size_t>(part * static_cast<double>(connections_.held()));
-  connections_.relieve(count + 1, Duration::zero(), now);
+  connections_.relieve_memory(part);
 }
 
 }  // namespace joust

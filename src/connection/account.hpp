@@ -31,8 +31,8 @@ class Account {
 
   // Nobody can be accepted: descriptors or threads have run out, for example. Idle connections give way.
   void short_of_places(Time now);
-  // Memory has run short: this part of the connections gives way (0 to 1), idle or not.
-  void short_of_memory(double part, Time now);
+  // Memory has run short: connections give way until those that do have this part of it (0 to 1).
+  void short_of_memory(double part);
 
   // How many connections more than the limit may be open, until those that give way are gone.
   static constexpr std::size_t kSpare = 2 * Shares::kTogether;

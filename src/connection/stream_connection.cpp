@@ -19,6 +19,9 @@ constexpr std::size_t kReadAhead = 256 << 10;
 // What comes in smaller pieces is no progress until it is answered: see Shares.
 constexpr std::size_t kMuch = 1 << 10;
 
+// What any connection takes of memory, in bytes: this, its session and what the engine keeps.
+constexpr std::size_t kOfConnection = 2 << 10;
+
 }  // namespace
 
 StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally,
@@ -30,6 +33,7 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
       limits_(limits),
       tally_(tally) {
   session_->on_open(now);
+  account_for_memory();
   tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
   ask_whether_given_up();
 }
@@ -37,8 +41,7 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
 StreamConnection::~StreamConnection() {
   tally_.received.fetch_add(received_, std::memory_order_relaxed);
   tally_.sent.fetch_add(sent_, std::memory_order_relaxed);
-  if (!counted_ && !session_->complaint().empty())
-    tally_.violated(session_->complaint());
+  if (!counted_ && !session_->complaint().empty()) tally_.violated(session_->complaint());
 }
 
 // Passes as much of `chunk` to the session as it wants.
@@ -59,10 +62,19 @@ void StreamConnection::received(Bytes chunk, Time now) {
   if (ended_) return;
   last_progress_ = now;
   if (chunk.size() >= kMuch) progressed(now);
+  largest_read_ = std::max(largest_read_, static_cast<std::uint32_t>(chunk.size()));
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
   held_.insert(held_.end(), chunk.begin() + static_cast<std::ptrdiff_t>(taken), chunk.end());
+  account_for_memory();
   end_without_input(now);
+}
+
+void StreamConnection::account_for_memory() {
+  if (!place_) return;
+  const std::size_t ahead = ahead_ && ahead_->bytes ? kReadAhead : 0;
+  // Many engines read into a buffer of the connection's own, or on a stack of its own.
+  place_->uses_memory(kOfConnection + largest_read_ + held_.capacity() + ahead + session_->memory());
 }
 
 void StreamConnection::offer_held(Time now) {
@@ -102,6 +114,7 @@ void StreamConnection::sent(std::size_t n, Time now) {
   session_->released(n);
   ask_whether_given_up();
   if (!held_.empty()) offer_held(now);
+  account_for_memory();
 }
 
 void StreamConnection::shut_down(Time now) {

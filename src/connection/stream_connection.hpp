@@ -113,6 +113,9 @@ class StreamConnection {
   std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
+  // The last step of what may change it.
+  void account_for_memory();
+
   // The peer has taken bytes, or sent more than a few: not so somebody who only wants to stay.
   void progressed(Time now) {
     if (place_) place_->made_progress(now);
@@ -125,8 +128,9 @@ class StreamConnection {
   Time last_progress_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
-  std::vector<std::byte> held_;  // read, but the session wants nothing now; at most one read
-  std::size_t held_taken_ = 0;   // bytes of its front that the session has taken since
+  std::vector<std::byte> held_;     // read, but the session wants nothing now; at most one read
+  std::size_t held_taken_ = 0;      // bytes of its front that the session has taken since
+  std::uint32_t largest_read_ = 0;  // bytes
   bool peer_finished_ = false;
   bool told_finished_ = false;  // the session has been told
   bool shut_ = false;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "hosting/accounting.hpp"
 
+#include <fcntl.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include <algorithm>
+#include <cerrno>
 #include <new>
 
 #include "base/available.hpp"
 #include "base/descriptor_limit.hpp"
+#include "base/fd.hpp"
 #include "engines/engine.hpp"
 #include "measure/proc_file.hpp"
 
@@ -19,8 +22,8 @@ namespace {
 constexpr std::uint64_t kLeast = 64 << 20;
 // Below so many connections there is not much to give back.
 constexpr std::size_t kMany = 256;
-// To give memory back takes the locks of the allocator for a while.
-constexpr Duration kBetween = std::chrono::milliseconds(500);
+// What has been ended may take so long to give its memory back.
+constexpr Duration kGivesBack = std::chrono::seconds(1);
 
 // So that the limit is that of connections, where the addresses are known, and not that of open files.
 std::uint64_t most_by_descriptors() {
@@ -42,30 +45,52 @@ std::uint64_t own_memory() {
   return 1024 * leading_number(field_of(status, "RssAnon:").value_or(""));
 }
 
-void MemoryWatch::look() noexcept {
+// The kernel gives the lowest number that is free.
+bool few_descriptors_left() {
+  const std::uint64_t files = descriptor_limit().rlim_cur;
+  const Fd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (lowest.get() < 0) return errno == EMFILE || errno == ENFILE;
+  return static_cast<std::uint64_t>(lowest.get()) >= files - files / 16;
+}
+
+void Watch::look() noexcept {
   try {
     std::uint64_t used = own_memory();
-    if (const Time now = Clock::now(); used > limit_ && now >= gave_back_ + kBetween) {
-      give_memory_back();  // which may be enough
-      gave_back_ = now;
+    if (used > limit_) {
+      give_memory_back();  // what has been ended meanwhile, or before: it may be enough
       used = own_memory();
     }
-    look(used, Clock::now());
+    look(used, few_descriptors_left(), Clock::now());
   } catch (const std::bad_alloc&) {
     // The next look may find the memory for it.
   }
 }
 
-void MemoryWatch::look(std::uint64_t used, Time now) {
+void Watch::look(std::uint64_t used, bool few_descriptors, Time now) {
   const std::size_t open = account_.connections().held();
   most_open_ = std::max(most_open_, open);
   if (most_open_ >= kMany && open <= most_open_ / 2) {
     give_memory_back();
     most_open_ = open;
   }
-  if (used <= limit_ || open == 0) return;
-  // As if all of them had taken the same.
-  account_.short_of_memory(static_cast<double>(used - limit_) / static_cast<double>(used), now);
+  if (few_descriptors) account_.short_of_places(now);
+  look_at_memory(used, now);
+  if (!few_descriptors && !is_short_) account_.connections().end_shortage();
+}
+
+void Watch::look_at_memory(std::uint64_t used, Time now) {
+  // Those that stay fill memory while the others end, so more end than would be enough at the moment.
+  const std::uint64_t goal = limit_ - room_ / 4;
+  if (used <= limit_) {
+    is_short_ = is_short_ && used > limit_ - room_ / 8;
+    return;
+  }
+  // Where those that stay do not explain what is used, they are not ended for those that have been.
+  const bool explained = account_.connections().memory_of_staying() >= room_ / 8;
+  if (!explained && is_short_ && now < ended_ + kGivesBack) return;
+  is_short_ = true;
+  ended_ = now;
+  account_.short_of_memory(static_cast<double>(used - goal) / static_cast<double>(used));
 }
 
 Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally) {
@@ -74,8 +99,8 @@ Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally)
   if (engine.separate_processes || engine.in_process || of_library) return;
   account_.emplace(std::min<std::uint64_t>(limits.connections, most_by_descriptors()), tally);
   const std::uint64_t room = limits.memory.value_or(std::max(available_memory().bytes / 4, kLeast));
-  memory_.emplace(*account_, own_memory() + room);
-  watching_.emplace(MemoryWatch::kPeriod, [this] { memory_->look(); });
+  watch_.emplace(*account_, room, own_memory());
+  watching_.emplace(Watch::kPeriod, [this] { watch_->look(); });
 }
 
 }  // namespace joust

@@ -13,32 +13,41 @@ namespace joust {
 
 struct Engine;  // engines/engine.hpp
 
-// Looks after the memory of a server: where its process takes more than the limit, connections give way, and
-// what those that have ended leave free goes back to the machine. It asks the kernel, because it alone knows
-// what all parts of a program and its libraries take.
-class MemoryWatch {
+// Looks after the memory and the open files of a server's process: where it takes more than it may,
+// connections give way, and memory of those that have ended goes back to the machine. It asks the kernel,
+// because it alone knows what all parts of a program and its libraries take.
+class Watch {
  public:
-  // `limit`: bytes of memory that belongs to no file.
-  MemoryWatch(Account& account, std::uint64_t limit) : account_(account), limit_(limit) {}
+  // `room`: bytes of memory that belongs to no file, beside those that the process has at its `start`.
+  Watch(Account& account, std::uint64_t room, std::uint64_t start = 0)
+      : account_(account), room_(room), limit_(start + room) {}
 
   // Looks once, at what the process has. Any thread, one at a time.
   void look() noexcept;
-  // The same, where it has so much.
-  void look(std::uint64_t used, Time now);
+  // The same, where it has so many bytes, and few descriptors are left or not.
+  void look(std::uint64_t used, bool few_descriptors, Time now);
 
-  static constexpr Duration kPeriod = std::chrono::milliseconds(100);
+  static constexpr Duration kPeriod = std::chrono::milliseconds(25);
 
  private:
+  void look_at_memory(std::uint64_t used, Time now);
+
   Account& account_;
+  const std::uint64_t room_;
   const std::uint64_t limit_;
   std::size_t most_open_ = 0;  // connections, since memory was given back
-  Time gave_back_{};           // where there was too little
+  bool is_short_ = false;      // of memory
+  Time ended_{};               // the last time that connections were ended for that
 };
 
 // The bytes that this process has of memory that belongs to no file; 0 where the system does not tell.
 std::uint64_t own_memory();
 
-// The account of a server, and a thread that watches its memory: from before the engine runs until after it.
+// True where a 16th of the open files that this process may have is left, or less.
+bool few_descriptors_left();
+
+// The account of a server, and a thread that watches what its process takes: from before the engine runs
+// until after it.
 class Accounting {
  public:
   // There is no account for engines whose connections cannot give way.
@@ -48,7 +57,7 @@ class Accounting {
 
  private:
   std::optional<Account> account_;
-  std::optional<MemoryWatch> memory_;
+  std::optional<Watch> watch_;
   std::optional<Periodic> watching_;
 };
 

@@ -25,6 +25,7 @@ class GuardedSession : public Session {
 
   std::optional<Time> deadline() const override;
   std::string_view complaint() const override;
+  std::uint64_t memory() const override { return inner_ ? inner_->memory() : 0; }
   bool gives_up() const override { return too_late_ || (inner_ && inner_->gives_up()); }
 
  protected:

@@ -58,6 +58,8 @@ struct TlsTransport {
 namespace {
 
 constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
+// What the library takes for a connection, roughly: its state, and the record that it reads. In bytes.
+constexpr std::size_t kOfLibrary = 40 << 10;
 
 // A record with a fatal alert: unexpected_message (RFC 8446, 6).
 constexpr std::string_view kUnexpected("\x15\x03\x03\x00\x02\x02\x0a", 7);
@@ -160,6 +162,10 @@ std::string TlsSession::handshake_words() const {
 void TlsSession::on_peer_finished(Time now) {
   if (!peer_closed_) fail(end_words(), now, Stage::receive);
   proceed(now);
+}
+
+std::uint64_t TlsSession::memory() const {
+  return GuardedSession::memory() + out_.size() + (ssl_ ? kOfLibrary : 0) + (record_ ? record_->size() : 0);
 }
 
 Want TlsSession::want() const {

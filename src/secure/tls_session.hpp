@@ -36,6 +36,7 @@ class TlsSession : public GuardedSession {
   std::size_t output(std::span<Segment> into) const override { return out_.segments(into); }
   Want want() const override;
   bool finished() const override { return over() || closed_; }
+  std::uint64_t memory() const override;
   void consumed(std::size_t n) override;
   void released(std::size_t n) override { out_.released(n); }
 

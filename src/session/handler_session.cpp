@@ -86,6 +86,7 @@ class HandlerSession : public Session {
   }
   bool finished() const override { return later_.empty() && (broken_ || peer_finished_ || drained()); }
   std::string_view complaint() const override { return complaint_; }
+  std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override {
     outbox_.consumed(n);

@@ -126,6 +126,43 @@ TEST_F(SharesTest, RelievedOfTheIdleHoldersOfWhoHasMost) {
   EXPECT_EQ(asked(kOther), 0U);
 }
 
+TEST_F(SharesTest, WhoUsesMostMemoryGivesWayWhenItRunsShort) {
+  take_many(kOne, 60);
+  take_many(kOther, 10);
+  for (const auto& each : holders_) each->uses_memory(each->address() == kOne ? 1 : 100);
+  holders_[65]->uses_memory(1000);
+  shares_.relieve_memory(0.6);  // of 60 + 900 + 1000
+  EXPECT_TRUE(holders_[65]->asked) << "it alone has half of all";
+  EXPECT_EQ(asked(kOther), 3U);
+  EXPECT_EQ(asked(kOne), 0U) << "though it has most connections";
+  EXPECT_EQ(shares_.memory_of_staying(), 760U);
+  shares_.relieve_memory(0.6);
+  EXPECT_EQ(asked(kOther), 3U) << "those that leave count until they are gone";
+  shares_.relieve_memory(1);
+  EXPECT_EQ(shares_.memory_of_staying(), 0U);
+}
+
+TEST_F(SharesTest, AddressesThatUseTheSameGiveWayAlike) {
+  take_many(kOne, 20);
+  take_many(kOther, 20);
+  for (const auto& each : holders_) each->uses_memory(100);
+  shares_.relieve_memory(0.5);
+  EXPECT_EQ(asked(kOne), 10U);
+  EXPECT_EQ(asked(kOther), 10U);
+}
+
+TEST_F(SharesTest, TheAddressThatLostMemoryHasNoNewcomersUntilTheShortageIsOver) {
+  take_many(kOne, 4);
+  take_many(kOther, 2);
+  for (const auto& each : holders_) each->uses_memory(each->address() == kOne ? 100 : 10);
+  shares_.relieve_memory(0.1);
+  EXPECT_EQ(take(kOne), nullptr);
+  EXPECT_NE(take(kOther), nullptr);
+  EXPECT_NE(take(kThird), nullptr);
+  shares_.end_shortage();
+  EXPECT_NE(take(kOne), nullptr);
+}
+
 TEST_F(SharesTest, RoomThatIsBeingMadeIsNotMadeTwice) {
   take_many(kOne, 100);
   take(kOther);

@@ -123,10 +123,14 @@ INSTANTIATE_TEST_SUITE_P(Engines, SharesOfPeers, testing::ValuesIn(engines_of_st
 
 class CountedPlace final : public Shares::Holder {
  public:
-  CountedPlace(Shares& shares, PeerAddress address) : Holder(address), shares_(shares) {
-    EXPECT_TRUE(shares_.take(*this, Clock::now()));
+  CountedPlace(Shares& shares, PeerAddress address, std::uint64_t bytes)
+      : Holder(address), admitted(shares.take(*this, Clock::now())), shares_(shares) {
+    uses_memory(bytes);
   }
-  ~CountedPlace() override { shares_.free(*this); }
+  ~CountedPlace() override {
+    if (admitted) shares_.free(*this);
+  }
+  const bool admitted;
   bool asked = false;
 
  private:
@@ -134,20 +138,61 @@ class CountedPlace final : public Shares::Holder {
   Shares& shares_;
 };
 
-TEST(MemoryWatch, EndsAPartOfThoseWhoseAddressHasMost) {
-  Tally tally;
-  Account account(1000, tally);
-  std::vector<std::unique_ptr<CountedPlace>> many;
-  for (int i = 0; i < 320; ++i)
-    many.push_back(std::make_unique<CountedPlace>(account.connections(), PeerAddress{1}));
-  const CountedPlace other(account.connections(), PeerAddress{2});
-  MemoryWatch watch(account, 1 << 20);
-  watch.look(1 << 20, Clock::now());
-  EXPECT_EQ(account.connections().gave_way(), 0U);
-  watch.look(4 << 20, Clock::now());
-  EXPECT_EQ(account.connections().gave_way(), 321U * 3 / 4 + 1);
-  EXPECT_FALSE(other.asked);
-  EXPECT_FALSE(tally.notes().empty());
+class WatchTest : public testing::Test {
+ protected:
+  void take(PeerAddress address, int count, std::uint64_t bytes) {
+    for (int i = 0; i < count; ++i)
+      places_.push_back(std::make_unique<CountedPlace>(account_.connections(), address, bytes));
+  }
+  bool admits(PeerAddress address) { return CountedPlace(account_.connections(), address, 0).admitted; }
+  std::size_t ended(PeerAddress address) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        places_, [&](const auto& each) { return each->address() == address && each->asked; }));
+  }
+
+  static constexpr PeerAddress kGreedy{1}, kHonest{2};
+  static constexpr std::uint64_t kLimit = 1 << 20;
+  Tally tally_;
+  Account account_{1000, tally_};
+  std::vector<std::unique_ptr<CountedPlace>> places_;
+  Watch watch_{account_, kLimit};
+};
+
+TEST_F(WatchTest, EndsThePartThatIsTooMuchOfWhoHasMost) {
+  take(kGreedy, 100, 40 << 10);
+  take(kHonest, 200, 1 << 10);
+  watch_.look(kLimit, false, Clock::now());
+  EXPECT_EQ(account_.connections().gave_way(), 0U);
+  watch_.look(4 * kLimit, false, Clock::now());  // 13/16 of 4,200 KiB
+  EXPECT_EQ(ended(kGreedy), 86U);
+  EXPECT_EQ(ended(kHonest), 0U);
+  EXPECT_FALSE(tally_.notes().empty());
+}
+
+TEST_F(WatchTest, WhatHasBeenEndedIsNotMadeGoodByOthersBeforeItIsGivenBack) {
+  take(kGreedy, 100, 40 << 10);
+  take(kHonest, 50, 1 << 10);
+  const Time begin = Clock::now();
+  watch_.look(100 * kLimit, false, begin);
+  EXPECT_EQ(ended(kGreedy), 100U);
+  std::erase_if(places_, [](const auto& each) { return each->asked; });
+  watch_.look(4 * kLimit, false, begin + milliseconds(100));
+  EXPECT_EQ(ended(kHonest), 0U) << "50 KiB do not explain 4 MiB";
+  watch_.look(4 * kLimit, false, begin + milliseconds(1'100));
+  EXPECT_GT(ended(kHonest), 0U) << "it does not come back: nothing else is left to end";
+}
+
+TEST_F(WatchTest, WhereDescriptorsRunOutIdleConnectionsEndAndNoMoreAreLetIn) {
+  take(kGreedy, 100, 0);
+  take(kHonest, 4, 0);
+  const Time later = Clock::now() + seconds(2);
+  watch_.look(0, true, later);
+  EXPECT_GT(ended(kGreedy), 0U);
+  EXPECT_EQ(ended(kHonest), 0U);
+  EXPECT_FALSE(admits(kGreedy));
+  EXPECT_TRUE(admits(kHonest));
+  watch_.look(0, false, later);
+  EXPECT_TRUE(admits(kGreedy)) << "there is room again";
 }
 
 }  // namespace

@@ -57,9 +57,10 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
   constexpr auto kHelp =
-      "beyond what the server has at its start; above, connections are ended, those of the address that has "
-      "most first [a quarter of what is available]";
-  add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{0}, UINT64_MAX, parse_bytes, format_size)
+      "beyond what the server has at its start; above, connections are ended: those that use most, of the "
+      "address that uses most [a quarter of what is available]";
+  add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{1 << 20}, UINT64_MAX, parse_bytes,
+             format_size)
       .type_name("BYTES");
 }
 

@@ -44,6 +44,7 @@ class ServerSession : public Session {
   bool finished() const override { return broken_ || leaving_; }
   std::optional<Time> deadline() const override;
   std::string_view complaint() const override { return complaint_; }
+  std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
   bool gives_up() const override { return gives_up_ || (reader_ && reader_->given_up()); }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;

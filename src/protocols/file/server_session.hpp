@@ -62,6 +62,10 @@ class ServerSession : public Session, private SessionFiles {
   std::optional<Time> deadline() const override;
   bool finished() const override { return over_; }
   std::string_view complaint() const override { return complaint_; }
+  std::uint64_t memory() const override {
+    return decoder_.held_bytes() +
+           (outgoing_.files() > 0 ? 0 : outgoing_.cost());  // those of files are read later
+  }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override { outgoing_.released(n); }

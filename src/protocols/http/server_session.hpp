@@ -65,6 +65,7 @@ class HttpSession : public Session, private SessionFiles {
   std::optional<Time> deadline() const override;
   bool finished() const override { return over_ || drained(); }
   std::string_view complaint() const override { return complaint_; }
+  std::uint64_t memory() const override { return outbox_.size(); }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;
