@@ -71,8 +71,8 @@ bool ListSession::take_facts(const file::Facts& facts) {
 bool ListSession::take_entries(const file::Entries& part) {
   Pending& pending = pending_.front();
   if (!pending.facts || pending.work.may_be_file || part.entries.empty()) return false;
-  pending.entries.insert(pending.entries.end(), part.entries.begin(), part.entries.end());
-  listing_.may_go_on(pending.work, pending.entries.size());
+  if (listing_.may_go_on(pending.work, part.entries))
+    pending.entries.insert(pending.entries.end(), part.entries.begin(), part.entries.end());
   return true;
 }
 
@@ -80,7 +80,7 @@ bool ListSession::take_end(const file::Listed& listed) {
   if (!pending_.front().facts || listed.entries != pending_.front().entries.size()) return false;
   Pending pending = std::move(pending_.front());
   pending_.pop_front();
-  listing_.listed(pending.work, *pending.facts, std::move(pending.entries), listed.left_out);
+  listing_.listed(std::move(pending.work), *pending.facts, std::move(pending.entries), listed.left_out);
   return true;
 }
 

@@ -27,20 +27,21 @@ std::optional<Listing::Work> Listing::next() {
 
 void Listing::give_back(Work work) {
   const std::lock_guard lock(mutex_);
+  tree_.forget(work.coming);
   left_.push_front(std::move(work));
 }
 
-bool Listing::may_go_on(const Work& work, std::size_t count) {
+bool Listing::may_go_on(Work& work, std::span<const FolderEntry> part) {
   std::string objection;
   {
     const std::lock_guard lock(mutex_);
-    objection = tree_.objection_to_count(work.folder, count);
+    objection = tree_.look_at(work.folder, part, work.coming);
   }
   if (!objection.empty()) give_up(objection);
   return objection.empty();
 }
 
-void Listing::listed(const Work& work, const file::Facts& facts, std::vector<FolderEntry> entries,
+void Listing::listed(Work work, const file::Facts& facts, std::vector<FolderEntry> entries,
                      std::uint64_t left_out) {
   std::vector<std::string> folders;
   if (plan_.recursive)
@@ -49,6 +50,7 @@ void Listing::listed(const Work& work, const file::Facts& facts, std::vector<Fol
   std::string objection;
   {
     const std::lock_guard lock(mutex_);
+    tree_.forget(work.coming);
     objection = tree_.add(work.folder, std::move(entries));
     if (objection.empty()) {
       for (std::string& folder : folders) left_.push_back({.folder = std::move(folder)});

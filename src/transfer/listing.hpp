@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,14 @@ class Listing : public Transfer {
   struct Work {
     std::string folder{};      // below what was asked for; empty: that itself
     bool may_be_file = false;  // it is asked for as a file
+    RemoteTree::Coming coming{};
   };
   std::optional<Work> next();
   void give_back(Work work);
-  // So many entries of a directory have come, and more may. False: that is too many, and the listing is over.
-  bool may_go_on(const Work& work, std::size_t count);
-  void listed(const Work& work, const file::Facts& facts, std::vector<FolderEntry> entries,
-              std::uint64_t left_out);
+  // Some entries of a directory have come, and more may. False: something speaks against them, and the
+  // listing is over.
+  bool may_go_on(Work& work, std::span<const FolderEntry> part);
+  void listed(Work work, const file::Facts& facts, std::vector<FolderEntry> entries, std::uint64_t left_out);
   void is_a_file(const file::Facts& facts);
   void refused(Work work, const FileRefusal& refusal);
 

@@ -29,10 +29,14 @@ std::string RemoteTree::name_there(std::string_view below) const {
   return joined(top_, below);
 }
 
-std::string RemoteTree::words_on(const std::string& folder, std::string_view what) const {
+std::string RemoteTree::called(const std::string& folder) const {
   const std::string name = name_there(folder);
+  return name.empty() ? "the server's directory" : printable(name);
+}
+
+std::string RemoteTree::words_on(const std::string& folder, std::string_view what) const {
   return fmt::format("the server's list of {} is not to be trusted: {}",
-                     name.empty() ? "its directory" : printable(name), what);
+                     name_there(folder).empty() ? "its directory" : called(folder), what);
 }
 
 std::string RemoteTree::objection_to_entry(const std::string& folder, const FolderEntry& entry) const {
@@ -42,18 +46,40 @@ std::string RemoteTree::objection_to_entry(const std::string& folder, const Fold
   if (why.empty()) why = objection_to(name_there(below));
   if (!why.empty()) return words_on(folder, fmt::format("it has '{}': {}", printable(entry.name), why));
   if (static_cast<std::size_t>(std::ranges::count(below, '/')) < limits_.depth) return {};
-  return fmt::format("{}: more than {} directories in one another", printable(name_there(folder)),
-                     limits_.depth);
+  return fmt::format("{}: more than {} directories in one another", called(folder), limits_.depth);
 }
 
-std::string RemoteTree::objection_to_count(const std::string& folder, std::size_t count) const {
-  if (items_.size() + count <= limits_.entries) return {};
-  return fmt::format("{}: more than {} files and directories; take its directories one by one",
-                     printable(name_there(folder)), grouped(limits_.entries));
+std::string RemoteTree::objection_to_size(const std::string& folder, std::size_t entries,
+                                          std::uint64_t name_bytes) const {
+  if (entries > limits_.entries)
+    return fmt::format("{}: more than {} files and directories; take its directories one by one",
+                       called(folder), grouped(limits_.entries));
+  if (name_bytes > limits_.name_bytes)
+    return fmt::format("{}: names of more than {}; take its directories one by one", called(folder),
+                       format_bytes(static_cast<double>(limits_.name_bytes)));
+  return {};
+}
+
+std::string RemoteTree::look_at(const std::string& folder, std::span<const FolderEntry> part,
+                                Coming& coming) {
+  for (const FolderEntry& entry : part) {
+    if (auto objection = objection_to_entry(folder, entry); !objection.empty()) return objection;
+    const std::uint64_t bytes = joined(folder, entry.name).size();
+    ++coming.entries;
+    ++coming_.entries;
+    coming.name_bytes += bytes;
+    coming_.name_bytes += bytes;
+  }
+  return objection_to_size(folder, items_.size() + coming_.entries, name_bytes_ + coming_.name_bytes);
+}
+
+void RemoteTree::forget(Coming& coming) {
+  coming_.entries -= coming.entries;
+  coming_.name_bytes -= coming.name_bytes;
+  coming = {};
 }
 
 std::string RemoteTree::add(const std::string& folder, std::vector<FolderEntry> entries) {
-  if (auto objection = objection_to_count(folder, entries.size()); !objection.empty()) return objection;
   std::ranges::sort(entries, {}, &FolderEntry::name);
   const auto twice = std::ranges::adjacent_find(entries, {}, &FolderEntry::name);
   if (twice != entries.end())
@@ -66,13 +92,9 @@ std::string RemoteTree::add(const std::string& folder, std::vector<FolderEntry> 
     if (entry.size > limits_.bytes - bytes_)
       return words_on(folder, fmt::format("the files have more than {} bytes", grouped(limits_.bytes)));
     bytes_ += entry.size;
-    if (name_bytes_ > limits_.name_bytes)
-      return fmt::format("{}: names of more than {}; take its directories one by one",
-                         printable(name_there(folder)),
-                         format_bytes(static_cast<double>(limits_.name_bytes)));
     items_.push_back(std::move(entry));
   }
-  return {};
+  return objection_to_size(folder, items_.size(), name_bytes_);
 }
 
 std::vector<RemoteItem> RemoteTree::take_sorted() {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,21 +36,32 @@ class RemoteTree {
   // Adds what is directly in one directory, all of it. Returns what speaks against it, for people: a name
   // that leads elsewhere, one that comes twice, or more than the limits allow. Then nothing counts.
   std::string add(const std::string& folder, std::vector<FolderEntry> entries);
-  // What speaks against so many further entries, that have not all come.
-  std::string objection_to_count(const std::string& folder, std::size_t count) const;
+
+  // Of a directory, the entries that have come before all have.
+  struct Coming {
+    std::size_t entries = 0;
+    std::uint64_t name_bytes = 0;
+  };
+  // Some more have come. Returns what speaks against them already; they count until forget().
+  std::string look_at(const std::string& folder, std::span<const FolderEntry> part, Coming& coming);
+  void forget(Coming& coming);
 
   const std::vector<RemoteItem>& items() const { return items_; }
   // Each directory is before what is in it, and what is in a directory is in the order of the names.
   std::vector<RemoteItem> take_sorted();
 
  private:
+  std::string called(const std::string& folder) const;  // for people
   std::string words_on(const std::string& folder, std::string_view what) const;
+  std::string objection_to_size(const std::string& folder, std::size_t entries,
+                                std::uint64_t name_bytes) const;
   std::string objection_to_entry(const std::string& folder, const FolderEntry& entry) const;
 
   const std::string top_;
   const TreeLimits limits_;
   std::vector<RemoteItem> items_;
   std::uint64_t name_bytes_ = 0, bytes_ = 0;
+  Coming coming_;  // of all directories
 };
 
 // "a/b" of "a" and "b"; either may be empty.

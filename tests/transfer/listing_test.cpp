@@ -86,6 +86,18 @@ TEST_F(Listings, EndWhereOneDirectoryDoesNot) {
   EXPECT_EQ(frames, 501);
 }
 
+TEST_F(Listings, LookAtEachNameAsItComes) {
+  Listing listing({});
+  const auto session = listing.open({});
+  session->on_open(Pair::kBegin);
+  session->on_bytes(as_bytes(file::test::wire({1, file::Facts{}})), Pair::kBegin);
+  EXPECT_FALSE(listing.over());
+  session->on_bytes(as_bytes(file::test::wire({1, file::Entries{{{.name = std::string(300, 'n')}}}})),
+                    Pair::kBegin);
+  EXPECT_TRUE(listing.over()) << "and not when all have come";
+  ASSERT_EQ(listing.complaints().size(), 1U);
+}
+
 TEST_F(Listings, TakeNothingThatIsNoAnswer) {
   const file::Entries part{{{.name = "x"}}};
   const std::vector<std::vector<file::Body>> wrong{

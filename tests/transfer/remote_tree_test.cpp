@@ -49,9 +49,6 @@ TEST(RemoteTree, HasLimits) {
   const TreeLimits limits{.entries = 5, .depth = 3, .name_bytes = 100, .bytes = 1000};
   EXPECT_EQ(RemoteTree("t", limits).add("", {file("1"), file("2"), file("3"), file("4"), file("5")}), "");
   RemoteTree tree("t", limits);
-  EXPECT_EQ(tree.objection_to_count("", 5), "");
-  EXPECT_EQ(tree.objection_to_count("", 6),
-            "t: more than 5 files and directories; take its directories one by one");
   EXPECT_EQ(tree.add("a/b", {folder("c")}), "");
   EXPECT_EQ(tree.add("a/b/c", {folder("d")}), "t/a/b/c: more than 3 directories in one another");
   EXPECT_EQ(tree.add("", {file(std::string(99, 'n'))}),
@@ -59,6 +56,20 @@ TEST(RemoteTree, HasLimits) {
   EXPECT_EQ(RemoteTree("t", limits).add("", {file("a", 1000), file("b", 1)}),
             "the server's list of t is not to be trusted: the files have more than 1,000 bytes");
   EXPECT_NE(RemoteTree("t", {}).add("", {file("a", UINT64_MAX)}), "");
+}
+
+TEST(RemoteTree, LimitsWhatHasNotAllCome) {
+  RemoteTree tree("", {.entries = 5, .name_bytes = 100});
+  RemoteTree::Coming one, other;
+  const std::vector<RemoteItem> three{file("1"), file("2"), file("3")};
+  EXPECT_EQ(tree.look_at("", three, one), "");
+  EXPECT_EQ(tree.look_at("sub", three, other),
+            "sub: more than 5 files and directories; take its directories one by one");
+  tree.forget(one);
+  EXPECT_EQ(tree.look_at("sub", {}, other), "") << "what a lost connection has had does not count";
+  EXPECT_EQ(tree.look_at("", {{file(std::string(95, 'n'))}}, one),
+            "the server's directory: names of more than 100 B; take its directories one by one");
+  EXPECT_NE(tree.look_at("", {{file("..")}}, one), "");
 }
 
 }  // namespace
