@@ -22,7 +22,6 @@ struct ClientOptions {
   std::string engine = "epoll";  // a name of list_engines()
   std::string connect{};         // HOST:PORT, [IPV6]:PORT or unix:PATH; empty for engines without sockets
   LoadPlan load{};               // number of connections, and the traffic of each
-  std::size_t payload = 32;      // bytes of one message, without framing
   unsigned threads = 1;          // event loops, for engines that have several
   Wait wait = Wait::block;
   Settings knobs{};    // of the engine; the others have their defaults

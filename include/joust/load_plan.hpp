@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -21,7 +20,8 @@ struct LoadPlan {
   // Whether a connection that fails to open, is reset, is closed early or gets no reply is dialled again.
   enum class Reconnect : std::uint8_t { never, always };
 
-  std::size_t connections = 1;
+  std::uint64_t connections = 1;
+  std::optional<std::uint64_t> payload{};  // bytes of a message, without framing; empty: the standard 32
   // Of each connection, in the timed window; then the load ends. If empty, `duration` ends the load.
   std::optional<std::uint64_t> messages{};
   Duration duration = std::chrono::seconds(10);  // of the timed window
@@ -47,6 +47,8 @@ struct LoadPlan {
   // the timed window all are.
   Duration reconnect_for{};
 
+  // The length of the timed window, where it does not end after a number of messages.
+  std::optional<Duration> window() const { return messages ? std::nullopt : std::optional(duration); }
   bool reconnects() const { return reconnect == Reconnect::always; }
   bool open_loop() const { return rate_per_s > 0; }
   bool has_schedule() const { return open_loop() || interval != Duration{}; }

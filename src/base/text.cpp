@@ -277,6 +277,14 @@ std::string printable(std::string_view text, std::string_view kept) {
   return result;
 }
 
+std::string not_allowed(std::string_view problem, std::string_view word,
+                        std::span<const std::string> allowed) {
+  std::string text = fmt::format("{}; allowed: {}", problem, allowed.empty() ? "nothing" : join(allowed));
+  if (const std::string meant = nearest(word, allowed); !meant.empty() && meant != word)
+    text += fmt::format("; did you mean '{}'?", meant);
+  return text;
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   const std::string near = nearest(word, candidates);
   return near.empty() ? fmt::format("there are: {}", join(candidates))

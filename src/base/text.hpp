@@ -67,6 +67,10 @@ std::string join(std::span<const std::string> words, std::string_view separator 
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
+// "what is wrong; allowed: a, b; did you mean 'b'?", for a word that is not one of those allowed.
+std::string not_allowed(std::string_view problem, std::string_view word,
+                        std::span<const std::string> allowed);
+
 // "did you mean 'epoll'?", or, where none is near, "there are: null, threads, epoll".
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 

@@ -4,11 +4,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <expected>
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "base/text.hpp"
 #include "cli/common/result_file.hpp"
 #include "hosting/options.hpp"
+#include "load/plan_json.hpp"
 #include "load/schedule.hpp"
 #include "net/local_ports.hpp"
 
@@ -39,12 +45,26 @@ was measured, or it was interrupted.)",
                      program.name, program.protocols.front().name);
 }
 
+// Of a file, or of the text itself, which is an object.
+std::expected<LoadPlan, std::string> read_plan(const std::string& given) {
+  if (given.starts_with('{')) return plan_from(given);
+  std::ifstream file(given);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return std::unexpected(fmt::format("{}: {}", given, std::strerror(errno == 0 ? EIO : errno)));
+  auto plan = plan_from(text.str());
+  if (!plan) return std::unexpected(fmt::format("{}: {}", given, plan.error()));
+  return plan;
+}
+
 }  // namespace
 
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
-  plan.turns |= plan.counted_turns;
   check_connect(connect, chosen);
+  make_plan(chosen_protocol);
+  const std::size_t payload = plan.payload.value_or(Parameters{}.payload);
   check_payload(chosen, chosen_protocol, payload);
+  plan.payload = chosen_protocol.no_payload.empty() ? std::optional<std::uint64_t>(payload) : std::nullopt;
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (events && json == "-")
@@ -54,7 +74,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     for (const auto& [name, value] : protocol.given) files.push_back(value);
     ensure_writable(json, files);
   }
-  if (plan.turns && (!events || messages > 0 || duration->given()))
+  if (plan.turns && (!events || load.has("messages") || load.has("duration")))
     throw UsageError("--turns needs --events, and neither -m nor -d: each turn has a length of its own");
   if (plan.turns && !chosen_protocol.takes_turns)
     throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
@@ -63,16 +83,11 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   if (plan.counted_turns && plan.has_schedule())
     throw UsageError("--counted-turns excludes -i and -R: a schedule needs turns of a length");
   if (plan.counted_turns) limits.drain = kLongestEnd;
-  plan.connections = connections;
-  if (request_timeout > Duration{}) plan.request_timeout = request_timeout;
-  check_connections(chosen, engine.threads, connections);
-  schedule.complete(plan);
-  reconnect.complete(plan, chosen, chosen_protocol);
+  check_connections(chosen, engine.threads, plan.connections);
+  check_load(plan);
+  check_reconnect(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();
   prepare_progress();
-  if (messages == 0 && !duration->given() && !plan.turns && !criterion)
-    messages = chosen_protocol.standard_messages;
-  if (messages > 0) plan.messages = messages;
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
@@ -80,18 +95,39 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 
+// From a document, or from flags.
+void Load::make_plan(const Protocol& chosen_protocol) {
+  if (!planned.empty()) {
+    if (!load.given.empty())
+      throw UsageError(fmt::format("--plan has the whole load: leave {} out",
+                                   load_setting(load.given.begin()->first).flag()));
+    auto read = read_plan(planned);
+    if (!read) throw UsageError("--plan: " + read.error());
+    plan = std::move(*read);
+  } else {
+    if (const auto conflict = conflict_in(load.given)) throw UsageError(conflict->text);
+    apply(load.given, plan, LoadPlan());
+    const bool has_end = load.has("messages") || load.has("duration");
+    if (const std::uint64_t usual = chosen_protocol.standard_messages;
+        usual > 0 && !has_end && !turns_asked && !counted_turns_asked && !search_option->given())
+      plan.messages = usual;
+  }
+  plan.counted_turns = counted_turns_asked;
+  plan.turns = turns_asked || counted_turns_asked;
+}
+
 void Load::prepare_search() {
   const auto parsed = parse_criterion(wanted);
   if (!parsed) throw UsageError("--search: " + parsed.error());
-  if (messages > 0 || plan.turns || events || plan.interval != Duration{})
+  if (plan.messages || plan.turns || events || plan.interval != Duration{})
     throw UsageError("--search tries rates: it excludes -m, -i, --turns and --events");
   if (plan.reconnects())
     throw UsageError("--search excludes --reconnect: a rate holds only if no connection is lost");
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
-  if (!duration->given()) plan.duration = std::chrono::seconds(1);
-  if (!warmup->given()) plan.warmup = std::chrono::milliseconds(200);
+  if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::seconds(1);
+  if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(200);
 }
 
 // Lines are for people who wait, so none go to a pipe or a file unless they are asked for.
@@ -165,16 +201,13 @@ void add_load(Command root, const Program& program, int& exit_code) {
       .add_option("--connect", load->connect,
                   "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
       .type_name("ADDRESS");
-  add_count(command, "-c,--connections", load->connections, "how many, open all the while [1]", 1, 1'000'000);
-  const Option messages =
-      add_count(command, "-m,--messages", load->messages, "messages of each connection; ends the load");
-  load->duration = add_duration(command, "-d,--duration", load->plan.duration,
-                                "time to measure; ends the load [10s; of files: one transfer]",
-                                std::chrono::milliseconds(1))
-                       .excludes(messages);
-  load->warmup =
-      add_duration(command, "-w,--warmup", load->plan.warmup, "the same traffic before, not measured [0]");
-  load->schedule.add_to(command, load->plan);
+  load->load.add_to(command, LoadPlan(), false);
+  command
+      .add_option(
+          "--plan", load->planned,
+          "the whole load, in place of its flags: a result of --json, or a file or text with what such a "
+          "result has as \"plan\"")
+      .type_name("FILE");
   load->search_option =
       command
           .add_option(
@@ -182,22 +215,14 @@ void add_load(Command root, const Program& program, int& exit_code) {
               "the highest rate at which this holds: 'p99<1ms', 'p99.9<5ms', 'mean<200us', 'max<1s'; tries "
               "rates from -R [1k] on, for -d [1s] each, and longer where the figure needs more messages")
           .type_name("LIMIT");
-  add_count(command, "--depth", load->plan.depth, "requests a connection may have outstanding [1]", 1,
-            100'000);
-  add_bytes(command, "--payload", load->payload, "size of a message, without framing [32]", 1);
   add_duration(command, "--resolve-timeout", load->limits.resolve,
                "give up looking the name up, once before the first connect, if it takes longer [5s]",
                std::chrono::milliseconds(1));
   add_duration(command, "--connect-timeout", load->limits.connect,
                "give a connection up that takes longer [10s]", std::chrono::milliseconds(1));
-  add_duration(command, "--request-timeout", load->request_timeout,
-               "give a request up that takes longer [5s; 1s where messages may be lost: it is counted, and "
-               "the connection goes on]",
-               std::chrono::milliseconds(1));
   add_duration(command, "--idle-timeout", load->limits.idle,
                "close a connection on which nothing moves, beside the pauses of -i [60s]",
                std::chrono::milliseconds(1));
-  load->reconnect.add_to(command, load->plan);
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
   load->progress_option =
@@ -210,10 +235,10 @@ void add_load(Command root, const Program& program, int& exit_code) {
           .type_name("[TIME]");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
-  command.add_flag("--turns", load->plan.turns,
+  command.add_flag("--turns", load->turns_asked,
                    "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
                    "--events, ends with SIGTERM");
-  command.add_flag("--counted-turns", load->plan.counted_turns,
+  command.add_flag("--counted-turns", load->counted_turns_asked,
                    "the same, and the value is the number of messages or transfers of each connection");
   load->socket.add_to(command);
   command.footer(load_examples(program));

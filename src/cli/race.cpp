@@ -59,22 +59,7 @@ void Race::add_load_to(Command command) {
   add_text(command, "-p,--protocol", flags.protocol,
            fmt::format("what is said; see '{} protocols' [{}]", program.name, program.protocols.front().name),
            group, "PROTOCOL");
-  add_number(command, "-c,--connections", flags.connections, "connections [64]", group, 1'000'000);
-  add_time(command, "-d,--duration", flags.duration,
-           "time to measure in each trial; without --rounds it is shortened where fewer than 12 rounds would "
-           "fit into --time [1s, or what the scenario says]",
-           group, instant);
-  add_number(command, "-m,--messages", flags.messages, "messages of each connection, instead of a time",
-             group, 1'000'000'000);
-  add_time(command, "-w,--warmup", flags.warmup,
-           "the same traffic before, not measured [300ms; at most 100ms where --time ends the race]", group);
-  add_time(command, "-i,--interval", flags.interval, "least time between two messages of a connection [0]",
-           group);
-  add_optional(command, "-R,--rate", flags.rate_per_s,
-               "open loop: messages a second, of all connections together; contestants are ranked by latency",
-               group, [](Command options, const auto& names, auto& value, const auto& help) {
-                 return add_rate(options, names, value, help);
-               });
+  load.add_to(command, race::standard_load(), true, group);
   add_text(command, "--rates", flags.rates,
            "one open loop for each: rates (1k,5k), or shares of what the slowest contestant answers in a "
            "closed loop, measured first (30%,50%,70%,90%)",
@@ -83,26 +68,6 @@ void Race::add_load_to(Command command) {
            "a case for each value of connections, payload, depth, threads or rate, all in the same rounds: "
            "connections=64,512 or 1..20, in steps 1..20+5, by a factor 1..4096x2",
            group, "AXIS=VALUES");
-  const auto add_word = [&](const char* name, std::optional<std::string>& into, const char* help,
-                            std::vector<std::string> allowed) {
-    add_optional(command, name, into, help, group,
-                 [=](Command options, const auto& names, auto& value, const auto& text) {
-                   return options.add_option(names, value, text).one_of(allowed);
-                 });
-  };
-  add_word("--arrivals", flags.arrivals, "of an open loop: constant, poisson [constant]",
-           {"constant", "poisson"});
-  add_word("--phase", flags.phase, "with -R or -i, connections send spread or together [spread]",
-           {"spread", "together"});
-  add_word("--reconnect", flags.reconnect,
-           "lost connections are dialled again: always, never [never]; what failed with them keeps a "
-           "contestant out of the ranking",
-           {"never", "always"});
-  add_number(command, "--depth", flags.depth, "requests outstanding on a connection [1]", group, 100'000);
-  add_optional(command, "--payload", flags.payload_bytes, "size of a message [32]", group,
-               [](Command sub, const auto& n, auto& value, const auto& text) {
-                 return add_bytes(sub, n, value, text, 1);
-               });
   add_time(command, "--request-timeout", flags.request_timeout,
            "give a request up that takes longer: the contestant has failed [5s]", group, instant);
 }

@@ -65,12 +65,9 @@ ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& 
 }
 
 void check_plan(const LoadPlan& plan, const Engine& engine, unsigned threads) {
-  check_between("-c,--connections", plan.connections, 1, 1'000'000);
-  check_between("--depth", plan.depth, 1, 100'000);
+  check_load(plan);
   check_threads(engine, threads);
   check_connections(engine, threads, plan.connections);
-  check_rate(plan);
-  if (plan.messages) check_between("-m,--messages", *plan.messages, 1, 1'000'000'000);
 }
 
 }  // namespace
@@ -93,10 +90,11 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
       engine(checked_engine(options.engine, options.knobs, Role::dial, protocol)),
       engine_options(joust::engine_options(engine, options.threads, options.wait, options.knobs)) {
   check_plan(options.load, engine, options.threads);
-  check_payload(engine, protocol, options.payload);
+  const std::size_t payload = options.load.payload.value_or(Parameters{}.payload);
+  check_payload(engine, protocol, payload);
   check_options(protocol, options.options, engine.in_process, true);
   asking = parameters_of(protocol, options.options, Role::dial);
-  asking.payload = options.payload;
+  asking.payload = payload;
   if (!engine.in_process) check_effects(protocol, options.options, asking);
   check_demands(engine, protocol, asking, &options.load);
   check_reconnect(options.load, engine, protocol);

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "connection/tally.hpp"
 #include "hosting/mismatch.hpp"
+#include "load/settings.hpp"
 #include "net/lookup.hpp"
 
 namespace joust {
@@ -143,18 +144,8 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
     throw Refusal(fmt::format("{}: {} is not between {} and {}", option, value, least, most));
 }
 
-void check_rate(const LoadPlan& plan) {
-  if (!plan.open_loop() && plan.rate_per_s == 0) return;
-  if (!(plan.rate_per_s >= 0.001 && plan.rate_per_s <= 1e9))
-    throw std::invalid_argument("-R,--rate: not between 0.001 and 1G messages a second");
-  if (plan.interval != Duration{})
-    throw std::invalid_argument("-R excludes -i: a rate is the open loop, an interval the closed schedule");
-  constexpr auto kLongest = std::chrono::hours(24);
-  if (plan.mean_interval() > kLongest)
-    throw std::invalid_argument(
-        fmt::format("-R,--rate: with {} messages a second each of {} connections would send less than once a "
-                    "day; use fewer connections (-c)",
-                    plan.rate_per_s, plan.connections));
+void check_load(const LoadPlan& plan) {
+  if (const auto problem = objection_to(plan)) throw Refusal(*problem);
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
@@ -163,11 +154,6 @@ void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol&
     throw Refusal(fmt::format("engine '{}' has no sockets: leave --reconnect out", engine.name));
   if (const std::string reason = reconnect_mismatch(protocol); !reason.empty())
     throw Refusal(fmt::format("protocol '{}' with --reconnect: {}", protocol.name, reason));
-  constexpr auto kLongest = std::chrono::hours(1);
-  if (plan.backoff_least < std::chrono::milliseconds(1) || plan.backoff_most > kLongest ||
-      plan.backoff_most < plan.backoff_least)
-    throw Refusal("--backoff: not from 1ms to 1h, the shorter time first");
-  if (plan.reconnect_for < Duration{}) throw Refusal("--reconnect-for: less than no time");
 }
 
 namespace {

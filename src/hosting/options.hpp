@@ -58,10 +58,10 @@ void check_payload(const Engine& engine, const Protocol& protocol, std::size_t p
 // Throws where `value` is not between both; `option` as the command line names it: "-t,--threads".
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);
 
-// Refuses a rate together with an interval, and one at which a connection would hardly ever send.
-void check_rate(const LoadPlan& plan);
+// Refuses what no load can be: see objection_to() in load/settings.hpp.
+void check_load(const LoadPlan& plan);
 
-// Refuses to reconnect where it cannot be, and pauses between dials that make no sense.
+// Refuses to reconnect where it cannot be.
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
 
 // Where to listen. The standard limit applies to names. An address that other machines can reach has to be

@@ -63,9 +63,7 @@ class RequestSession : public Session, private Progress {
   // Requests are written as they can be sent: what waits to be sent is memory, and takes its time before the
   // next requests.
   bool has_room() const { return outbox_.size() < kMostUnsent; }
-  bool wants_to_send() const {
-    return !ended_ && intended_.size() < plan_.depth && (has_more() || owes());
-  }
+  bool wants_to_send() const { return !ended_ && intended_.size() < plan_.depth && (has_more() || owes()); }
   bool may_send(Time now) const;
   void advance(Time now) {
     if (!in_window(now)) next_phases(now);

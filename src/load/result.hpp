@@ -34,14 +34,14 @@ struct LoadResult {
   std::uint64_t total_bytes_received = 0;  // likewise
   std::optional<Window> window;            // empty if it never opened
   double duration_s = 0;                   // of the timed window; 0 when it never opened
-  double rate_s = 0;  // that rates are over: at least the time that the messages stand for
-  double throughput_per_s = 0;             // verified messages a second
-  Histogram latency;                       // open loop: since a request was due
-  Histogram uncorrected_latency;           // open loop only: since it was sent
-  Histogram send_lateness;                 // open loop only: of this load, not of the server
-  std::vector<std::uint64_t> slices;       // messages verified in each tenth of the window
-  Usage usage;                             // of this process, in the window
-  double usage_s = 0;                      // between the two readings, which follow the window's ends
+  double rate_s = 0;                  // that rates are over: at least the time that the messages stand for
+  double throughput_per_s = 0;        // verified messages a second
+  Histogram latency;                  // open loop: since a request was due
+  Histogram uncorrected_latency;      // open loop only: since it was sent
+  Histogram send_lateness;            // open loop only: of this load, not of the server
+  std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
+  Usage usage;                        // of this process, in the window
+  double usage_s = 0;                 // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // figures of the protocol

@@ -89,7 +89,7 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
     entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
   if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {
     add_options(entry, one, catalogue);
-    entry.unavailable = protocol->objection(entry, one.load);
+    entry.unavailable = protocol->objection(entry, one);
   }
   return entry;
 }

@@ -25,7 +25,7 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.files) return "whole commands are timed, which have no generator";
-  if (one.load.open_loop()) return "an open loop sends at the rate it is given";
+  if (one.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
@@ -95,7 +95,7 @@ bool takes_turns(const LoadPlan& load) {
   constexpr double kFewest = 10;
   const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
   return load.interval == Duration{} && load.phase == LoadPlan().phase &&
-         load.rate_per_s.value_or(kFewest / longest_turn_s) * longest_turn_s >= kFewest;
+         (!load.open_loop() || load.rate_per_s * longest_turn_s >= kFewest);
 }
 
 void set_turns(CaseResult& one, const ProtocolRow& protocol) {
@@ -105,38 +105,40 @@ void set_turns(CaseResult& one, const ProtocolRow& protocol) {
     });
   };
   LoadPlan& load = one.plan.load;
+  TurnPlan& turn = one.plan.turn;
   load.turns = protocol.takes_turns && takes_turns(load) && std::ranges::all_of(one.entries, rests);
   if (!load.turns) return;
   if (protocol.counts_turns || load.messages)
-    load.turn_unit = protocol.counts_turns ? TurnUnit::transfers : TurnUnit::messages;
-  load.turn_count = load.messages.value_or(0);
+    turn.unit = protocol.counts_turns ? TurnUnit::transfers : TurnUnit::messages;
+  turn.count = load.messages.value_or(0);
+  load.counted_turns = turn.unit != TurnUnit::time;
 }
 
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.
 Duration longest_rest(const CaseResult& one, Duration turn) {
   const LoadPlan& load = one.plan.load;
   if (!load.turns) return {};
-  if (load.counted_turns()) turn = kFewestTurns * std::max<Duration>(turn, kLongestChosenTurn);
-  return (2 * load.turns_add_up_to() + load.warmup + 2 * turn + std::chrono::seconds(15)) *
+  if (load.counted_turns) turn = kFewestTurns * std::max<Duration>(turn, kLongestChosenTurn);
+  return (2 * load.duration + load.warmup + 2 * turn + std::chrono::seconds(15)) *
          static_cast<std::int64_t>(one.entries.size());
 }
 
 // Many short generations tell more than few long ones, because what differs from start to start is the larger
 // part of the noise. `share`: of the race's time, for one entry.
-void shorten(LoadPlan& load, Duration share) {
+void shorten(Case& one, Duration share) {
+  LoadPlan& load = one.load;
   constexpr std::int64_t kWantedGenerations = 12;
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
   // Start and end of both processes, and the opening of one connection.
   constexpr Duration kStart = std::chrono::milliseconds(150), kOpening = std::chrono::microseconds(100);
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
-  if (!load.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
+  if (!one.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
   const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
   const Duration in_turns = share / kWantedGenerations - start - load.warmup;
   const auto sampled = std::chrono::round<Duration>(
-      std::chrono::duration<double>(load.rate_per_s ? kSamples / *load.rate_per_s : 0));
-  Duration& all = load.duration ? *load.duration : load.turns_of_messages;
-  all = std::min(all, std::max({kShortest, in_turns * 4 / 5, sampled}));
+      std::chrono::duration<double>(load.open_loop() ? kSamples / load.rate_per_s : 0));
+  load.duration = std::min(load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
 // Trials with a window of their own are no basis for a goal: those that are precise enough take hours. So
@@ -148,8 +150,7 @@ void set_goal(Plan& plan, Duration time) {
   std::size_t entries = 0;
   for (const CaseResult& one : plan.cases) entries += one.entries.size();
   for (CaseResult& one : plan.cases)
-    if (plan.by_goal && one.plan.load.turns)
-      shorten(one.plan.load, time / static_cast<std::int64_t>(entries));
+    if (plan.by_goal && one.plan.load.turns) shorten(one.plan, time / static_cast<std::int64_t>(entries));
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
     if (scenario.turns && protocol != nullptr) set_turns(result, *protocol);
-    result.plan.load.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
+    result.plan.turn.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }
   if (plan.rounds == 0) set_goal(plan, scenario.time);
@@ -183,14 +184,12 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
 }
 
 void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message) {
-  LoadPlan& load = plan.cases[case_index].plan.load;
-  const std::uint64_t seed = load.seed;
-  load = scenario.cases[case_index].load;
-  load.seed = seed;
-  if (load.duration && 2 * message > *load.duration) {
-    load.duration.reset();
-    load.messages = 1;
-  }
+  Case& one = plan.cases[case_index].plan;
+  const std::uint64_t seed = one.load.seed;
+  one.load = scenario.cases[case_index].load;
+  one.load.seed = seed;
+  one.turn = {};
+  if (!one.load.messages && 2 * message > one.load.duration) one.load.messages = 1;
   if (plan.by_goal) set_goal(plan, scenario.time);
 }
 

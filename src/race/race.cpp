@@ -132,18 +132,18 @@ class Running {
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
     GenerationPlan generation{.seed = plan_.seed,
                               .number = round,
-                              .window = one.load.turns_add_up_to(),
+                              .window = one.load.duration,
                               .warmup = one.load.warmup,
                               .turn = turn_of_case_[case_index],
-                              .counted = one.load.counted_turns(),
-                              .messages = one.load.turn_count};
+                              .counted = one.load.counted_turns,
+                              .messages = one.turn.count};
     observer_.trial_starts(step_of(slots.front(), round, false));
     const Time began = Clock::now();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     goal_.took(case_index, Clock::now() - began);
     if (generation.too_long) return give_up_turns_of(case_index, *generation.too_long);
     turn_of_case_[case_index] = generation.turn;
-    plan_.cases[case_index].plan.load.turn_count = generation.messages;
+    plan_.cases[case_index].plan.turn.count = generation.messages;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];
       note_refusal(trial);
@@ -160,7 +160,7 @@ class Running {
   // Its trials follow in the same round.
   void give_up_turns_of(std::size_t case_index, Duration message) {
     const Case& one = plan_.cases[case_index].plan;
-    const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.load.turn_count, 1));
+    const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.turn.count, 1));
     observer_.note(fmt::format("{}: a turn would take {}, which is too long: whole trials", one.name,
                                format_duration(message * messages)));
     give_up_turns(plan_, scenario_, case_index, message);
@@ -187,7 +187,7 @@ class Running {
 
   Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
     Case load_case = plan_.cases[slot.case_index].plan;
-    if (counting && load_case.load.turns) make_short(load_case.load);
+    if (counting && load_case.load.turns) make_short(load_case);
     const RaceObserver::Step step = step_of(slot, round, counting);
     ++done_;
     observer_.trial_starts(step);

@@ -268,7 +268,7 @@ struct CaseResult {
 
   // Where throughput is given, contestants are ranked by latency: by the 99th percentile, or where trials
   // have too few messages for it, as rooms do, by the median or the mean.
-  bool ranked_by_latency() const { return plan.load.open_loop(); }
+  bool ranked_by_latency() const { return plan.open_loop(); }
   const LatencyFigure* latency = &kP99Latency;  // set by summarize()
 };
 

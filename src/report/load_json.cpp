@@ -5,32 +5,13 @@
 #include <array>
 #include <utility>
 
+#include "load/plan_json.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds(Duration time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-Json plan_json(const LoadPlan& plan) {
-  return {{"connections", plan.connections},
-          {"messages", plan.messages ? Json(*plan.messages) : Json(nullptr)},
-          {"duration_s", plan.messages ? Json(nullptr) : Json(seconds(plan.duration))},
-          {"warmup_s", seconds(plan.warmup)},
-          {"interval_s", seconds(plan.interval)},
-          {"rate_per_s", plan.open_loop() ? Json(plan.rate_per_s) : Json(nullptr)},
-          {"arrivals", plan.arrivals == LoadPlan::Arrivals::poisson ? "poisson" : "constant"},
-          {"seed", plan.seed},
-          {"phase", plan.phase == LoadPlan::Phase::together ? "together" : "spread"},
-          {"depth", plan.depth},
-          {"request_timeout_s", plan.request_timeout ? Json(seconds(*plan.request_timeout)) : Json(nullptr)},
-          {"reconnect", plan.reconnects() ? "always" : "never"},
-          {"backoff_s", {seconds(plan.backoff_least), seconds(plan.backoff_most)}}};
-}
 
 Json latency_json(const Histogram& latency) {
   static constexpr std::array<std::pair<const char*, double>, 7> kPercentiles{{{"p50", 0.5},

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "report/facts_json.hpp"
 #include "report/race_trial_json.hpp"
@@ -109,7 +111,7 @@ const char* kind_text(EntryKind kind) {
 
 ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   ordered_json trials = ordered_json::array();
-  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.load));
+  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.turn));
   return {{"name", entry.contestant.name},
           {"case", one.plan.name},
           {"kind", kind_text(entry.kind)},
@@ -146,22 +148,12 @@ ordered_json socket_json(const race::SocketPlan& socket) {
           {"backlog", or_null(socket.backlog)}};
 }
 
-ordered_json load_json(const race::LoadPlan& load) {
-  return {{"connections", load.connections},
-          {"messages", or_null(load.messages)},
-          {"duration_s", seconds(load.duration)},
-          {"warmup_s", seconds(load.warmup)},
-          {"interval_s", seconds(load.interval)},
-          {"rate_per_s", number(load.rate_per_s)},
-          {"rate_share", number(load.rate_share)},
-          {"arrivals", load.arrivals},
-          {"phase", load.phase},
-          {"depth", load.depth},
-          {"reconnect", load.reconnect},
-          {"backoff_s",
-           {std::chrono::duration<double>(load.backoff.least).count(),
-            std::chrono::duration<double>(load.backoff.most).count()}},
-          {"payload_bytes", or_null(load.payload_bytes)}};
+ordered_json load_json(const race::Case& one) {
+  ordered_json json = plan_json(one.load);
+  for (const LoadSetting& setting : load_settings())
+    if (!setting.raced) json.erase(std::string(setting.json));  // the race's own say more
+  json["rate_share"] = number(one.rate_share);
+  return json;
 }
 
 ordered_json capacity_json(const std::optional<race::Capacity>& capacity) {
@@ -185,7 +177,7 @@ ordered_json case_json(const CaseResult& one) {
           {"protocol", one.plan.protocol},
           {"files", files_json(one.plan.files)},
           {"options", one.plan.options},
-          {"load", load_json(one.plan.load)},
+          {"load", load_json(one.plan)},
           {"socket", socket_json(one.plan.socket)},
           {"capacity", capacity_json(one.plan.capacity)},
           {"sweep", sweep_json(one.plan.point)},

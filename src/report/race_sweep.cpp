@@ -24,8 +24,8 @@ namespace {
 
 // The place of a case on a curve. A rate of several has it like the value of a sweep.
 std::optional<SweepPoint> point_of(const race::Case& one) {
-  if (one.point || one.one_of.empty() || !one.load.rate_per_s) return one.point;
-  return SweepPoint{.axis = "rate", .value = *one.load.rate_per_s, .of = one.one_of};
+  if (one.point || one.one_of.empty() || !one.load.open_loop()) return one.point;
+  return SweepPoint{.axis = "rate", .value = one.load.rate_per_s, .of = one.one_of};
 }
 
 std::string axis_of(const Curve& curve) {
@@ -37,8 +37,8 @@ bool on_same_curve(const race::Case& one, const race::Case& other) {
   const auto here = point_of(one), there = point_of(other);
   if (here->of != there->of || here->axis != there->axis) return false;
   if (here->axis == "rate") return true;
-  return one.load.rate_share == other.load.rate_share &&
-         (one.load.rate_per_s == other.load.rate_per_s || one.load.rate_share);
+  return one.rate_share == other.rate_share &&
+         (one.load.rate_per_s == other.load.rate_per_s || one.rate_share);
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ std::string value_text(const race::Case& one) {
   const SweepPoint point = *point_of(one);
   if (point.axis == "payload") return race::sweep_value_text(point.axis, point.value);
   const std::string value = format_rate(point.value);
-  if (point.axis != "rate" || !one.load.rate_share) return value;
-  return fmt::format("{} ({})", value, race::rate_word({.share = one.load.rate_share}));
+  if (point.axis != "rate" || !one.rate_share) return value;
+  return fmt::format("{} ({})", value, race::rate_word({.share = one.rate_share}));
 }
 
 namespace {

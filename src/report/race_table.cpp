@@ -101,11 +101,10 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
 
 // "5,000 messages/s", with the capacity if the rate is a share of it.
 std::string rate_text(const race::Case& one) {
-  const race::LoadPlan& load = one.load;
   const std::string share =
-      load.rate_share ? race::rate_word({.share = load.rate_share}) + " of the capacity" : std::string();
-  if (!load.rate_per_s) return share;
-  std::string text = fmt::format("{} messages/s", format_rate(*load.rate_per_s));
+      one.rate_share ? race::rate_word({.share = one.rate_share}) + " of the capacity" : std::string();
+  if (!one.load.open_loop()) return share;
+  std::string text = fmt::format("{} messages/s", format_rate(one.load.rate_per_s));
   if (one.capacity)
     text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)", share,
                         one.capacity->contestant, format_count(one.capacity->per_s));
@@ -113,13 +112,15 @@ std::string rate_text(const race::Case& one) {
 }
 
 void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
-  const race::LoadPlan& load = one.load;
+  const LoadPlan& load = one.load;
   if (load.interval.count() > 0)
     parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
-  if (load.open_loop())
-    parts.insert(parts.end(), {"open loop", rate_text(one), fmt::format("{} arrivals", load.arrivals)});
-  if (load.phase == "together") parts.emplace_back("all at the same instants");
-  if (load.open_loop() ? load.depth > 1 : load.interval.count() == 0)
+  const bool is_poisson = load.arrivals == LoadPlan::Arrivals::poisson;
+  if (one.open_loop())
+    parts.insert(parts.end(),
+                 {"open loop", rate_text(one), is_poisson ? "poisson arrivals" : "constant arrivals"});
+  if (load.phase == LoadPlan::Phase::together) parts.emplace_back("all at the same instants");
+  if (one.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"
                                     : fmt::format("{} requests outstanding on each", load.depth));
   if (load.reconnects()) parts.emplace_back("lost connections come back");
@@ -139,16 +140,17 @@ std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Co
 }
 
 // "400 ms in turns of 1 transfer on each in each round"; how many are not known before the first round.
-std::string length_text(const race::LoadPlan& load) {
+std::string length_text(const race::Case& one) {
+  const LoadPlan& load = one.load;
   if (!load.turns)
     return load.messages ? counted(*load.messages, "message") + " on each"
-                         : format_duration(load.duration.value_or(Duration(0))) + " a trial";
-  const char* const unit = load.turn_unit == race::TurnUnit::transfers ? "transfer" : "message";
+                         : format_duration(load.duration) + " a trial";
+  const char* const unit = one.turn.unit == race::TurnUnit::transfers ? "transfer" : "message";
   std::string turns = "turns";
-  if (load.counted_turns())
-    turns += load.turn_count > 0 ? fmt::format(" of {} on each", counted(load.turn_count, unit))
-                                 : fmt::format(" of {}s", unit);
-  return fmt::format("{} in {} in each round", format_duration(load.turns_add_up_to()), turns);
+  if (load.counted_turns)
+    turns += one.turn.count > 0 ? fmt::format(" of {} on each", counted(one.turn.count, unit))
+                                : fmt::format(" of {}s", unit);
+  return fmt::format("{} in {} in each round", format_duration(load.duration), turns);
 }
 
 }  // namespace
@@ -156,12 +158,12 @@ std::string length_text(const race::LoadPlan& load) {
 std::string load_text(const race::Case& one) {
   if (one.files)
     return race::files_text(*one.files) + ", moved by whole commands, each timed from its start to its end";
-  const race::LoadPlan& load = one.load;
+  const LoadPlan& load = one.load;
   std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
   if (one.server_threads) parts.push_back(counted(*one.server_threads, "loop") + " of a server");
   add_schedule(one, parts);
-  if (load.payload_bytes) parts.push_back(format_size(*load.payload_bytes) + " payload");
-  parts.push_back(length_text(load));
+  if (load.payload) parts.push_back(format_size(*load.payload) + " payload");
+  parts.push_back(length_text(one));
   parts.push_back(fmt::format("warm-up {}", format_duration(load.warmup)));
   return join(parts);
 }

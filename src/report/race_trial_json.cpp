@@ -65,14 +65,14 @@ const char* unit_text(race::TurnUnit unit) {
 }
 
 // Columns, because there are hundreds of turns.
-ordered_json turns_json(const std::vector<race::Turn>& turns, const race::LoadPlan& load) {
+ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPlan& turn) {
   const auto column = [&](auto race::Turn::*member) {
     ordered_json values = ordered_json::array();
     for (const race::Turn& turn : turns) values.push_back(turn.*member);
     return values;
   };
-  return {{"unit", unit_text(load.turn_unit)},
-          {"count", load.turn_count > 0 ? ordered_json(load.turn_count) : ordered_json(nullptr)},
+  return {{"unit", unit_text(turn.unit)},
+          {"count", turn.count > 0 ? ordered_json(turn.count) : ordered_json(nullptr)},
           {"round", column(&race::Turn::round)},
           {"window_s", column(&race::Turn::window_s)},
           {"verified", column(&race::Turn::verified)},
@@ -84,7 +84,7 @@ ordered_json turns_json(const std::vector<race::Turn>& turns, const race::LoadPl
 
 }  // namespace
 
-ordered_json trial_json(const Trial& trial, const race::LoadPlan& load) {
+ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
   ordered_json json{{"round", trial.round},
                     {"attempt", trial.attempt},
                     {"position", trial.position},
@@ -99,7 +99,7 @@ ordered_json trial_json(const Trial& trial, const race::LoadPlan& load) {
                     {"throttled", throttling_json(trial.throttled)},
                     {"clock_mhz", clock_json(trial.clock)}};
   if (!trial.turns.empty()) {
-    json["turns"] = turns_json(trial.turns, load);
+    json["turns"] = turns_json(trial.turns, turn);
     json["throughput_per_s"] = number(trial.throughput_per_s());
     json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
     json["cpu_s_at_rest"] = trial.cpu_s_at_rest;

@@ -12,7 +12,7 @@
 // common.
 namespace joust::report {
 
-nlohmann::ordered_json trial_json(const race::Trial& trial, const race::LoadPlan& load);
+nlohmann::ordered_json trial_json(const race::Trial& trial, const race::TurnPlan& turn);
 
 inline nlohmann::ordered_json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // A program that embeds a server or a client hears of its mistakes in the words of the command line.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -11,6 +14,8 @@
 #include "joust/client.hpp"
 #include "joust/main.hpp"
 #include "joust/server.hpp"
+#include "load/settings.hpp"
+#include "temporary_folder.hpp"
 
 namespace joust {
 namespace {
@@ -94,14 +99,41 @@ TEST(Refusals, OfAClientAreThoseOfLoad) {
   expect_client({.engine = "epol", .connect = there}, {"-e", "epol", "--connect", there});
   expect_client({.connect = there, .options = {{"colour", "blue"}}},
                 {"--connect", there, "--colour", "blue"});
-  expect_client({.connect = there, .payload = 2 << 20}, {"--connect", there, "--payload", "2MiB"});
+  expect_client({.connect = there, .load = {.payload = 2 << 20}}, {"--connect", there, "--payload", "2MiB"});
   expect_client({.connect = there, .load = {.connections = 0}}, {"--connect", there, "-c", "0"});
   expect_client({.connect = there, .load = {.depth = 0}}, {"--connect", there, "--depth", "0"});
   expect_client({.connect = there}, {"--connect", there}, messages_only());
 }
 
+// A value beyond the limits of a setting, as the library, a flag of `load`, a flag of `race` and a scenario
+// refuse it.
+TEST(Refusals, OfALoadsSettingsAreTheSameEverywhere) {
+  for (const LoadSetting& setting : load_settings()) {
+    using Kind = LoadSetting::Kind;
+    const bool is_number = setting.kind == Kind::count || setting.kind == Kind::bytes;
+    if (!is_number || setting.most == std::numeric_limits<std::int64_t>::max()) continue;
+    const std::string text = fmt::format("{}", setting.most + 1), flag = setting.flag();
+    ClientOptions options{.connect = "127.0.0.1:1"};
+    setting.set(options.load, setting.most + 1);
+    const std::string said = library_says([&] { const Client client(protocol(), options); });
+    EXPECT_TRUE(said.contains("is out of range; allowed: ")) << setting.key << ": " << said;
+    const std::string why = said.substr(said.find(": "));
+    EXPECT_EQ(command_line_says({"load", "--connect", "127.0.0.1:1", flag, text}, protocol()), said);
+    if (!setting.raced) continue;
+    EXPECT_EQ(command_line_says({"race", "--server", "epoll", flag, text}, protocol()), said);
+    const test::TemporaryFolder folder;
+    std::ofstream(folder.file("race.toml")) << "matrix = { servers = [\"epoll\"] }\n[load]\n"
+                                            << setting.key << " = " << text << "\n";
+    const std::string refused =
+        command_line_says({"race", folder.file("race.toml"), "--dry-run"}, protocol());
+    EXPECT_TRUE(refused.ends_with(fmt::format("key 'load.{}'{}", setting.key, why))) << refused;
+  }
+}
+
 TEST(Refusals, OfAnOptionThatDoesNotExist) {
-  EXPECT_EQ(library_says([] { const Server server(protocol(), {.options = {{"size", "1"}}}); }),
+  EXPECT_EQ(library_says([] {
+              const Server server(protocol(), {.options = {{"size", "1"}}});
+            }),
             "protocol 'prefix' has no --size");
 }
 

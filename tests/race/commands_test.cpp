@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/trial/commands.hpp"
 
+#include "load/plan_json.hpp"
+
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
@@ -66,18 +68,16 @@ TEST(Commands, ALoadIsToldEverythingTheScenarioSays) {
                      .request_timeout = std::chrono::milliseconds(1500),
                      .idle_timeout = std::chrono::seconds(3)};
   LoadPlan& load = scenario.cases.front().load;
-  load.duration.reset();
   load.messages = 300;
   load.interval = std::chrono::milliseconds(10);
-  load.payload_bytes = 64;
+  load.payload = 64;
   Entry entry;
   entry.contestant = scenario.contestants.front();
-  EXPECT_EQ(
-      shell_text(load_words(scenario, scenario.cases.front(), entry, {.server = "0", .client = "1"},
-                            "127.0.0.1:9", "out.json")),
-      "load -e epoll -p echo --connect 127.0.0.1:9 -c 256 -m 300 -w 300ms -i 10ms --payload 64 -t 1 --wait "
-      "block "
-      "--cpus 1 --connect-timeout 1s --request-timeout 1500ms --idle-timeout 3s --events --json out.json");
+  EXPECT_EQ(shell_text(load_words(scenario, scenario.cases.front(), entry, {.server = "0", .client = "1"},
+                                  "127.0.0.1:9", "out.json")),
+            "load -e epoll -p echo --connect 127.0.0.1:9 -c 256 -m 300 -w 300ms -i 10ms --payload 64 "
+            "--request-timeout 1500ms -t 1 --wait block --cpus 1 --connect-timeout 1s --idle-timeout 3s "
+            "--events --json out.json");
 }
 
 TEST(Commands, ALoadIsToldItsSchedule) {
@@ -88,17 +88,38 @@ TEST(Commands, ALoadIsToldItsSchedule) {
   const auto told = [&](const std::string& words) {
     return shell_text(load_words(scenario, one, entry, {}, "ADDRESS", "FILE")).contains(words);
   };
-  one.load.send_at_rate(5000);
-  EXPECT_TRUE(told(" -w 300ms -R 5000 -t 1 "));
+  one.load.rate_per_s = 5000;
+  EXPECT_TRUE(told(" -c 256 -d 1s -w 300ms -R 5000 -t 1 "));
   one.load.turns = true;
-  one.load.arrivals = "poisson";
-  one.load.phase = "together";
+  one.load.arrivals = LoadPlan::Arrivals::poisson;
+  one.load.phase = LoadPlan::Phase::together;
   one.load.rate_per_s = 1234.5;
   one.load.seed = 77;
-  EXPECT_TRUE(told(" --turns -R 1234.5 --arrivals poisson --seed 77 --phase together -t 1 "));
-  one.load.send_every({});
-  one.load.turn_unit = TurnUnit::transfers;
-  EXPECT_TRUE(told(" -c 256 --counted-turns -t 1 ")) << "each turn says how many";
+  EXPECT_TRUE(told(" --turns -c 256 -R 1234.5 --arrivals poisson --seed 77 --phase together -t 1 "));
+  one.load.rate_per_s = 0;
+  one.load.arrivals = LoadPlan::Arrivals::constant;
+  one.load.phase = LoadPlan::Phase::spread;
+  one.load.counted_turns = true;
+  EXPECT_TRUE(told(" --counted-turns -c 256 -t 1 ")) << "each turn says how many";
+}
+
+// The flags that people see and the document that a child reads say the same.
+TEST(Commands, AChildHasThePlanAsAWhole) {
+  const Scenario scenario = fake_scenario({"epoll"});
+  Case one = scenario.cases.front();
+  one.load.rate_per_s = 1234.5;
+  one.load.arrivals = LoadPlan::Arrivals::poisson;
+  one.load.seed = 77;
+  one.load.payload = 4096;
+  Entry entry;
+  entry.contestant = scenario.contestants.front();
+  const Words words = load_words(scenario, one, entry, {}, "ADDRESS", "FILE", PlanAs::document);
+  const auto plan = std::ranges::find(words, "--plan");
+  ASSERT_NE(plan, words.end());
+  const auto read = plan_from(*std::next(plan));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(load_flags(*read, LoadPlan()), load_flags(one.load, LoadPlan()));
+  EXPECT_EQ(std::ranges::count(words, "-c"), 0);
 }
 
 TEST(Commands, ALoadIsToldToReconnect) {
@@ -108,8 +129,9 @@ TEST(Commands, ALoadIsToldToReconnect) {
   entry.contestant = scenario.contestants.front();
   const auto words = [&] { return shell_text(load_words(scenario, one, entry, {}, "ADDRESS", "FILE")); };
   EXPECT_FALSE(words().contains("--reconnect"));
-  one.load.set_reconnect("always");
-  EXPECT_TRUE(words().contains(" --reconnect always --backoff 50ms..1s "));
+  one.load.reconnect = LoadPlan::Reconnect::always;
+  one.load.backoff_least = std::chrono::milliseconds(20);
+  EXPECT_TRUE(words().contains(" --reconnect always --backoff 20ms..1s "));
   entry.in_process = true;
   EXPECT_FALSE(words().contains("--reconnect")) << "there is nothing to dial";
 }
@@ -125,9 +147,10 @@ TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
   EXPECT_FALSE(told("--idle-timeout")) << "its own will do";
   one.load.interval = std::chrono::seconds(70);
   EXPECT_TRUE(told(" --idle-timeout 130s "));
-  one.load.send_at_rate(1);  // 256 connections
+  one.load.rate_per_s = 1;  // 256 connections
   EXPECT_TRUE(told(" --idle-timeout 316s "));
-  one.load.send_every(std::chrono::seconds(70));
+  one.load.rate_per_s = 0;
+  one.load.interval = std::chrono::seconds(70);
   scenario.limits.idle_timeout = std::chrono::seconds(3);
   EXPECT_TRUE(told(" --idle-timeout 73s "));
   one.load.interval = std::chrono::seconds(1);

@@ -12,12 +12,11 @@ class CountedTurnRace : public TurnRace {};
 
 TEST_F(CountedTurnRace, ACountOfMessagesIsATurn) {
   LoadPlan& load = scenario.cases.front().load;
-  load.duration.reset();
   load.messages = 10;
   const RaceResult result = run();
   EXPECT_EQ(runner.world.generations, 8);
-  EXPECT_EQ(result.cases.front().plan.load.turn_unit, TurnUnit::messages);
-  EXPECT_EQ(result.cases.front().plan.load.turn_count, 10U);
+  EXPECT_EQ(result.cases.front().plan.turn.unit, TurnUnit::messages);
+  EXPECT_EQ(result.cases.front().plan.turn.count, 10U);
   EXPECT_GT(entry(result, "epoll").trials.front().turns.size(), 10U);
 }
 
@@ -28,8 +27,8 @@ TEST_F(CountedTurnRace, TransfersTakeTurnsAndAreToldApart) {
   int found = 0;
   for (int race = 0; race < 20; ++race) {
     const RaceResult result = run();
-    EXPECT_EQ(result.cases.front().plan.load.turn_unit, TurnUnit::transfers);
-    EXPECT_GE(result.cases.front().plan.load.turn_count, 7U) << "256 connections at 100,000/s: 20 ms";
+    EXPECT_EQ(result.cases.front().plan.turn.unit, TurnUnit::transfers);
+    EXPECT_GE(result.cases.front().plan.turn.count, 7U) << "256 connections at 100,000/s: 20 ms";
     const Entry& slower = entry(result, "epoll");
     found += slower.told_apart;
     EXPECT_LT(slower.summary.ratio->median, 1);

@@ -57,7 +57,6 @@ inline Scenario fake_scenario(const std::vector<std::string>& servers, std::uint
   Case one;
   one.protocol = "echo";
   one.load.connections = 256;
-  one.load.duration = std::chrono::seconds(1);
   scenario.cases.push_back(one);
   scenario.rounds = rounds;
   return scenario;

@@ -15,18 +15,18 @@
 namespace joust::race {
 
 inline nlohmann::json latency_document(double typical, std::uint64_t samples) {
-  return {{"mean", typical},       {"min", typical / 2},   {"p50", typical},      {"p75", typical * 1.2},
-          {"p90", typical * 1.5},  {"p95", typical * 1.7}, {"p99", typical * 2},  {"p999", typical * 3},
-          {"p9999", nullptr},      {"max", typical * 4},   {"samples", samples}};
+  return {{"mean", typical},      {"min", typical / 2},   {"p50", typical},     {"p75", typical * 1.2},
+          {"p90", typical * 1.5}, {"p95", typical * 1.7}, {"p99", typical * 2}, {"p999", typical * 3},
+          {"p9999", nullptr},     {"max", typical * 4},   {"samples", samples}};
 }
 
 // What a load child would have written for a flawless trial of `load` with this typical latency.
 inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput,
                                     double latency) {
   const double duration_s =
-      one.load.duration ? std::chrono::duration<double>(*one.load.duration).count() : 1.0;
+      one.load.messages ? 1.0 : std::chrono::duration<double>(one.load.duration).count();
   const auto verified = static_cast<std::uint64_t>(throughput * duration_s);
-  const std::uint64_t payload = one.load.payload_bytes.value_or(32);
+  const std::uint64_t payload = one.load.payload.value_or(32);
   const std::uint64_t flying = one.load.messages ? 0 : one.load.connections;
   return {{"schema", "joust-load/1"},
           {"engine", client.engine},
@@ -44,9 +44,9 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
             {"duration_s", duration_s},
             {"warmup_s", 0.3},
             {"interval_s", 0},
-            {"rate_per_s", one.load.rate_per_s ? nlohmann::json(*one.load.rate_per_s) : nullptr},
-            {"arrivals", one.load.arrivals},
-            {"phase", one.load.phase},
+            {"rate_per_s", one.load.open_loop() ? nlohmann::json(one.load.rate_per_s) : nullptr},
+            {"arrivals", setting_text(load_setting("arrivals"), one.load)},
+            {"phase", setting_text(load_setting("phase"), one.load)},
             {"depth", one.load.depth},
             {"request_timeout_s", 5},
             {"payload_bytes", payload}}},
@@ -75,7 +75,7 @@ inline nlohmann::json load_document(const Case& one, const EngineChoice& client,
 inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput) {
   const double latency = 1e9 * static_cast<double>(one.load.connections) / throughput;
   if (!one.load.open_loop()) return load_document(one, client, throughput, latency);
-  nlohmann::json document = load_document(one, client, *one.load.rate_per_s, latency);
+  nlohmann::json document = load_document(one, client, one.load.rate_per_s, latency);
   nlohmann::json& messages = document["messages"];
   messages["due"] = messages["verified"];
   messages["unsent"] = 0;

@@ -165,7 +165,8 @@ TEST_F(FilesScenario, FlagsOfALoadAreRefused) {
   auto scenario = read(std::string(kCase) + kCopy);
   ASSERT_TRUE(scenario) << scenario.error();
   EXPECT_TRUE(apply({.servers = {}, .clients = {}, .rounds = 3}, *scenario, fake_catalogue()));
-  const auto applied = apply({.servers = {}, .clients = {}, .connections = 3}, *scenario, fake_catalogue());
+  const auto applied =
+      apply({.servers = {}, .clients = {}, .load = {{"connections", "3"}}}, *scenario, fake_catalogue());
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error(), "--connections: the contestants of " + path_ +
                                  " move files by commands of their own; leave it out");

@@ -113,11 +113,11 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
 }
 
 TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {
-  one.load.send_at_rate(400);
+  one.load.rate_per_s = 400;
   run();
   EXPECT_EQ(plan.turn, milliseconds(250));
   plan.turn.reset();
-  one.load.send_at_rate(1e6);
+  one.load.rate_per_s = 1e6;
   run();
   EXPECT_EQ(plan.turn, kShortestOpenTurn);
 }
@@ -125,7 +125,7 @@ TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {
 // Of connections that send in a period of 100 ms, those that send in the ramp of one turn do so in every turn
 // of 100 ms.
 TEST_F(Generations, TurnsOfAnOpenLoopResonateWithNoConnection) {
-  one.load.send_at_rate(1000);
+  one.load.rate_per_s = 1000;
   run();
   EXPECT_EQ(plan.turn, milliseconds(100));
   const auto lengths = generation.lengths;

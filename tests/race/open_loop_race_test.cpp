@@ -15,7 +15,7 @@ namespace {
 
 class OpenLoopRace : public testing::Test {
  protected:
-  OpenLoopRace() { scenario.cases.front().load.send_at_rate(5000); }
+  OpenLoopRace() { scenario.cases.front().load.rate_per_s = 5000; }
 
   RaceResult run() {
     return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
@@ -29,7 +29,7 @@ class OpenLoopRace : public testing::Test {
 
 // All arrivals being the same in every round, a race would measure one sample of them again and again.
 TEST_F(OpenLoopRace, ArrivalsDifferFromRoundToRoundAndAreTheSameForAll) {
-  scenario.cases.front().load.arrivals = "poisson";
+  scenario.cases.front().load.arrivals = LoadPlan::Arrivals::poisson;
   std::map<std::string, std::vector<std::uint64_t>> seeds;
   runner.alter = [&](const TrialOrder& order, std::size_t, Trial&) {
     if (!order.count_calls) seeds[order.entry.contestant.name].push_back(order.load_case.load.seed);

@@ -27,8 +27,7 @@ std::string problem(const Overrides& given, Scenario scenario = empty_scenario(f
 TEST(Overrides, DescribeARaceOfTheirOwn) {
   const Scenario scenario = applied({.servers = {"threads", "epoll:trigger=level"},
                                      .clients = {"epoll", "io-uring"},
-                                     .connections = 4000,
-                                     .duration = seconds(2),
+                                     .load = {{"connections", "4000"}, {"duration", "2s"}},
                                      .rounds = 7,
                                      .seed = 5,
                                      .reference = "threads/io-uring",
@@ -80,11 +79,11 @@ TEST(Overrides, ChangeEveryCaseOfAScenario) {
   scenario.cases.push_back(scenario.cases.front());
   scenario.cases.back().name = "other";
   scenario.cases.back().load.interval = milliseconds(10);
-  scenario = applied({.servers = {}, .clients = {}, .messages = 100}, scenario);
+  scenario = applied({.servers = {}, .clients = {}, .load = {{"messages", "100"}}}, scenario);
   EXPECT_EQ(scenario.contestants.front().name, "threads");
   for (const Case& one : scenario.cases) {
     EXPECT_EQ(one.load.messages, 100U);
-    EXPECT_FALSE(one.load.duration) << "messages instead of a time";
+    EXPECT_FALSE(one.load.window()) << "messages instead of a time";
   }
   EXPECT_EQ(scenario.cases.back().load.interval, milliseconds(10));
 }
@@ -92,20 +91,22 @@ TEST(Overrides, ChangeEveryCaseOfAScenario) {
 TEST(Overrides, ARateReplacesTheIntervalOfEveryCase) {
   Scenario scenario = fake_scenario({"threads"});
   scenario.cases.front().load.interval = milliseconds(10);
-  scenario = applied({.servers = {}, .clients = {}, .rate_per_s = 5000, .arrivals = "poisson"}, scenario);
+  scenario =
+      applied({.servers = {}, .clients = {}, .load = {{"rate", "5k"}, {"arrivals", "poisson"}}}, scenario);
   EXPECT_EQ(scenario.cases.front().load.rate_per_s, 5000.0);
-  EXPECT_EQ(scenario.cases.front().load.arrivals, "poisson");
+  EXPECT_EQ(scenario.cases.front().load.arrivals, LoadPlan::Arrivals::poisson);
   EXPECT_EQ(scenario.cases.front().load.interval, Duration(0));
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .interval = milliseconds(1), .rate_per_s = 5000}),
-            "--rate, --rates and --interval exclude one another; allowed: one of them");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .load = {{"interval", "1ms"}, {"rate", "5k"}}}),
+            "rate and interval exclude each other: a rate is the open loop, an interval the closed schedule");
   const std::string needs_duration =
       "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of messages "
       "(-m)";
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .messages = 10, .rate_per_s = 5000}),
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .load = {{"messages", "10"}, {"rate", "5k"}}}),
             needs_duration);
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .messages = 10, .rates = "30%"}), needs_duration);
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .rate_per_s = 5000, .rates = "1k"}),
-            "--rate, --rates and --interval exclude one another; allowed: one of them");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .load = {{"messages", "10"}}, .rates = "30%"}),
+            needs_duration);
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .load = {{"rate", "5k"}}, .rates = "1k"}),
+            "--rates excludes --rate and --interval; allowed: one of them");
 }
 
 TEST(Overrides, OneClientReplacesThatOfEveryContestant) {
@@ -124,11 +125,12 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits.trial_timeout = seconds(5);
   applied({}, scenario);
-  EXPECT_EQ(problem({.servers = {}, .clients = {}, .duration = milliseconds(4700)}, scenario),
+  EXPECT_EQ(problem({.servers = {}, .clients = {}, .load = {{"duration", "4700ms"}}}, scenario),
             "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
             "(--trial-timeout)");
   EXPECT_EQ(
-      applied({.servers = {}, .clients = {}, .duration = seconds(9), .trial_timeout = seconds(10)}, scenario)
+      applied({.servers = {}, .clients = {}, .load = {{"duration", "9s"}}, .trial_timeout = seconds(10)},
+              scenario)
           .limits.trial_timeout,
       seconds(10));
 }
@@ -196,8 +198,6 @@ TEST(Overrides, SayWhichFlagIsWrong) {
       "there is no protocol 'ecko'; allowed: echo, turns, files, disk, work, room; did you mean 'echo'?");
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
             "--reference 'threads' is not a contestant; allowed: epoll");
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .depth = 4, .interval = milliseconds(1)}),
-            "depth has no meaning with an interval; allowed: depth 1, or interval 0");
 }
 
 }  // namespace

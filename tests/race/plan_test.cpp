@@ -79,10 +79,10 @@ TEST(Plan, WhoseEnginesCannotDoWhatOptionsAskIsLeftOutWithTheReason) {
   scenario.cases.push_back(scenario.cases.front());
   scenario.cases.back().load.connections = 1;
   Catalogue catalogue = fake_catalogue();
-  catalogue.protocols.back().objection = [](const Entry& entry, const LoadPlan& load) {
+  catalogue.protocols.back().objection = [](const Entry& entry, const Case& one) {
     const bool meant = entry.contestant.server.engine == "threads" &&
                        entry.server_options.at("flush") == "each" &&
-                       entry.client_options.at("seats") == "3" && load.connections > 1;
+                       entry.client_options.at("seats") == "3" && one.load.connections > 1;
     return std::string(meant ? "unsupported: a reason" : "");
   };
   const Plan plan = make_plan(scenario, catalogue, 1);

@@ -34,8 +34,8 @@ class Rates : public testing::Test {
 TEST_F(Rates, EachIsACaseOfItsOwn) {
   ASSERT_EQ(scenario.cases.size(), 3U);
   EXPECT_EQ(scenario.cases[0].name, "30%");
-  EXPECT_EQ(scenario.cases[0].load.rate_share, 0.3);
-  EXPECT_FALSE(scenario.cases[0].load.rate_per_s);
+  EXPECT_EQ(scenario.cases[0].rate_share, 0.3);
+  EXPECT_FALSE(scenario.cases[0].load.open_loop()) << "not known yet";
   EXPECT_EQ(scenario.cases[2].name, "1000");
   EXPECT_EQ(scenario.cases[2].load.rate_per_s, 1000.0);
   EXPECT_TRUE(needs_capacity(scenario));
@@ -47,7 +47,7 @@ TEST_F(Rates, OfSeveralCasesHaveTheirNames) {
   Scenario two = fake_scenario({"threads"});
   two.cases.push_back(two.cases.front());
   two.cases.back().name = "small";
-  two.cases.back().load.send_at_rates({{.share = 0.5}});
+  two.cases.back().rates = {{.share = 0.5}};
   expand_rates(two);
   ASSERT_EQ(two.cases.size(), 2U);
   EXPECT_EQ(two.cases[0].name, "main");

@@ -40,7 +40,7 @@ TEST_F(ScenarioFile, ALoadWithoutAnEndLastsASecond) {
       "[[case]]\nname = \"long\"\nload = { duration = \"7s\" }\n");
   ASSERT_TRUE(scenario) << scenario.error();
   EXPECT_EQ(scenario->cases[0].load.duration, std::chrono::seconds(1));
-  EXPECT_EQ(scenario->cases[1].load.duration, std::nullopt);
+  EXPECT_EQ(scenario->cases[1].load.window(), std::nullopt);
   EXPECT_EQ(scenario->cases[1].load.messages, 9U);
   EXPECT_EQ(scenario->cases[2].load.duration, std::chrono::seconds(7));
 }

@@ -10,7 +10,7 @@ namespace {
 // 3.76 ms. 5,000 requests are due in each of ten trials.
 class ScheduleCheck : public Checks {
  protected:
-  ScheduleCheck() { scenario.cases.front().load.send_at_rate(5000); }
+  ScheduleCheck() { scenario.cases.front().load.rate_per_s = 5000; }
 
   CheckResult planted(const std::function<void(Trial&)>& fault) {
     plant("epoll", fault);
@@ -22,7 +22,7 @@ class ScheduleCheck : public Checks {
 };
 
 TEST_F(ScheduleCheck, AClosedLoopHasNone) {
-  scenario.cases.front().load.send_every({});
+  scenario.cases.front().load.rate_per_s = 0;
   check(1);
   const auto& checks = judged.cases.front().checks;
   EXPECT_EQ(std::ranges::count(checks, 2, &CheckResult::id), 0);

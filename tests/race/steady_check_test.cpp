@@ -205,13 +205,13 @@ TEST_F(SteadyState, ACountOfMessagesAndAScheduleHaveNoneToCheck) {
   load.interval = std::chrono::milliseconds(10);
   EXPECT_EQ(check_steady(result, result.cases.front()).verdict, Verdict::pass);
   load.interval = {};
-  load.duration.reset();
+  load.messages = 300;
   EXPECT_EQ(check_steady(result, result.cases.front()).verdict, Verdict::pass);
 }
 
 // Throughput is given there, and the cost is not.
 TEST_F(SteadyState, OfAnOpenLoopTheCostOfTurnsIsLookedAt) {
-  result.cases.front().plan.load.send_at_rate(5000);
+  result.cases.front().plan.load.rate_per_s = 5000;
   const CheckResult whole = found({}, {{"epoll", leaking}});
   EXPECT_EQ(whole.verdict, Verdict::warn);
   EXPECT_TRUE(has(whole.detail, "not checked: throughput is given")) << whole.detail;

@@ -106,7 +106,7 @@ TEST(LoadDocument, GivesItsSchedule) {
     return parse_load(load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5).dump());
   };
   EXPECT_FALSE(parsed()->schedule) << "a closed loop has none";
-  scenario.cases.front().load.send_at_rate(5000);
+  scenario.cases.front().load.rate_per_s = 5000;
   nlohmann::json document = load_document(scenario.cases.front(), {.engine = "epoll"}, 1e5);
   document["messages"]["unsent"] = 70;
   document["send_lateness_histogram_ns"] = {{1000, 3}};
@@ -123,7 +123,7 @@ TEST(LoadDocument, GivesItsSchedule) {
 }
 
 TEST_F(LatencySummary, OfASchedulePoolsAllTrials) {
-  scenario.cases.front().load.send_at_rate(5000);
+  scenario.cases.front().load.rate_per_s = 5000;
   for (int i = 0; i < 3; ++i) {
     add_trial({{1000, 10000}}, 1000, 1000);
     ScheduleResult& schedule = *one.entries.front().trials.back().load->schedule;

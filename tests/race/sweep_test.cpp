@@ -112,7 +112,7 @@ TEST(Sweep, EveryAxisSetsItsNumber) {
     EXPECT_TRUE(apply(swept(sweep), scenario, fake_catalogue()));
     return scenario;
   };
-  EXPECT_EQ(first("payload=1KiB").cases[0].load.payload_bytes, 1024U);
+  EXPECT_EQ(first("payload=1KiB").cases[0].load.payload, 1024U);
   EXPECT_EQ(first("payload=1KiB").cases[0].name, "payload=1KiB");
   EXPECT_EQ(first("depth=16").cases[0].load.depth, 16U);
   EXPECT_EQ(first("rate=2.5k").cases[0].load.rate_per_s, 2500.0);
@@ -140,15 +140,17 @@ TEST(Sweep, AValueThatTheLoadCannotHaveIsRefused) {
   work.cases[0].protocol = "work";
   EXPECT_EQ(refused(swept("payload=1KiB,4KiB"), work),
             "--sweep: a payload of 4096 bytes is impossible for protocol 'work'; allowed: 1 to 2048");
-  Scenario paused = fake_scenario({"epoll"});
-  paused.cases[0].load.interval = std::chrono::milliseconds(1);
-  EXPECT_EQ(refused(swept("depth=1,4"), paused),
-            "--sweep: depth has no meaning with an interval; allowed: depth 1, or interval 0");
+  Scenario slow = fake_scenario({"epoll"});
+  slow.cases[0].load.rate_per_s = 1;
+  EXPECT_EQ(
+      refused(swept("connections=1,500000"), slow),
+      "--sweep: -R,--rate: with 1 messages a second each of 500000 connections would send less than once "
+      "a day; use fewer connections (-c)");
 }
 
 TEST(Sweep, AFlagForTheSameNumberExcludesIt) {
   Overrides given = swept("connections=1..3");
-  given.connections = 5;
+  given.load = {{"connections", "5"}};
   EXPECT_EQ(refused(given), "--sweep connections and --connections exclude each other; allowed: one of them");
   Overrides rates = swept("rate=1k");
   rates.rates = "30%";
@@ -185,7 +187,7 @@ sweep = { connections = "1..3" }
   ASSERT_TRUE(scenario) << scenario.error();
   Scenario fixed = *scenario;
   Overrides given;
-  given.connections = 7;
+  given.load = {{"connections", "7"}};
   ASSERT_TRUE(apply(given, fixed, fake_catalogue()));
   ASSERT_EQ(fixed.cases.size(), 1U);
   EXPECT_EQ(fixed.cases[0].load.connections, 7U);
@@ -240,7 +242,8 @@ TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
   EXPECT_EQ(
       problem(rest + "full = { load = { conections = 5 } }\n"),
       "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, duration, warmup, "
-      "interval, rate, rates, arrivals, phase, reconnect, backoff, depth, payload; did you mean "
+      "interval, rate, arrivals, phase, depth, payload, reconnect, backoff, reconnect_for, rates; did you "
+      "mean "
       "'connections'?");
   ASSERT_TRUE(read(rest));
   const auto full = read_scenario(path_, fake_catalogue(), Size::full);

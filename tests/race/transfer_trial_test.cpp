@@ -22,7 +22,6 @@ class Transfers : public testing::Test {
   Transfers() {
     scenario.cases.front().files = FilePlan{.count = 3, .bytes = 40'000};
     scenario.cases.front().load.messages = 3;
-    scenario.cases.front().load.duration.reset();
   }
 
   Trial run(const std::string& transfer, const std::string& command = "") {

@@ -39,10 +39,10 @@ TEST_F(TurnRace, AnIntervalTakesNoTurns) {
 
 TEST_F(TurnRace, ARateTakesTurnsUnlessItIsLow) {
   LoadPlan& load = scenario.cases.front().load;
-  load.send_at_rate(5000);
+  load.rate_per_s = 5000;
   run();
   EXPECT_EQ(runner.world.generations, 8);
-  load.send_at_rate(19);
+  load.rate_per_s = 19;
   run();
   EXPECT_EQ(runner.world.generations, 8) << "the longest turn would have nine messages";
 }
@@ -50,8 +50,8 @@ TEST_F(TurnRace, ARateTakesTurnsUnlessItIsLow) {
 // A burst that falls into ramps would never be measured.
 TEST_F(TurnRace, BurstsAreMeasuredInWindowsOfTheirOwn) {
   LoadPlan& load = scenario.cases.front().load;
-  load.send_at_rate(5000);
-  load.phase = "together";
+  load.rate_per_s = 5000;
+  load.phase = LoadPlan::Phase::together;
   run();
   EXPECT_EQ(runner.world.generations, 0);
 }
@@ -59,7 +59,7 @@ TEST_F(TurnRace, BurstsAreMeasuredInWindowsOfTheirOwn) {
 TEST_F(TurnRace, ARaceByTimeHasEnoughSamplesForAPercentile) {
   scenario.rounds = 0;
   scenario.cases.front().load.connections = 100;
-  scenario.cases.front().load.send_at_rate(2500);
+  scenario.cases.front().load.rate_per_s = 2500;
   scenario.time = seconds(12);
   const Plan plan = make_plan(scenario, fake_catalogue(), 1);
   EXPECT_EQ(plan.cases.front().plan.load.duration, milliseconds(800)) << "2,000 messages";
@@ -72,7 +72,7 @@ TEST_F(TurnRace, TheOpeningOfManyConnectionsLeavesLessTimeForTurns) {
     LoadPlan& load = scenario.cases.front().load;
     load.duration = seconds(1);
     load.connections = connections;
-    return *make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.duration;
+    return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.duration;
   };
   EXPECT_GT(in_turns(10), in_turns(2000) + milliseconds(100));
 }
@@ -81,11 +81,9 @@ TEST_F(TurnRace, AWarmUpThatWasAskedForIsKeptInARaceByTime) {
   scenario.rounds = 0;
   LoadPlan& load = scenario.cases.front().load;
   load.warmup = seconds(2);
-  const auto warmup = [&] {
-    return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.warmup;
-  };
+  const auto warmup = [&] { return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.warmup; };
   EXPECT_EQ(warmup(), milliseconds(100)) << "the default is shortened";
-  load.warmup_given = true;
+  scenario.cases.front().warmup_given = true;
   EXPECT_EQ(warmup(), seconds(2));
 }
 

@@ -212,7 +212,7 @@ class OpenLoopVerdict : public VerdictWords {
  protected:
   // In an open loop a fake's throughput is its capacity: the latency is the shorter the greater it is.
   OpenLoopVerdict() {
-    scenario.cases.front().load.send_at_rate(5000);
+    scenario.cases.front().load.rate_per_s = 5000;
     runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
   }
 };

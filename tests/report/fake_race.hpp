@@ -35,8 +35,8 @@ inline race::RaceResult plain_race() {
 // Throughput is given, and latency is ranked. io-uring is the fastest.
 inline race::RaceResult open_race() {
   race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 10);
-  scenario.cases.front().load.send_at_rate(5000);
-  scenario.cases.front().load.arrivals = "poisson";
+  scenario.cases.front().load.rate_per_s = 5000;
+  scenario.cases.front().load.arrivals = LoadPlan::Arrivals::poisson;
   race::FakeRunner runner;
   runner.throughput = {{"threads", 67.9e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
   return judged(scenario, runner);
@@ -45,7 +45,7 @@ inline race::RaceResult open_race() {
 // Messages may be lost on threads and epoll, and are on epoll.
 inline race::RaceResult lossy_race(double rate_per_s = 0) {
   race::Scenario scenario = race::fake_scenario({"threads", "epoll", "io-uring"}, 10);
-  if (rate_per_s > 0) scenario.cases.front().load.send_at_rate(rate_per_s);
+  if (rate_per_s > 0) scenario.cases.front().load.rate_per_s = rate_per_s;
   race::FakeRunner runner;
   runner.throughput = {{"threads", 67.9e3}, {"epoll", 98e3}, {"io-uring", 106e3}};
   runner.alter = [](const race::TrialOrder& order, std::size_t nth, race::Trial& trial) {

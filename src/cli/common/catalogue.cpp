@@ -50,8 +50,8 @@ Parameters client_of(const Protocol& protocol, const race::Settings& options) {
 }
 
 void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
-  row.objection = [&protocol](const race::Entry& entry, const race::LoadPlan& load) {
-    return unmet_demands(protocol, entry, load);
+  row.objection = [&protocol](const race::Entry& entry, const race::Case& one) {
+    return unmet_demands(protocol, entry, one);
   };
   if (protocol.no_effect)
     row.no_effect = [&protocol](const std::string& option, Role side, const race::Settings& client) {

@@ -15,23 +15,11 @@
 #include "cli/common/arguments.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
-#include "joust/load_plan.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
-
-LoadPlan plan_of(const race::LoadPlan& load) {
-  LoadPlan plan;
-  plan.connections = load.connections;
-  plan.messages = load.messages;
-  if (load.duration) plan.duration = *load.duration;
-  plan.warmup = load.warmup;
-  plan.interval = load.interval;
-  if (load.open_loop()) plan.rate_per_s = load.rate_per_s.value_or(1);  // not known yet, but there is one
-  return plan;
-}
 
 Settings settings_of(const race::Settings& given) {
   return {given.begin(), given.end()};
@@ -40,7 +28,7 @@ Settings settings_of(const race::Settings& given) {
 void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
   if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
   const Settings given = settings_of(entry.client_options);
-  protocol.check_client(parameters_of(protocol, given, Role::dial), plan_of(one.load));
+  protocol.check_client(parameters_of(protocol, given, Role::dial), one.load_at_some_rate());
 }
 
 // The options of one scenario that have an effect somewhere, by the words for those who have them: a
@@ -88,7 +76,8 @@ void check_effects(const Program& program, const race::Plan& plan) {
 
 }  // namespace
 
-std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load) {
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
+  const LoadPlan load = one.load_at_some_rate();
   if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
@@ -98,11 +87,10 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
     reason = mismatch(*client, entry.contestant.client.threads, load.connections);
   if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
   if (reason.empty() && client != nullptr)
-    reason = payload_mismatch(*client, protocol, load.payload_bytes.value_or(Parameters{}.payload));
+    reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
   if (!reason.empty() || !protocol.demands) return reason;
-  const LoadPlan plan = plan_of(load);
   const Demands of_client =
-      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &plan);
+      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &load);
   if (server != nullptr) {
     reason = server_mismatch(*server, of_client);
     const Parameters serving = parameters_of(protocol, settings_of(entry.server_options), Role::serve);

@@ -11,7 +11,7 @@ namespace joust {
 
 // Why the engines of a contestant cannot do what its options ask of them with this load: "unsupported: ...".
 // Empty if they can.
-std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::LoadPlan& load);
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one);
 
 // Throws UsageError or std::invalid_argument for loads that could never run: more connections than a process
 // may have open, or options that the protocol's client refuses for such a plan. Raises the limit of open

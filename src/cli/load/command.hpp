@@ -9,9 +9,8 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
+#include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
-#include "cli/common/reconnect_arguments.hpp"
-#include "cli/common/schedule_arguments.hpp"
 #include "cli/common/turn_taking.hpp"
 #include "cli/load/progress.hpp"
 #include "connection/tally.hpp"
@@ -37,17 +36,14 @@ struct Load {
   EngineArguments engine{};
   SocketArguments socket{};
   Limits limits{};
+  LoadArguments load{};   // the settings that were given
+  std::string planned{};  // --plan: a file, or the text itself
   LoadPlan plan{};
+  bool turns_asked = false, counted_turns_asked = false;
   Parameters parameters{};
-  std::uint64_t connections = 1;
-  std::uint64_t messages = 0;
-  std::optional<Option> duration{}, warmup{}, search_option{}, json_option{};
-  ScheduleArguments schedule{};
-  ReconnectArguments reconnect{};
+  std::optional<Option> search_option{}, json_option{};
   std::string wanted{};                  // --search
   std::optional<Criterion> criterion{};  // the same, understood
-  std::uint64_t payload = 32;
-  Duration request_timeout{};  // 0: not given
   ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};
@@ -65,6 +61,7 @@ struct Load {
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
+  void make_plan(const Protocol& chosen_protocol);
   void prepare_search();
   void prepare_progress();
   std::vector<std::string> remarks(const Engine& chosen) const;

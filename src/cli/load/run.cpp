@@ -157,7 +157,6 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   if (json.empty()) return {};
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
-  whole["plan"]["payload_bytes"] = whom.protocol.no_payload.empty() ? Json(payload) : Json();
   whole["options"] = options_json(parameters.options);
   return write(whole);
 }
@@ -178,7 +177,7 @@ std::string Load::heading(const Loaded& whom) const {
   std::string text = fmt::format("{} on {}", protocol.name, whom.engine.name);
   if (!connect.empty()) text += ", " + connect;
   text += ": ";
-  if (whom.protocol.no_payload.empty()) text += format_size(payload) + " payload, ";
+  if (plan.payload) text += format_size(*plan.payload) + " payload, ";
   return text;
 }
 

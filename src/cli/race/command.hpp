@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "race/plan.hpp"
 #include "race/scenario/overrides.hpp"
@@ -20,6 +21,7 @@ struct Race {
   const Program& program;
   std::string file{};
   race::Overrides flags{};
+  LoadArguments load{};
   ProtocolArguments protocol{};
   std::optional<std::string> turns{}, precision{}, client_threads{};
   std::string json{};

@@ -118,6 +118,7 @@ void Race::find_file() {
 
 int Race::run() {
   for (const auto& each : collect) each();
+  flags.load = load.given;
   find_file();
   if (precision) {
     const auto fraction = parse_percent(*precision);

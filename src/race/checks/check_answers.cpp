@@ -101,7 +101,7 @@ std::string describe(const Silence& silence) {
 
 // False if pauses are too long for every connection to send in the window.
 bool all_ask_in_window(const LoadPlan& load) {
-  return !load.duration || 2 * load.longest_pause() <= *load.duration;
+  return load.messages || 2 * longest_pause_of(load) <= load.duration;
 }
 
 void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findings) {
@@ -118,8 +118,8 @@ void tell_handovers(const Entry& entry, Findings& findings) {
   std::uint64_t handovers = 0;
   for (const Trial& trial : entry.trials) handovers += trial.load ? trial.load->handovers : 0;
   if (handovers > 0)
-    findings.say("{}: {} ended with a reply of the server, and were dialled again",
-                 entry.contestant.name, counted(handovers, "connection"));
+    findings.say("{}: {} ended with a reply of the server, and were dialled again", entry.contestant.name,
+                 counted(handovers, "connection"));
 }
 
 }  // namespace

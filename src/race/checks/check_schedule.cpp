@@ -61,7 +61,7 @@ std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
         time_text(*fidelity.lateness_p50_ns), one.latency->words, time_text(fidelity.ranked_latency_ns));
   if (!fidelity.too_little()) return {};
   return fmt::format("the server, or the load's receiving side, does not keep up with {} messages/s: {}",
-                     format_rate(*one.plan.load.rate_per_s), fidelity.text());
+                     format_rate(one.plan.load.rate_per_s), fidelity.text());
 }
 
 }  // namespace

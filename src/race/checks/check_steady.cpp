@@ -18,7 +18,7 @@ std::string remedy(const Trend& trend, const LoadPlan& load) {
   if (speeds_up)
     return fmt::format("a longer warm-up (-w, now {}) leaves that out", format_duration(load.warmup));
   return fmt::format("the figure depends on the duration (-d, now {}), so look for what grows or fills up",
-                     format_duration(load.turns_add_up_to()));
+                     format_duration(load.duration));
 }
 
 void tell(const Trend& trend, const LoadPlan& load, bool several, Findings& findings) {
@@ -43,7 +43,7 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
     findings.say("not a question here: whole commands are timed");
     return findings.take();
   }
-  if (!load.duration && !load.turns) {
+  if (load.messages && !load.turns) {
     findings.say("a load that ends after a number of messages has no part that should be steady");
     return findings.take();
   }

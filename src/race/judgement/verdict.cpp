@@ -198,7 +198,7 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
                                       instead_of(race.scenario.reference, entry, one)));
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
   const std::string rate = one.ranked_by_latency()
-                               ? fmt::format("At {} messages/s: ", format_rate(*one.plan.load.rate_per_s))
+                               ? fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s))
                                : std::string();
   return fmt::format("{}{}.", rate, join(sentences, "; "));
 }

@@ -6,17 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
-
 namespace joust::race {
-
-std::string not_allowed(std::string_view problem, std::string_view word,
-                        std::span<const std::string> allowed) {
-  std::string text = fmt::format("{}; allowed: {}", problem, allowed.empty() ? "nothing" : join(allowed));
-  if (const std::string meant = nearest(word, allowed); !meant.empty() && meant != word)
-    text += fmt::format("; did you mean '{}'?", meant);
-  return text;
-}
 
 std::string ratio_words(double ratio, int decimals) {
   if (!(ratio > 0) || !std::isfinite(ratio)) return "not known";

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <span>
 #include <string>
-#include <string_view>
 
 #include "stats/intervals.hpp"
 
 namespace joust::race {
-
-// "what is wrong; allowed: a, b; did you mean 'b'?", used for every invalid word.
-std::string not_allowed(std::string_view problem, std::string_view word,
-                        std::span<const std::string> allowed);
 
 // "1.04": so many decimals, or as many as two significant digits take: "0.0052". Fewer where the number is
 // large: "28.4", "2875".

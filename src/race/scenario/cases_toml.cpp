@@ -87,16 +87,15 @@ void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one
     for (const char* key : {"options", "load", "sweep"})
       reader.misplaced(key, "given beside files; allowed: one of them, as whole commands move the files");
   read_options(reader, catalogue, one);
-  read_load(reader.table("load"), reader.path() + "load.", one.load, reader.problems());
+  read_load(reader.table("load"), reader.path() + "load.", one, reader.problems());
   read_sweep(reader, one);
 }
 
 // When all of its tables have been read.
 void complete(TableReader& reader, const Catalogue& catalogue, Case& one) {
   if (one.files) return;
-  if (!one.load.messages && !one.load.duration) one.load.duration = kStandardDuration;
   const std::size_t known = reader.problems().size();
-  if (const auto problem = check_load(one.load)) reader.wrong("load", *problem);
+  if (const auto problem = check_load(one)) reader.wrong("load", *problem);
   if (const auto problem = check_payload(one, catalogue)) reader.wrong("load", *problem);
   if (reader.problems().size() > known) return;
   if (const auto problem = check_sweep(one, catalogue)) reader.wrong("sweep", *problem);

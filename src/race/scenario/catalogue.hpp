@@ -20,8 +20,8 @@ inline constexpr std::string_view kDefaultClient = "epoll";
 // Knobs for the children: name to value.
 using Settings = std::map<std::string, std::string>;
 
-struct Entry;     // race/result.hpp
-struct LoadPlan;  // scenario.hpp
+struct Case;   // scenario.hpp
+struct Entry;  // race/result.hpp
 
 struct KnobRow {
   std::string name{};                  // "trigger"; passed to the children as --trigger VALUE
@@ -70,8 +70,9 @@ struct ProtocolRow {
   std::string verified = "byte for byte";  // how replies are checked
   // Engines that do not fit as server, and as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
-  // Why the entry's engines cannot do what its options ask with this load; empty if they can. Null: they can.
-  std::function<std::string(const Entry&, const LoadPlan&)> objection{};
+  // Why the entry's engines cannot do what its options ask with the load of this case; empty if they can.
+  // Null: they can.
+  std::function<std::string(const Entry&, const Case&)> objection{};
 
   // Why an option has no effect on a side, for a client with these options; empty if it has. Null: all have.
   std::function<std::string(const std::string& option, Role side, const Settings& client)> no_effect{};

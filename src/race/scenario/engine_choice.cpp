@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 #include "race/scenario/split.hpp"
 #include "race/scenario/thread_numbers.hpp"
 

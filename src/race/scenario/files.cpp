@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 #include "race/scenario/scenario.hpp"
 
 namespace joust::race {

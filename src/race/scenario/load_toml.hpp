@@ -8,8 +8,7 @@
 
 namespace joust::race {
 
-// Reads a table [load] into `load`. Overwrites only the values given, so that a case needs only its
-// differences. No table changes nothing.
-void read_load(const toml::table* table, const std::string& path, LoadPlan& load, Problems& problems);
+// The table [load], which may be absent: what it says replaces what the case has.
+void read_load(const toml::table* table, const std::string& path, Case& one, Problems& problems);
 
 }  // namespace joust::race

@@ -20,25 +20,6 @@ void replace(T& what, const std::optional<T>& by) {
   if (by) what = *by;
 }
 
-void apply_to(LoadPlan& load, const Overrides& given) {
-  replace(load.connections, given.connections);
-  if (given.messages || given.duration) {
-    load.messages = given.messages;
-    load.duration = given.duration;
-  }
-  replace(load.warmup, given.warmup);
-  load.warmup_given |= given.warmup.has_value();
-  if (given.rate_per_s)
-    load.send_at_rate(*given.rate_per_s);
-  else if (given.interval)
-    load.send_every(*given.interval);
-  replace(load.arrivals, given.arrivals);
-  replace(load.phase, given.phase);
-  if (given.reconnect) load.set_reconnect(*given.reconnect);
-  replace(load.depth, given.depth);
-  if (given.payload_bytes) load.payload_bytes = given.payload_bytes;
-}
-
 std::expected<std::vector<EngineChoice>, std::string> parse_all(const std::vector<std::string>& lists,
                                                                 Role role, const Catalogue& catalogue) {
   const auto wrong = [role](const std::string& what) {
@@ -73,22 +54,23 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   return {};
 }
 
-std::expected<void, std::string> replace_rates(const Overrides& given, Scenario& scenario) {
-  if (!given.rates) return {};
-  const auto rates = parse_rates(split(*given.rates, ','));
-  if (!rates) return std::unexpected("--rates: " + rates.error());
-  for (Case& one : scenario.cases) one.load.send_at_rates(*rates);
+std::expected<void, std::string> replace_load(const Overrides& given, Scenario& scenario) {
+  std::vector<Rate> rates;
+  if (given.rates) {
+    auto parsed = parse_rates(split(*given.rates, ','));
+    if (!parsed) return std::unexpected("--rates: " + parsed.error());
+    rates = std::move(*parsed);
+  }
+  for (Case& one : scenario.cases) replace(given.load, rates, one);
   return {};
 }
 
 // The flag that gives this number of the load; empty if none does.
 std::string flag_for(const std::string& axis, const Overrides& given) {
-  if (axis == "connections" && given.connections) return "--connections";
-  if (axis == "payload" && given.payload_bytes) return "--payload";
-  if (axis == "depth" && given.depth) return "--depth";
-  if (axis == "threads" && given.server_threads) return "--threads";
-  if (axis != "rate") return {};
-  return given.rate_per_s ? "--rate" : given.rates ? "--rates" : given.interval ? "--interval" : "";
+  if (axis == "threads") return given.server_threads ? "--threads" : "";
+  if (axis == "rate" && given.rates) return "--rates";
+  if (axis == "rate" && given.load.contains("interval")) return "--interval";
+  return given.load.contains(axis) ? load_setting(axis).flag() : "";
 }
 
 // The first flag that changes a load, a protocol or engines; empty if there is none.
@@ -97,15 +79,11 @@ std::string flag_of_load(const Overrides& given) {
   if (!given.clients.empty()) return "--client";
   if (given.protocol) return "--protocol";
   if (!given.options.empty()) return "--" + given.options.begin()->first;
-  if (given.messages) return "--messages";
-  if (given.duration) return "--duration";
-  if (given.warmup) return "--warmup";
+  if (!given.load.empty()) return load_setting(given.load.begin()->first).flag();
+  if (given.rates) return "--rates";
   if (given.sweep) return "--sweep";
   if (given.server_threads) return "--threads";
-  if (given.client_threads) return "--client-threads";
-  for (const char* axis : {"connections", "payload", "depth", "rate"})
-    if (std::string flag = flag_for(axis, given); !flag.empty()) return flag;
-  return {};
+  return given.client_threads ? "--client-threads" : "";
 }
 
 // A flag that gives the number takes the place of a sweep over it in a file.
@@ -121,7 +99,8 @@ std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario
     sweep = *parsed;
   }
   for (Case& one : scenario.cases) {
-    if (sweep && sweep->axis == "rate") one.load.send_at_rate(sweep->values.front());
+    if (sweep && sweep->axis == "rate")
+      replace({{"rate", fmt::format("{}", sweep->values.front())}}, {}, one);
     if (sweep) one.sweep = sweep;
     if (one.sweep && !flag_for(one.sweep->axis, given).empty()) one.sweep.reset();
     if (const auto problem = check_sweep(one, catalogue))
@@ -144,27 +123,26 @@ Scenario empty_scenario(const Catalogue& catalogue) {
   Scenario scenario;
   Case one;
   one.protocol = catalogue.protocols.front().name;
-  one.load.duration = kStandardDuration;
   scenario.cases.push_back(std::move(one));
   return scenario;
 }
 
 std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
                                        const Catalogue& catalogue) {
-  if (given.rate_per_s.has_value() + given.interval.has_value() + given.rates.has_value() > 1)
-    return std::unexpected("--rate, --rates and --interval exclude one another; allowed: one of them");
+  if (const auto conflict = conflict_in(given.load)) return std::unexpected(conflict->text);
+  if (given.rates && (given.load.contains("rate") || given.load.contains("interval")))
+    return std::unexpected("--rates excludes --rate and --interval; allowed: one of them");
   const auto moves = [](const Case& one) { return one.files.has_value(); };
   if (const std::string flag = flag_of_load(given);
       !flag.empty() && std::ranges::any_of(scenario.cases, moves))
     return std::unexpected(fmt::format(
         "{}: the contestants of {} move files by commands of their own; leave it out", flag, scenario.file));
-  if (auto replaced = replace_rates(given, scenario); !replaced) return replaced;
+  if (auto replaced = replace_load(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   for (Case& one : scenario.cases) {
     if (given.protocol && *given.protocol != one.protocol) one.options.clear();
     replace(one.protocol, given.protocol);
     for (const auto& [name, value] : given.options) one.options[name] = value;
-    apply_to(one.load, given);
   }
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
   if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)

@@ -10,13 +10,10 @@ namespace joust::race {
 struct Overrides {
   std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; all pairs race
   std::optional<std::string> protocol{};
-  Settings options{};  // of the protocol
-  std::optional<std::uint64_t> connections{}, messages{}, depth{}, payload_bytes{};
-  std::optional<Duration> duration{}, warmup{}, interval{};
-  std::optional<double> rate_per_s{};
+  Settings options{};                  // of the protocol
+  LoadTexts load{};                    // settings of the load
   std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> sweep{};  // "connections=1..20"
-  std::optional<std::string> arrivals{}, phase{}, reconnect{};
   std::optional<Duration> request_timeout{}, trial_timeout{};
   std::optional<std::uint64_t> rounds{}, seed{};
   std::optional<bool> turns{};

@@ -29,9 +29,9 @@ Case at_rate(const Case& all, const Rate& rate, bool only_case) {
   Case one = all;
   one.one_of = all.name;
   one.name = only_case ? rate_word(rate) : fmt::format("{} {}", all.name, rate_word(rate));
-  one.load.rates.clear();
-  one.load.rate_per_s = rate.per_s;
-  one.load.rate_share = rate.share;
+  one.rates.clear();
+  one.load.rate_per_s = rate.per_s.value_or(0);
+  one.rate_share = rate.share;
   return one;
 }
 
@@ -64,17 +64,15 @@ std::string rate_word(const Rate& rate) {
 void expand_rates(Scenario& scenario) {
   std::vector<Case> cases;
   for (const Case& one : scenario.cases) {
-    if (one.load.rates.empty()) cases.push_back(one);
-    for (const Rate& rate : one.load.rates)
-      cases.push_back(at_rate(one, rate, scenario.cases.size() == 1));
+    if (one.rates.empty()) cases.push_back(one);
+    for (const Rate& rate : one.rates) cases.push_back(at_rate(one, rate, scenario.cases.size() == 1));
   }
   scenario.cases = std::move(cases);
 }
 
 bool needs_capacity(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.cases, [](const Case& one) {
-    return one.load.rate_share && !one.load.rate_per_s;
-  });
+  return std::ranges::any_of(scenario.cases,
+                             [](const Case& one) { return one.rate_share && !one.load.open_loop(); });
 }
 
 Scenario capacity_race(const Scenario& scenario) {
@@ -84,11 +82,11 @@ Scenario capacity_race(const Scenario& scenario) {
   pilot.cases.clear();
   std::set<std::string> known;
   for (const Case& each : scenario.cases) {
-    if (!each.load.rate_share || !known.insert(each.one_of).second) continue;
+    if (!each.rate_share || !known.insert(each.one_of).second) continue;
     Case one = each;
     one.name = each.one_of;
-    one.load.send_every(Duration{});
-    if (one.load.duration) one.load.duration = std::min(*one.load.duration, kLongestPilot);
+    replace({{"interval", "0"}}, {}, one);
+    one.load.duration = std::min(one.load.duration, kLongestPilot);
     pilot.cases.push_back(std::move(one));
   }
   return pilot;
@@ -97,9 +95,9 @@ Scenario capacity_race(const Scenario& scenario) {
 void set_rates(Scenario& scenario, const std::map<std::string, Capacity>& capacities) {
   for (Case& one : scenario.cases) {
     const auto capacity = capacities.find(one.one_of);
-    if (!one.load.rate_share || capacity == capacities.end()) continue;
+    if (!one.rate_share || capacity == capacities.end()) continue;
     one.capacity = capacity->second;
-    one.load.rate_per_s = to_three_digits(*one.load.rate_share * capacity->second.per_s);
+    one.load.rate_per_s = to_three_digits(*one.rate_share * capacity->second.per_s);
   }
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 #include "race/scenario/split.hpp"
 
 namespace joust::race {
@@ -44,9 +43,8 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
   if (!limits.trial_timeout) return std::nullopt;
   using Seconds = std::chrono::duration<double>;
   const Seconds least =
-      load.duration
-          ? Seconds(load.warmup) + Seconds(*load.duration)
-          : Seconds(load.warmup) + Seconds(load.pause()) * static_cast<double>(load.messages.value_or(0));
+      load.messages ? Seconds(load.warmup) + Seconds(pause_of(load)) * static_cast<double>(*load.messages)
+                    : Seconds(load.warmup) + Seconds(load.duration);
   if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
   return fmt::format(
       "trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s "
@@ -56,56 +54,41 @@ std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const Lo
 
 }  // namespace
 
-Duration LoadPlan::pause() const {
-  if (!rate_per_s) return interval;
-  const double s = std::min(static_cast<double>(connections) / *rate_per_s, kLongestPause_s);
-  return std::chrono::round<Duration>(std::chrono::duration<double>(s));
+LoadPlan standard_load() {
+  return {.connections = 64, .duration = std::chrono::seconds(1), .warmup = std::chrono::milliseconds(300)};
 }
 
-Duration LoadPlan::longest_pause() const {
-  return open_loop() && arrivals == "poisson" ? kLongestPoissonGap * pause() : pause();
+Duration pause_of(const LoadPlan& load) {
+  const std::chrono::duration<double> longest(kLongestPause_s);
+  return std::chrono::round<Duration>(std::min<std::chrono::duration<double>>(load.mean_interval(), longest));
 }
 
-void LoadPlan::send_at_rate(double per_s) {
-  rate_per_s = per_s;
-  rates.clear();
-  interval = {};
+Duration longest_pause_of(const LoadPlan& load) {
+  return load.arrivals == LoadPlan::Arrivals::poisson ? kLongestPoissonGap * pause_of(load) : pause_of(load);
 }
 
-void LoadPlan::send_at_rates(std::vector<Rate> each) {
-  rates = std::move(each);
-  rate_per_s.reset();
-  interval = {};
+bool Case::open_loop() const {
+  return load.open_loop() || rate_share || !rates.empty() || (sweep && sweep->axis == "rate");
 }
 
-void LoadPlan::send_every(Duration time) {
-  const LoadPlan defaults;
-  rate_per_s.reset();
-  rate_share.reset();
-  rates.clear();
-  arrivals = defaults.arrivals;
-  if (time == Duration{}) phase = defaults.phase;
-  interval = time;
+LoadPlan Case::load_at_some_rate() const {
+  LoadPlan some = load;
+  if (open_loop() && !load.open_loop()) some.rate_per_s = static_cast<double>(load.connections);
+  return some;
 }
 
-void LoadPlan::set_reconnect(const std::string& word) {
-  reconnect = word;
-  if (!reconnects()) backoff = LoadPlan().backoff;
-}
-
-std::span<const std::string> arrivals_words() {
-  static const std::array<std::string, 2> kWords{"constant", "poisson"};
-  return kWords;
-}
-
-std::span<const std::string> phase_words() {
-  static const std::array<std::string, 2> kWords{"spread", "together"};
-  return kWords;
-}
-
-std::span<const std::string> reconnect_words() {
-  static const std::array<std::string, 2> kWords{"never", "always"};
-  return kWords;
+void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one) {
+  if (given.contains("rate") || given.contains("interval") || !rates.empty()) {
+    one.rates = rates;
+    one.rate_share.reset();
+  }
+  one.warmup_given |= given.contains("warmup");
+  const bool is_rate_unknown = one.open_loop() && !given.contains("rate") && !one.load.open_loop();
+  LoadTexts all = given;
+  if (is_rate_unknown || !rates.empty())
+    all["rate"] = "1";  // for the settings that have a meaning with a rate
+  apply(all, one.load, standard_load());
+  if (all.size() > given.size()) one.load.rate_per_s = 0;
 }
 
 std::optional<std::string> check_reference(const Scenario& scenario) {
@@ -214,32 +197,20 @@ std::optional<std::string> check_protocol(const std::string& name, const Catalog
   return not_allowed(fmt::format("there is no protocol '{}'", name), name, names);
 }
 
-std::optional<std::string> check_load(const LoadPlan& load) {
-  if (load.messages && load.duration)
-    return "both messages and duration are given; allowed: one of them ends the load";
-  if (load.interval.count() > 0 && load.depth > 1)
-    return "depth has no meaning with an interval; allowed: depth 1, or interval 0";
-  const LoadPlan defaults;
-  if (load.interval.count() > 0 && load.open_loop())
-    return "both rate and interval are given; allowed: one of them";
-  if (load.messages && load.open_loop())
+std::optional<std::string> check_load(const Case& one) {
+  if (auto problem = objection_to(one.load_at_some_rate())) return problem;
+  if (one.load.messages && one.open_loop())
     return "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of "
            "messages (-m)";
-  if (!load.open_loop() && load.arrivals != defaults.arrivals)
-    return "arrivals has no meaning without a rate";
-  if (!load.reconnects() && load.backoff != defaults.backoff)
-    return "backoff has no meaning without reconnecting; allowed: with reconnect = \"always\"";
-  if (!load.open_loop() && load.interval.count() == 0 && load.phase != defaults.phase)
-    return "phase has no meaning in a closed loop; allowed: with a rate or an interval";
   return std::nullopt;
 }
 
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  if (protocol == nullptr || !one.load.payload_bytes) return std::nullopt;
+  if (protocol == nullptr || !one.load.payload) return std::nullopt;
   if (!protocol->no_payload.empty())
     return fmt::format("payload: of protocol '{}', {}", one.protocol, protocol->no_payload);
-  const std::uint64_t bytes = *one.load.payload_bytes;
+  const std::uint64_t bytes = *one.load.payload;
   if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
   return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,
                      one.protocol, protocol->least_payload_bytes, protocol->largest_payload_bytes);
@@ -272,7 +243,7 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
   for (const Case& one : scenario.cases) {
     if (one.files) continue;
     if (auto problem = check_protocol(one.protocol, catalogue)) return problem;
-    if (auto problem = check_load(one.load)) return problem;
+    if (auto problem = check_load(one)) return problem;
     if (auto problem = check_payload(one, catalogue)) return problem;
     if (auto problem = check_trial_timeout(scenario.limits, one.load)) return problem;
     for (const auto& [name, value] : one.options)

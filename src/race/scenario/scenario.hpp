@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/duration_range.hpp"
+#include "joust/load_plan.hpp"
 #include "joust/time.hpp"
+#include "load/settings.hpp"
 #include "race/scenario/catalogue.hpp"
 #include "race/scenario/files.hpp"
 
@@ -33,51 +34,21 @@ struct Capacity {
 // What the size of a turn counts: all contestants send for the same time, or the same number of these.
 enum class TurnUnit : std::uint8_t { time, transfers, messages };
 
-// The client's load. It ends after `messages` (of each connection) or after `duration`.
-struct LoadPlan {
-  std::uint64_t connections = 64;
-  std::optional<std::uint64_t> messages{};
-  std::optional<Duration> duration{};
-  Duration warmup = std::chrono::milliseconds(300);
-  bool warmup_given = false;  // otherwise a race that ends by time may shorten it
-  // Without an interval and a rate it is a closed loop. One of them at most is given.
-  Duration interval{0};                // between the messages of one connection
-  std::optional<double> rate_per_s{};  // messages of all connections together: an open loop
-  std::optional<double> rate_share{};  // the share of the capacity that the rate is, or will be
-  std::vector<Rate> rates{};           // an open loop for each of them; a case of a plan has none
-  std::string arrivals = "constant";   // of an open loop: constant, or poisson
-  std::string phase = "spread";        // connections send evenly spread, or at the same instants: together
-  std::uint64_t depth = 1;
-  std::optional<std::uint64_t> payload_bytes{};
-  std::string reconnect = "never";  // lost connections are dialled again: never, or always
-  DurationRange backoff{std::chrono::milliseconds(50), std::chrono::seconds(1)};  // before each dial
-  std::uint64_t seed = 0;               // of Poisson arrivals; set by the race for each round
-  bool turns = false;                   // contestants take turns within a generation; set by the race's plan
-  Duration rest{0};                     // the longest time between two turns of a contestant; likewise
-  TurnUnit turn_unit = TurnUnit::time;  // likewise
-  std::uint64_t turn_count = 0;         // of a counted turn, for each connection; 0: not chosen yet
-  // What the turns of a contestant add up to in a generation, where no duration says so.
-  Duration turns_of_messages = std::chrono::seconds(1);
-
-  bool counted_turns() const { return turns && turn_unit != TurnUnit::time; }
-  Duration turns_add_up_to() const { return duration.value_or(turns_of_messages); }
-  bool reconnects() const { return reconnect == "always"; }
-  bool open_loop() const { return rate_per_s || rate_share || !rates.empty(); }
-  // The mean time between two messages of a connection that the schedule says, and one that is hardly ever
-  // exceeded. 0 in a closed loop.
-  Duration pause() const;
-  Duration longest_pause() const;
-  // Replaces the schedule: a rate, several rates, or an interval, which may be 0.
-  void send_at_rate(double per_s);
-  void send_at_rates(std::vector<Rate> each);
-  void send_every(Duration time);
-  void set_reconnect(const std::string& word);  // "never" takes the pauses away
+// How the contestants of a case take turns within a generation (LoadPlan::turns). The race's plan sets it.
+// What the turns of a contestant add up to in a generation is LoadPlan::duration.
+struct TurnPlan {
+  TurnUnit unit = TurnUnit::time;
+  std::uint64_t count = 0;  // of a counted turn, for each connection; 0: not chosen yet
+  Duration rest{};          // the longest time between two turns of a contestant
 };
 
-// The words for `arrivals`, `phase` and `reconnect`.
-std::span<const std::string> arrivals_words();
-std::span<const std::string> phase_words();
-std::span<const std::string> reconnect_words();
+// The load of a race that says nothing else.
+LoadPlan standard_load();
+
+// The mean time between two messages of a connection that the schedule says, at most 1e6 s, and one that is
+// hardly ever exceeded. 0 in a closed loop.
+Duration pause_of(const LoadPlan& load);
+Duration longest_pause_of(const LoadPlan& load);
 
 // TCP options of all contestants of a case, but for a nodelay that one has of its own (EngineChoice). Those
 // not given have the engines' common default.
@@ -152,7 +123,11 @@ struct Case {
   std::string protocol{};           // unused if `files` is given
   std::optional<FilePlan> files{};  // its contestants move these
   Settings options{};               // of the protocol, for both sides of every contestant
-  LoadPlan load{};
+  LoadPlan load = standard_load();
+  bool warmup_given = false;           // otherwise a race that ends by time may shorten it
+  std::vector<Rate> rates{};           // an open loop for each of them; a case of a plan has none
+  std::optional<double> rate_share{};  // the share of the capacity that the load's rate is, or will be
+  TurnPlan turn{};
   SocketPlan socket{};   // the scenario's, with what the case changes
   std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
   std::optional<Capacity> capacity{};  // that its rate is a share of, once it is known
@@ -161,6 +136,10 @@ struct Case {
   std::optional<std::uint64_t>
       server_threads{};  // in place of the contestants' own, where an engine has loops
 
+  // Whether requests are due by a rate, though it may not be known yet.
+  bool open_loop() const;
+  // The load, with some rate where it is not known yet: for questions that do not depend on the rate.
+  LoadPlan load_at_some_rate() const;
   // What its figures are counted in.
   const char* unit() const { return files ? "file" : "message"; }
 };
@@ -187,12 +166,7 @@ struct Scenario {
 };
 
 // Far above any machine, far below an overflow.
-inline constexpr std::uint64_t kMostConnections = 1'000'000;
-inline constexpr std::uint64_t kMostDepth = 1'000'000;
-inline constexpr std::uint64_t kMostPayloadBytes = 1ULL << 30;
 inline constexpr std::uint64_t kMostThreads = 1024;
-
-inline constexpr Duration kStandardDuration = std::chrono::seconds(1);  // of a load that is given no end
 
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
@@ -204,10 +178,14 @@ std::optional<std::string> check_engine(const std::string& name, Role role, cons
 std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
                                       const std::string& value, const Catalogue& catalogue);
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
-std::optional<std::string> check_load(const LoadPlan& load);
+std::optional<std::string> check_load(const Case& one);
 std::optional<std::string> check_reference(const Scenario& scenario);
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
+
+// Replaces settings of the case's load, and what they exclude. With `rates` it is an open loop for each of
+// them.
+void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one);
 
 // Checks an option of the case's protocol.
 std::optional<std::string> check_option(const std::string& protocol, const std::string& option,

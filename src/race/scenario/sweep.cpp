@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 #include "race/scenario/split.hpp"
 
 namespace joust::race {
@@ -34,15 +33,22 @@ struct Axis {
   void (*set)(Case&, double);
 };
 
+double least_of(const char* setting) {
+  return static_cast<double>(load_setting(setting).least);
+}
+double most_of(const char* setting) {
+  return static_cast<double>(load_setting(setting).most);
+}
+
 constexpr auto kParseCount = [](std::string_view text) { return as_number(parse_count(text)); };
 
 const std::array<Axis, 5> kAxes{{
-    {"connections", 1, static_cast<double>(kMostConnections), kParseCount,
+    {"connections", least_of("connections"), most_of("connections"), kParseCount,
      [](Case& one, double value) { one.load.connections = whole(value); }},
-    {"payload", 1, static_cast<double>(kMostPayloadBytes),
+    {"payload", least_of("payload"), most_of("payload"),
      [](std::string_view text) { return as_number(parse_bytes(text)); },
-     [](Case& one, double value) { one.load.payload_bytes = whole(value); }},
-    {"depth", 1, static_cast<double>(kMostDepth), kParseCount,
+     [](Case& one, double value) { one.load.payload = whole(value); }},
+    {"depth", least_of("depth"), most_of("depth"), kParseCount,
      [](Case& one, double value) { one.load.depth = whole(value); }},
     {"threads", 0, static_cast<double>(kMostThreads), kParseCount,
      [](Case& one, double value) { one.server_threads = whole(value); }},
@@ -159,11 +165,11 @@ Case at_value(const Case& one, const std::string& axis, double value) {
 
 std::optional<std::string> check_sweep(const Case& one, const Catalogue& catalogue) {
   if (!one.sweep) return std::nullopt;
-  if (one.sweep->axis == "rate" && !one.load.rates.empty())
+  if (one.sweep->axis == "rate" && !one.rates.empty())
     return "both rates and a sweep over the rate are given; allowed: one of them";
   for (const double value : one.sweep->values) {
     const Case swept = at_value(one, one.sweep->axis, value);
-    if (auto problem = check_load(swept.load)) return problem;
+    if (auto problem = check_load(swept)) return problem;
     if (auto problem = check_payload(swept, catalogue)) return problem;
   }
   return std::nullopt;

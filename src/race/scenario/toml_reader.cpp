@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 
 namespace joust::race {
 

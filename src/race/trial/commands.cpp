@@ -4,17 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "joust/limits.hpp"
+#include "load/plan_json.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/rates.hpp"
 
 namespace joust::race {
 namespace {
-
-// The default of `joust serve --max-connections`.
-constexpr std::uint64_t kServerConnections = 16'000;
 
 void add(Words& words, std::string_view flag, std::string value) {
   words.emplace_back(flag);
@@ -54,25 +53,28 @@ void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choi
 // The server's limit for idle connections. It must not end a connection in the pause between two messages, so
 // pauses are added to it, unless they are far shorter. (The load adds them by itself.) While others take
 // their turns, a contestant is stopped, and its clock is not: that time is added too.
-std::optional<Duration> server_idle(const LimitPlan& limits, const LoadPlan& load) {
+std::optional<Duration> server_idle(const LimitPlan& limits, const Case& one) {
   const Duration limit = limits.idle_timeout.value_or(Limits{}.idle);
-  const Duration pause = load.longest_pause();
-  if (load.turns) return limit + load.rest + pause;
+  const Duration pause = longest_pause_of(one.load);
+  if (one.load.turns) return limit + one.turn.rest + pause;
   return 2 * pause < limit ? limits.idle_timeout : limit + pause;
 }
 
-// A fraction needs all of its digits, or the load would send at another rate.
-void add_schedule(Words& words, const LoadPlan& load) {
-  const LoadPlan defaults;
-  if (load.interval.count() > 0) add(words, "-i", duration_word(load.interval));
-  // A share of a capacity that is not known yet is shown by a dry run.
-  if (load.rate_per_s)
-    add(words, "-R", rate_word({.per_s = load.rate_per_s}));
-  else if (load.rate_share)
-    add(words, "-R", rate_word({.share = load.rate_share}));
-  if (load.arrivals != defaults.arrivals) add(words, "--arrivals", load.arrivals);
-  if (load.arrivals == "poisson") add(words, "--seed", fmt::format("{}", load.seed));
-  if (load.phase != defaults.phase) add(words, "--phase", load.phase);
+// What the child sends. It takes its turns in its own time, and in process no connection can be lost.
+void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan& limits, PlanAs how) {
+  LoadPlan load = one.load;
+  load.request_timeout = limits.request_timeout;
+  if (load.arrivals != LoadPlan::Arrivals::poisson) load.seed = LoadPlan().seed;
+  if (load.turns) {
+    load.messages.reset();
+    load.duration = LoadPlan().duration;
+    load.warmup = {};
+  }
+  if (entry.in_process) apply({{"reconnect", "never"}}, load, LoadPlan());
+  if (how == PlanAs::document) return add(words, "--plan", plan_json(load).dump());
+  for (std::string& word : load_flags(load, LoadPlan())) words.push_back(std::move(word));
+  // A share of a capacity that is not known yet.
+  if (one.rate_share && !load.open_loop()) add(words, "-R", rate_word({.share = one.rate_share}));
 }
 
 bool needs_quotes(const std::string& word) {
@@ -91,40 +93,25 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_engine(words, server, cpus.server);
   add_socket(words, one.socket, server, entry.server_tcp);
   add(words, "--backlog", one.socket.backlog);
-  add(words, "--idle-timeout", server_idle(scenario.limits, one.load));
-  if (one.load.connections >= kServerConnections)
+  add(words, "--idle-timeout", server_idle(scenario.limits, one));
+  if (one.load.connections >= Limits{}.connections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
   return words;
 }
 
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
-                 const std::string& address, const std::string& json) {
+                 const std::string& address, const std::string& json, PlanAs how) {
   const EngineChoice& client = entry.contestant.client;
-  const LoadPlan& load = one.load;
   Words words{"load", "-e", client.engine, "-p", one.protocol};
   if (!entry.in_process) add(words, "--connect", address);
-  add(words, "-c", fmt::format("{}", load.connections));
-  if (load.turns) {
-    words.emplace_back(load.counted_turns() ? "--counted-turns" : "--turns");
-  } else {
-    add(words, "-m", load.messages);
-    add(words, "-d", load.duration);
-    add(words, "-w", duration_word(load.warmup));
-  }
-  add_schedule(words, load);
-  if (load.reconnects() && !entry.in_process) {
-    add(words, "--reconnect", load.reconnect);
-    add(words, "--backoff", range_word(load.backoff));
-  }
-  if (load.depth > 1) add(words, "--depth", fmt::format("{}", load.depth));
-  add(words, "--payload", load.payload_bytes);
+  if (one.load.turns) words.emplace_back(one.load.counted_turns ? "--counted-turns" : "--turns");
+  add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
   add_socket(words, one.socket, client, entry.client_tcp);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
-  add(words, "--request-timeout", scenario.limits.request_timeout);
   add(words, "--idle-timeout",
-      load.turns ? server_idle(scenario.limits, load) : scenario.limits.idle_timeout);
+      one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;

@@ -43,14 +43,15 @@ void apply(const CallCount& calls, Trial& trial) {
   if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;
 }
 
-void make_short(LoadPlan& load) {
+void make_short(Case& one) {
+  LoadPlan& load = one.load;
   load.turns = false;
   Duration enough = std::chrono::milliseconds(300);
   if (load.open_loop())
     enough = std::max(enough, std::chrono::round<Duration>(std::chrono::duration<double>(
-                                  1.2 * kLeastCountedMessages / *load.rate_per_s)));
-  if (load.duration) load.duration = std::min(*load.duration, enough);
-  if (!load.warmup_given) load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
+                                  1.2 * kLeastCountedMessages / load.rate_per_s)));
+  load.duration = std::min(load.duration, enough);
+  if (!one.warmup_given) load.warmup = std::min<Duration>(load.warmup, std::chrono::milliseconds(100));
 }
 
 }  // namespace joust::race

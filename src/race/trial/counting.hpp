@@ -22,6 +22,6 @@ void apply(const CallCount& calls, Trial& trial);
 
 // A counting trial of contestants that take turns has a window of its own, and a short one: calls are the
 // same in every window.
-void make_short(LoadPlan& load);
+void make_short(Case& one);
 
 }  // namespace joust::race

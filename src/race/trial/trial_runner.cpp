@@ -164,11 +164,11 @@ class OneTrial {
 Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
   using std::chrono::seconds;
   if (limits.trial_timeout) return *limits.trial_timeout;
-  if (load.duration)
-    return limits.connect_timeout.value_or(seconds(30)) + load.warmup + *load.duration +
+  if (!load.messages)
+    return limits.connect_timeout.value_or(seconds(30)) + load.warmup + load.duration +
            limits.request_timeout.value_or(seconds(5)) + seconds(10);
   return seconds(120) + limits.request_timeout.value_or(Duration{}) + load.warmup +
-         load.pause() * static_cast<std::int64_t>(load.messages.value_or(0));
+         pause_of(load) * static_cast<std::int64_t>(*load.messages);
 }
 
 Trial ProcessRunner::run(const TrialOrder& order) {

@@ -126,7 +126,7 @@ bool TrialSides::fail_without_server() {
 
 bool TrialSides::start_load() {
   return start(load(), own_command(load_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus,
-                                              address_, result_.path())));
+                                              address_, result_.path(), PlanAs::document)));
 }
 
 bool TrialSides::start_transfer() {

@@ -30,7 +30,7 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
 // By its warm-up. In an open loop few slots are in use, so that it does not tell the latency.
 Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
   if (!load.open_loop()) return turn_length(latency_of(warmup, load));
-  const std::chrono::duration<double> filled(kMessagesInOpenTurn / *load.rate_per_s);
+  const std::chrono::duration<double> filled(kMessagesInOpenTurn / load.rate_per_s);
   return std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn);
 }
 

@@ -21,7 +21,7 @@ constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
 constexpr Duration kStart = std::chrono::milliseconds(300);  // and end, of both processes
 
 Duration counting_trial(const LoadPlan& load) {
-  return load.turns ? kCountingTrial : kStart + load.warmup + load.duration.value_or(Duration{});
+  return load.turns ? kCountingTrial : kStart + load.warmup + load.window().value_or(Duration{});
 }
 
 // A bound does not become a figure by more rounds, so there the costs must be precise.
@@ -61,7 +61,7 @@ Goal::Goal(const Scenario& scenario, const Plan& plan, Time begun)
     const Duration counting = counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
     reserve_ += counting;
     longest = std::max(longest, counting);
-    untimed_ |= !one.plan.load.duration && !one.plan.load.turns;
+    untimed_ |= one.plan.load.messages && !one.plan.load.turns;
   }
   reserve_ = std::min(reserve_, std::max<Duration>(longest, scenario.time / 4));
   shares_time_ = plan.by_goal && plan.cases.size() > 1 &&

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "load/plan_json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "load/settings.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = LoadSetting::Kind;
+
+double seconds(Duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+Json value_json(const SettingValue& value) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return *number;
+  if (const auto* rate = std::get_if<double>(&value)) return *rate;
+  if (const auto* time = std::get_if<Duration>(&value)) return seconds(*time);
+  if (const auto* range = std::get_if<DurationRange>(&value))
+    return Json{seconds(range->least), seconds(range->most)};
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  return nullptr;
+}
+
+Duration time_from(const Json& value) {
+  constexpr double kLongest_s = 1e9;  // far beyond the limit of any setting, far below an overflow
+  const auto s = value.get<double>();
+  if (!(s >= 0 && s <= kLongest_s)) return Duration::max();
+  return std::chrono::round<Duration>(std::chrono::duration<double>(s));
+}
+
+// Nothing for a value of another type. Which words there are, objection_to() checks.
+SettingValue value_from(const Json& value, Kind kind) {
+  switch (kind) {
+    case Kind::count:
+    case Kind::bytes:
+      if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+      break;
+    case Kind::rate:
+      if (value.is_number()) return value.get<double>();
+      break;
+    case Kind::time:
+      if (value.is_number()) return time_from(value);
+      break;
+    case Kind::times:
+      if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number())
+        return DurationRange{time_from(value[0]), time_from(value[1])};
+      break;
+    case Kind::word:
+      if (value.is_string()) return value.get<std::string>();
+      break;
+  }
+  return {};
+}
+
+const LoadSetting* setting_of(const std::string& name) {
+  for (const LoadSetting& setting : load_settings())
+    if (setting.json == name) return &setting;
+  return nullptr;
+}
+
+}  // namespace
+
+Json plan_json(const LoadPlan& plan) {
+  Json document = Json::object();
+  for (const LoadSetting& setting : load_settings())
+    document[std::string(setting.json)] = value_json(setting.get(plan));
+  return document;
+}
+
+std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
+  const Json whole = Json::parse(document, nullptr, false);
+  if (!whole.is_object()) return std::unexpected("it is no JSON object");
+  const Json settings = whole.value("plan", whole);
+  if (!settings.is_object()) return std::unexpected("its plan is no JSON object");
+  LoadPlan plan;
+  for (const auto& [name, value] : settings.items()) {
+    const LoadSetting* const setting = setting_of(name);
+    if (setting == nullptr) return std::unexpected(fmt::format("'{}' is no setting of a load", name));
+    if (value.is_null()) continue;
+    const SettingValue given = value_from(value, setting->kind);
+    if (std::holds_alternative<std::monostate>(given))
+      return std::unexpected(fmt::format("{}: the value is of a wrong type", name));
+    if (const auto problem = objection_to(*setting, given))
+      return std::unexpected(fmt::format("{}: {}", name, *problem));
+    setting->set(plan, given);
+  }
+  return plan;
+}
+
+}  // namespace joust

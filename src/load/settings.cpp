@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+#include "load/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+
+namespace joust {
+namespace {
+
+using Kind = LoadSetting::Kind;
+using namespace std::chrono_literals;
+
+constexpr double kLeastRate = 0.001, kMostRate = 1e9;  // parse_rate() has them too
+
+constexpr std::uint64_t count_of(Duration time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+
+// Two settings of which one may be given.
+struct Exclusion {
+  std::string_view one, other, why;
+};
+constexpr std::array<Exclusion, 2> kExclusions{{
+    {"messages", "duration", "one of them ends the load"},
+    {"rate", "interval", "a rate is the open loop, an interval the closed schedule"},
+}};
+
+// A setting that has a meaning only with others.
+struct Need {
+  std::string_view key;
+  bool (*met)(const LoadPlan&);
+  std::string_view words;
+};
+constexpr std::array<Need, 4> kNeeds{{
+    {"arrivals", [](const LoadPlan& plan) { return plan.open_loop(); },
+     "a rate: without one no message has a time to arrive at"},
+    {"phase", [](const LoadPlan& plan) { return plan.has_schedule(); },
+     "a rate or an interval: without a schedule each reply is followed by the next message"},
+    {"backoff", [](const LoadPlan& plan) { return plan.reconnects(); }, "reconnect always"},
+    {"reconnect_for", [](const LoadPlan& plan) { return plan.reconnects(); }, "reconnect always"},
+}};
+
+bool is_standard(const LoadSetting& setting, const LoadPlan& plan) {
+  return setting.get(plan) == setting.get(LoadPlan());
+}
+
+void reset(std::string_view key, LoadPlan& plan, const LoadPlan& standard) {
+  const LoadSetting& setting = load_setting(key);
+  setting.set(plan, setting.get(standard));
+}
+
+std::string number_text(const LoadSetting& setting, std::uint64_t number) {
+  switch (setting.kind) {
+    case Kind::time:
+    case Kind::times:
+      return duration_word(Duration(number));
+    case Kind::bytes:
+      return format_size(number);
+    default:
+      return grouped(number);
+  }
+}
+
+std::string range_text(const LoadSetting& setting) {
+  return fmt::format("allowed: {} to {}", number_text(setting, setting.least),
+                     number_text(setting, setting.most));
+}
+
+// The number, or each of two, that has limits.
+std::vector<std::uint64_t> numbers_in(const SettingValue& value) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return {*number};
+  if (const auto* time = std::get_if<Duration>(&value)) return {count_of(*time)};
+  if (const auto* range = std::get_if<DurationRange>(&value))
+    return {count_of(range->least), count_of(range->most)};
+  return {};
+}
+
+template <typename Parsed>
+std::expected<SettingValue, std::string> as_value(const Parsed& parsed) {
+  if (!parsed) return std::unexpected(parsed.error());
+  return SettingValue(*parsed);
+}
+
+std::expected<SettingValue, std::string> parse_kind(const LoadSetting& setting, std::string_view text) {
+  switch (setting.kind) {
+    case Kind::count:
+      return as_value(parse_count(text));
+    case Kind::bytes:
+      return as_value(parse_bytes(text));
+    case Kind::rate:
+      return as_value(parse_rate(text));
+    case Kind::time:
+      return as_value(parse_duration(text));
+    case Kind::times:
+      return as_value(parse_duration_range(text));
+    case Kind::word:
+      break;
+  }
+  return SettingValue(std::string(text));
+}
+
+}  // namespace
+
+std::string LoadSetting::flag() const {
+  std::string name = "--" + std::string(key);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::string LoadSetting::flags() const {
+  return letter.empty() ? flag() : fmt::format("-{},{}", letter, flag());
+}
+
+std::expected<SettingValue, std::string> parse_setting(const LoadSetting& setting, std::string_view text) {
+  auto value = parse_kind(setting, text);
+  if (!value) return value;
+  if (auto problem = objection_to(setting, *value)) return std::unexpected(std::move(*problem));
+  return value;
+}
+
+std::string setting_text(const SettingValue& value) {
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return fmt::format("{}", *number);
+  if (const auto* rate = std::get_if<double>(&value)) return fmt::format("{}", *rate);
+  if (const auto* time = std::get_if<Duration>(&value)) return duration_word(*time);
+  if (const auto* range = std::get_if<DurationRange>(&value)) return range_word(*range);
+  if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  return {};
+}
+
+std::string setting_text(const LoadSetting& setting, const LoadPlan& plan) {
+  return setting_text(setting.get(plan));
+}
+
+std::optional<std::string> objection_to(const LoadSetting& setting, const SettingValue& value) {
+  const bool is_rate = std::holds_alternative<double>(value);
+  if (is_rate && !(std::get<double>(value) >= kLeastRate && std::get<double>(value) <= kMostRate))
+    return "it is not between 0.001 and 1G messages a second";
+  for (const std::uint64_t number : numbers_in(value))
+    if (number < setting.least || number > setting.most)
+      return fmt::format("{} is out of range; {}", number_text(setting, number), range_text(setting));
+  const auto* const word = std::get_if<std::string>(&value);
+  if (word != nullptr && std::ranges::count(setting.words, *word) == 0)
+    return not_allowed(fmt::format("'{}' is not allowed", *word), *word, setting.words);
+  const auto* const range = std::get_if<DurationRange>(&value);
+  if (range != nullptr && range->most < range->least) return "the shorter time comes first";
+  return std::nullopt;
+}
+
+std::optional<Conflict> conflict_in(const LoadTexts& given) {
+  for (const auto& [one, other, why] : kExclusions)
+    if (given.contains(one) && given.contains(other))
+      return Conflict{std::string(one), fmt::format("{} and {} exclude each other: {}", one, other, why)};
+  return std::nullopt;
+}
+
+void apply(const LoadTexts& given, LoadPlan& plan, const LoadPlan& standard) {
+  for (const auto& [one, other, why] : kExclusions) {
+    if (given.contains(one)) reset(other, plan, standard);
+    if (given.contains(other)) reset(one, plan, standard);
+  }
+  for (const auto& [key, text] : given) {
+    const LoadSetting& setting = load_setting(key);
+    if (const auto value = parse_setting(setting, text)) setting.set(plan, *value);
+  }
+  for (const auto& [key, met, words] : kNeeds)
+    if (!given.contains(key) && !met(plan)) reset(key, plan, standard);
+}
+
+std::optional<std::string> objection_to(const LoadPlan& plan) {
+  if (plan.rate_per_s != 0 && !plan.open_loop())
+    return "-R,--rate: it is not between 0.001 and 1G messages a second";
+  for (const LoadSetting& setting : load_settings())
+    if (const auto problem = objection_to(setting, setting.get(plan)); problem && !is_standard(setting, plan))
+      return fmt::format("{}: {}", setting.flags(), *problem);
+  if (plan.open_loop() && plan.interval != Duration{})
+    return fmt::format("rate and interval exclude each other: {}", kExclusions[1].why);
+  for (const auto& [key, met, words] : kNeeds)
+    if (!met(plan) && !is_standard(load_setting(key), plan)) return fmt::format("{} needs {}", key, words);
+  if (plan.open_loop() && plan.mean_interval() > 24h)
+    return fmt::format(
+        "-R,--rate: with {} messages a second each of {} connections would send less than once a day; use "
+        "fewer "
+        "connections (-c)",
+        plan.rate_per_s, plan.connections);
+  return std::nullopt;
+}
+
+std::vector<std::string> load_flags(const LoadPlan& plan, const LoadPlan& standard) {
+  std::vector<std::string> words;
+  for (const LoadSetting& setting : load_settings()) {
+    const std::string text = setting_text(setting, plan);
+    if (text.empty() || text == setting_text(setting, standard)) continue;
+    words.push_back(setting.letter.empty() ? setting.flag() : fmt::format("-{}", setting.letter));
+    words.push_back(text);
+  }
+  return words;
+}
+
+}  // namespace joust

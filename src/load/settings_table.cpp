@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows. A new setting of a load is one of them, a member of LoadPlan, and what the load does by it.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+
+#include "load/settings.hpp"
+
+namespace joust {
+namespace {
+
+using Kind = LoadSetting::Kind;
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t kMostWhole = 1'000'000'000;
+
+constexpr std::uint64_t ns(Duration time) {
+  return static_cast<std::uint64_t>(time.count());
+}
+constexpr std::uint64_t kInstant = ns(1ms), kHour = ns(1h), kDay = ns(24h);
+
+template <typename T>
+inline constexpr bool is_optional = false;
+template <typename T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+// Access to a member that is a number or a time, or may be one.
+template <auto Member>
+SettingValue get(const LoadPlan& plan) {
+  const auto& value = plan.*Member;
+  if constexpr (is_optional<std::remove_cvref_t<decltype(value)>>)
+    return value ? SettingValue(*value) : SettingValue();
+  else
+    return SettingValue(value);
+}
+template <auto Member>
+void set(LoadPlan& plan, const SettingValue& value) {
+  auto& into = plan.*Member;
+  using Into = std::remove_cvref_t<decltype(into)>;
+  if constexpr (is_optional<Into>) {
+    const auto* const given = std::get_if<typename Into::value_type>(&value);
+    into = given == nullptr ? Into() : Into(*given);
+  } else {
+    into = std::get<Into>(value);
+  }
+}
+
+// Access to a member that is one of two words.
+using Words = std::array<std::string_view, 2>;
+constexpr Words kArrivals{"constant", "poisson"}, kPhases{"spread", "together"},
+    kReconnects{"never", "always"};
+
+template <auto Member, const Words& Choices>
+SettingValue get_word(const LoadPlan& plan) {
+  return std::string(Choices[static_cast<std::size_t>(plan.*Member)]);
+}
+template <auto Member, const Words& Choices>
+void set_word(LoadPlan& plan, const SettingValue& value) {
+  using Word = std::remove_cvref_t<decltype(plan.*Member)>;
+  plan.*Member = static_cast<Word>(std::get<std::string>(value) == Choices[1]);
+}
+
+// A load without a rate has none.
+SettingValue get_rate(const LoadPlan& plan) {
+  return plan.open_loop() ? SettingValue(plan.rate_per_s) : SettingValue();
+}
+void set_rate(LoadPlan& plan, const SettingValue& value) {
+  const double* const rate = std::get_if<double>(&value);
+  plan.rate_per_s = rate == nullptr ? 0 : *rate;
+}
+
+// A number of messages takes the place of the time, and the other way round.
+SettingValue get_duration(const LoadPlan& plan) {
+  return plan.window() ? SettingValue(plan.duration) : SettingValue();
+}
+void set_duration(LoadPlan& plan, const SettingValue& value) {
+  if (const Duration* const time = std::get_if<Duration>(&value)) {
+    plan.duration = *time;
+    plan.messages.reset();
+  }
+}
+
+SettingValue get_backoff(const LoadPlan& plan) {
+  return DurationRange{plan.backoff_least, plan.backoff_most};
+}
+void set_backoff(LoadPlan& plan, const SettingValue& value) {
+  const auto& range = std::get<DurationRange>(value);
+  plan.backoff_least = range.least;
+  plan.backoff_most = range.most;
+}
+
+const std::array<LoadSetting, 15> kSettings{{
+    {.key = "connections",
+     .letter = "c",
+     .json = "connections",
+     .kind = Kind::count,
+     .least = 1,
+     .most = 1'000'000,
+     .help = "connections, open all the while",
+     .get = get<&LoadPlan::connections>,
+     .set = set<&LoadPlan::connections>},
+    {.key = "messages",
+     .letter = "m",
+     .json = "messages",
+     .kind = Kind::count,
+     .least = 1,
+     .most = kMostWhole,
+     .help = "messages of each connection; ends the load, in place of a time",
+     .get = get<&LoadPlan::messages>,
+     .set = set<&LoadPlan::messages>},
+    {.key = "duration",
+     .letter = "d",
+     .json = "duration_s",
+     .kind = Kind::time,
+     .least = kInstant,
+     .most = kDay,
+     .help = "time to measure; ends the load",
+     .in_race = "of each trial; without --rounds it is shortened where fewer than 12 rounds would fit into "
+                "--time",
+     .get = get_duration,
+     .set = set_duration},
+    {.key = "warmup",
+     .letter = "w",
+     .json = "warmup_s",
+     .kind = Kind::time,
+     .most = kDay,
+     .help = "the same traffic before, not measured",
+     .in_race = "unless it is given, at most 100ms where --time ends the race",
+     .get = get<&LoadPlan::warmup>,
+     .set = set<&LoadPlan::warmup>},
+    {.key = "interval",
+     .letter = "i",
+     .json = "interval_s",
+     .kind = Kind::time,
+     .most = kDay,
+     .help =
+         "closed schedule: time from one message of a connection to the next; with all slots (--depth) in "
+         "use the next one is moved back, so a server that stops delays few messages, and few delays are "
+         "counted: see -R",
+     .get = get<&LoadPlan::interval>,
+     .set = set<&LoadPlan::interval>},
+    {.key = "rate",
+     .letter = "R",
+     .json = "rate_per_s",
+     .kind = Kind::rate,
+     .help = "open loop: messages a second, of all connections together; latency counts from the time at "
+             "which each was due, whatever the server does",
+     .in_race = "contestants are ranked by latency",
+     .standard = "a closed loop",
+     .get = get_rate,
+     .set = set_rate},
+    {.key = "arrivals",
+     .json = "arrivals",
+     .kind = Kind::word,
+     .words = {kArrivals.begin(), kArrivals.end()},
+     .help = "with -R, the gaps between messages: all equal, or those of a Poisson process",
+     .get = get_word<&LoadPlan::arrivals, kArrivals>,
+     .set = set_word<&LoadPlan::arrivals, kArrivals>},
+    {.key = "seed",
+     .json = "seed",
+     .kind = Kind::count,
+     .most = std::numeric_limits<std::int64_t>::max(),
+     .help = "of Poisson arrivals: another one gives other arrivals",
+     .raced = false,  // the seed of a race decides
+     .get = get<&LoadPlan::seed>,
+     .set = set<&LoadPlan::seed>},
+    {.key = "phase",
+     .json = "phase",
+     .kind = Kind::word,
+     .words = {kPhases.begin(), kPhases.end()},
+     .help = "with -R or -i, when the connections begin: spread over the interval, or all together in one "
+             "burst",
+     .get = get_word<&LoadPlan::phase, kPhases>,
+     .set = set_word<&LoadPlan::phase, kPhases>},
+    {.key = "depth",
+     .json = "depth",
+     .kind = Kind::count,
+     .least = 1,
+     .most = 100'000,
+     .help = "requests that a connection may have outstanding",
+     .get = get<&LoadPlan::depth>,
+     .set = set<&LoadPlan::depth>},
+    {.key = "payload",
+     .json = "payload_bytes",
+     .kind = Kind::bytes,
+     .least = 1,
+     .most = 1ULL << 30,
+     .help = "size of a message, without framing",
+     .standard = "32",
+     .get = get<&LoadPlan::payload>,
+     .set = set<&LoadPlan::payload>},
+    {.key = "request_timeout",
+     .json = "request_timeout_s",
+     .kind = Kind::time,
+     .least = kInstant,
+     .most = kDay,
+     .help = "give a request up that takes longer: its connection has failed; where messages may be lost, it "
+             "is counted, and the connection goes on",
+     .standard = "5s; 1s where messages may be lost",
+     .raced = false,  // one of a scenario's limits
+     .get = get<&LoadPlan::request_timeout>,
+     .set = set<&LoadPlan::request_timeout>},
+    {.key = "reconnect",
+     .json = "reconnect",
+     .kind = Kind::word,
+     .words = {kReconnects.begin(), kReconnects.end()},
+     .help = "a connection that fails to open, is reset, is closed early or gets no reply is dialled again; "
+             "the requests lost with it have failed",
+     .in_race = "and keep a contestant out of the ranking",
+     .get = get_word<&LoadPlan::reconnect, kReconnects>,
+     .set = set_word<&LoadPlan::reconnect, kReconnects>},
+    {.key = "backoff",
+     .json = "backoff_s",
+     .kind = Kind::times,
+     .least = kInstant,
+     .most = kHour,
+     .help = "with --reconnect always, the pause before each dial: up to the first time, twice as long after "
+             "each dial in vain, up to the second; at least half of it, the rest is drawn",
+     .get = get_backoff,
+     .set = set_backoff},
+    {.key = "reconnect_for",
+     .json = "reconnect_for_s",
+     .kind = Kind::time,
+     .most = kDay,
+     .help = "with --reconnect always, give a connection up that had no reply for so long",
+     .standard = "-w and -d together, with -m 10s in place of -d",
+     .get = get<&LoadPlan::reconnect_for>,
+     .set = set<&LoadPlan::reconnect_for>},
+}};
+
+}  // namespace
+
+std::span<const LoadSetting> load_settings() {
+  return kSettings;
+}
+
+const LoadSetting& load_setting(std::string_view key) {
+  return *std::ranges::find(kSettings, key, &LoadSetting::key);
+}
+
+}  // namespace joust
