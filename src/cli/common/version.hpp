@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// "joust 0.2.0 (abc1234)" or, of another program, "calculator (joust 0.2.0, abc1234)". The commit is left out
+// "joust 0.3.0 (abc1234)" or, of another program, "calculator (joust 0.3.0, abc1234)". The commit is left out
 // where the sources were no checkout.
 std::string version_of(const Program& program);
 
