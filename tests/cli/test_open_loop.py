@@ -23,7 +23,8 @@ class OpenLoop(Case):
         self.assertEqual(result["plan"]["phase"], "spread")
         for key in ("latency_ns", "uncorrected_latency_ns", "send_lateness_ns"):
             self.assertEqual(result[key]["samples"], 1000, key)
-        self.assertRegex(done.stdout, r"schedule +1,000 messages/s: 1,000 due\n")
+        # On a busy machine it goes on: how many were not sent in time.
+        self.assertRegex(done.stdout, r"schedule +1,000 messages/s: 1,000 due\b")
         for line in ("latency", "uncorrected", "sent late by"):
             self.assertRegex(done.stdout, rf"\n  {line} +mean ")
 

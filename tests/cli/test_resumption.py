@@ -12,7 +12,7 @@ import signal
 import subprocess
 
 from program import JOUST, PATIENCE_S
-from transferring import RANGE, Proxy, Receiver, TransferCase, kill, partial_bytes, wait_for
+from transferring import RANGE, Proxy, Receiver, TransferCase, kill, opened_in, partial_bytes, wait_for
 
 KILLS = int(os.environ.get("JOUST_KILLS", "4"))
 SIZE = 12 * RANGE + 77
@@ -156,7 +156,8 @@ class Resumption(TransferCase):
                 sender = self.start("send", file, receiver.address, "-c", 1)
                 wait_for(lambda: partial_bytes(self.path("in")) > 6 * RANGE, sender)
                 kill(sender)
-                wait_for(lambda: False, sender)
+                # Damage to an upload that goes on would be found at its end only.
+                wait_for(lambda r=receiver: not list(opened_in(r.process, self.path("in"))), receiver.process)
                 for path in glob.glob(self.path("in/" + victim)):
                     with open(path, "r+b") as damaged:
                         place = chance.randrange(os.path.getsize(path))

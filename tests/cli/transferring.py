@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of `receive`, `send` and `get` share: a receiver, files, and a proxy that does harm."""
 
+import contextlib
 import glob
 import hashlib
 import json
@@ -31,11 +32,20 @@ class Receiver(Server):
         self.process.wait(PATIENCE_S)
 
 
+def opened_in(process, folder):
+    """The names of the files in the folder that the process has open."""
+    opened = f"/proc/{process.pid}/fd"
+    begin = os.path.realpath(folder) + "/"
+    for number in os.listdir(opened):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            place = os.readlink(os.path.join(opened, number))
+            if place.startswith(begin):
+                yield place.removeprefix(begin)
+
+
 def nameless(process, folder):
     """The open files in the folder that have no name yet."""
-    opened = f"/proc/{process.pid}/fd"
-    places = [os.readlink(os.path.join(opened, number)) for number in os.listdir(opened)]
-    return sum(place.startswith(os.path.realpath(folder) + "/#") for place in places)
+    return sum(name.startswith("#") for name in opened_in(process, folder))
 
 
 class Proxy:
