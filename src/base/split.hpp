@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace joust::race {
+namespace joust {
 
 // The parts of a list, empty ones too: one more than it has separators.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -18,4 +18,4 @@ inline std::vector<std::string_view> split(std::string_view text, char separator
   return parts;
 }
 
-}  // namespace joust::race
+}  // namespace joust

@@ -35,7 +35,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
-constexpr unsigned kMostThreads = 4;              // of themselves
+constexpr unsigned kMostLoops = 4;              // of themselves
 // Engines that hold out against strangers and move files inside the kernel.
 const std::array<std::string, 3> kEngines{"epoll", "io-uring", "threads"};
 // Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
@@ -137,7 +137,7 @@ Settings Receive::settings() const {
 // A loop for each core, so that the connections of one file share them.
 unsigned Receive::threads_for(const Engine& chosen) const {
   if (threads > 0) return static_cast<unsigned>(threads);
-  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostLoops);
   return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "connection/tally.hpp"
+#include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"
 #include "load/settings.hpp"
 #include "net/lookup.hpp"
@@ -121,7 +122,7 @@ void check_demands(const Engine& engine, const Protocol& protocol, const Paramet
 }
 
 void check_threads(const Engine& engine, std::uint64_t threads) {
-  check_between("-t,--threads", threads, engine.least_threads, 1024);
+  check_between("-t,--threads", threads, engine.least_threads, kMostThreads);
 }
 
 void check_connections(const Engine& engine, std::uint64_t threads, std::uint64_t connections) {

@@ -25,7 +25,7 @@ using race::Verdict;
 
 constexpr const char* kSchema = "joust-race/2";
 
-ordered_json engine_json(const race::EngineChoice& choice) {
+ordered_json engine_json(const EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
   if (choice.nodelay) json["nodelay"] = race::on_off(*choice.nodelay);
   for (const auto& [knob, value] : choice.knobs) json[knob] = value;

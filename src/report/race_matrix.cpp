@@ -28,7 +28,7 @@ struct Cell {
   const Entry* entry = nullptr;
 };
 
-std::string label(race::EngineChoice choice) {
+std::string label(EngineChoice choice) {
   if (!choice.threads_given) choice.threads = 1;
   return race::describe(choice);
 }

@@ -127,7 +127,7 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
 }
 
 // ", 2 loops"; nothing where each has one.
-std::string loops_text(const race::RaceResult& race, race::EngineChoice race::Contestant::*side) {
+std::string loops_text(const race::RaceResult& race, EngineChoice race::Contestant::*side) {
   std::uint64_t least = 1024, most = 1;
   for (const race::Contestant& contestant : race.scenario.contestants) {
     const std::uint64_t loops =

@@ -65,14 +65,14 @@ const char* unit_text(race::TurnUnit unit) {
 }
 
 // Columns, because there are hundreds of turns.
-ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPlan& turn) {
+ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPlan& plan) {
   const auto column = [&](auto race::Turn::*member) {
     ordered_json values = ordered_json::array();
     for (const race::Turn& turn : turns) values.push_back(turn.*member);
     return values;
   };
-  return {{"unit", unit_text(turn.unit)},
-          {"count", turn.count > 0 ? ordered_json(turn.count) : ordered_json(nullptr)},
+  return {{"unit", unit_text(plan.unit)},
+          {"count", plan.count > 0 ? ordered_json(plan.count) : ordered_json(nullptr)},
           {"round", column(&race::Turn::round)},
           {"window_s", column(&race::Turn::window_s)},
           {"verified", column(&race::Turn::verified)},

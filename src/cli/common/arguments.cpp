@@ -10,10 +10,9 @@
 #include "base/check.hpp"
 #include "base/descriptor_limit.hpp"
 #include "base/text.hpp"
-#include "cli/common/catalogue.hpp"
+#include "engines/engine_choice.hpp"
 #include "hosting/options.hpp"
 #include "measure/affinity.hpp"
-#include "race/scenario/engine_choice.hpp"
 
 namespace joust {
 namespace {
@@ -39,6 +38,13 @@ std::vector<Knob> all_knobs() {
     for (const Knob& knob : engine->knobs)
       if (std::ranges::find(knobs, knob.name, &Knob::name) == knobs.end()) knobs.push_back(knob);
   return knobs;
+}
+
+// Whether any protocol of the program has an option of that name.
+bool has_option(const Program& program, const std::string& name) {
+  return std::ranges::any_of(program.protocols, [&](const Protocol& protocol) {
+    return std::ranges::find(protocol.options, name, &ProtocolOption::name) != protocol.options.end();
+  });
 }
 
 }  // namespace
@@ -87,8 +93,9 @@ void EngineArguments::add_to(Command command) {
                               command.program()))
       .type_name("NAME")
       .show_default();
-  flags_.emplace("threads", add_count(command, "-t,--threads", threads,
-                                      "event loops or workers, for engines that have several [1]", 0, 1024));
+  flags_.emplace("threads",
+                 add_count(command, "-t,--threads", threads,
+                           "event loops or workers, for engines that have several [1]", 0, kMostThreads));
   flags_.emplace(
       "wait", command
                   .add_option("--wait", wait,
@@ -114,20 +121,22 @@ void EngineArguments::add_to(Command command) {
 void EngineArguments::take_knobs(const Program& program, Settings& options, SocketArguments& socket) {
   if (!engine.contains(':')) return;
   const std::string given = std::exchange(engine, engine.substr(0, engine.find(':')));
-  const race::Catalogue catalogue = catalogue_of(program);
-  if (catalogue.engine(engine) == nullptr) return;  // resolve() names the nearest
+  const Engine* const chosen = find_engine(engine);
+  if (chosen == nullptr) return;  // resolve() names the nearest
   const auto refuse = [&](const std::string& what) {
     throw UsageError(fmt::format("-e {}: {}", given, what));
   };
-  const auto parts = race::split_engine(given);
+  const auto parts = split_engine(given);
   if (!parts) refuse(parts.error());
-  race::EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
+  const EngineRow row = row_of(*chosen);
+  const auto is_option = [&](const std::string& name) { return has_option(program, name); };
+  EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
   for (const auto& [knob, value] : parts->knobs) {
     const auto flag = flags_.find(knob);
     if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()) ||
         (knob == "nodelay" && socket.nodelay_chosen))
       refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
-    if (const auto set = race::set_knob(choice, knob, value, catalogue); !set) refuse(set.error());
+    if (const auto set = set_knob(choice, knob, value, row, is_option); !set) refuse(set.error());
   }
   threads = choice.threads;
   wait = choice.wait;

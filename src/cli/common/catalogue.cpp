@@ -16,22 +16,6 @@
 namespace joust {
 namespace {
 
-race::KnobRow row_of(const Knob& knob) {
-  using Choices = std::vector<std::string>;
-  const Settings unavailable = unavailable_choices(knob);
-  return {.name = std::string(knob.name),
-          .choices = knob.any_text ? Choices{} : Choices{knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread),
-          .unavailable = {unavailable.begin(), unavailable.end()}};
-}
-
-std::string words_for(const Engine& engine) {
-  if (!engine.delivery.by_message()) return {};
-  if (!engine.group.empty()) return "lossy messages, some to a group";
-  return engine.delivery.lossy ? "lossy messages" : "messages";
-}
-
 // Servers are in folders for the system's administrator, which are not in everybody's PATH.
 bool is_installed(const std::string& program) {
   const char* const path = std::getenv("PATH");
@@ -45,8 +29,8 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-Parameters client_of(const Protocol& protocol, const race::Settings& options) {
-  return parameters_of(protocol, {options.begin(), options.end()}, Role::dial);
+Parameters client_of(const Protocol& protocol, const Settings& options) {
+  return parameters_of(protocol, options, Role::dial);
 }
 
 void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
@@ -54,13 +38,12 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
     return unmet_demands(protocol, entry, one);
   };
   if (protocol.no_effect)
-    row.no_effect = [&protocol](const std::string& option, Role side, const race::Settings& client) {
+    row.no_effect = [&protocol](const std::string& option, Role side, const Settings& client) {
       return protocol.no_effect(option, side, client_of(protocol, client));
     };
   if (protocol.repeatable)
-    row.repeatable = [&protocol](const race::Settings& server, const race::Settings& client) {
-      const Settings all = protocol.repeatable({server.begin(), server.end()}, client_of(protocol, client));
-      return race::Settings(all.begin(), all.end());
+    row.repeatable = [&protocol](const Settings& server, const Settings& client) {
+      return protocol.repeatable(server, client_of(protocol, client));
     };
 }
 
@@ -70,21 +53,7 @@ race::Catalogue catalogue_of(const Program& program) {
   race::Catalogue catalogue;
   catalogue.has_program = is_installed;
   catalogue.no_room = race::no_room_for;
-  for (const Engine* engine : engines()) {
-    race::EngineRow row{.name = std::string(engine->name),
-                        .serves = engine->serves,
-                        .dials = engine->dials,
-                        .tcp = engine->transport == Transport::stream,
-                        .listen = std::string(engine->listens_at()),
-                        .delivery = words_for(*engine),
-                        .several_loops = engine->several_loops,
-                        .least_threads = engine->least_threads,
-                        .separate_processes = engine->separate_processes,
-                        .in_process = engine->in_process,
-                        .unavailable = engine->unavailable ? engine->unavailable() : ""};
-    for (const Knob& knob : engine->knobs) row.knobs.push_back(row_of(knob));
-    catalogue.engines.push_back(std::move(row));
-  }
+  for (const Engine* engine : engines()) catalogue.engines.push_back(row_of(*engine));
   for (const Protocol& protocol : program.protocols) {
     race::ProtocolRow row{.name = protocol.name,
                           .least_payload_bytes = protocol.least_payload,

@@ -21,14 +21,9 @@
 namespace joust {
 namespace {
 
-Settings settings_of(const race::Settings& given) {
-  return {given.begin(), given.end()};
-}
-
 void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
   if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
-  const Settings given = settings_of(entry.client_options);
-  protocol.check_client(parameters_of(protocol, given, Role::dial), one.load_at_some_rate());
+  protocol.check_client(parameters_of(protocol, entry.client_options, Role::dial), one.load_at_some_rate());
 }
 
 // The options of one scenario that have an effect somewhere, by the words for those who have them: a
@@ -51,7 +46,7 @@ class Effects {
 };
 
 void look_at(const race::Case& one, const race::Entry& entry, const Protocol& protocol, Effects& effects) {
-  const Parameters client = parameters_of(protocol, settings_of(entry.client_options), Role::dial);
+  const Parameters client = parameters_of(protocol, entry.client_options, Role::dial);
   const std::string server = fmt::format("'{}': ", entry.contestant.name);
   for (const auto& [option, value] : entry.contestant.server.options)
     effects.look_at(server, option, protocol.no_effect(option, Role::serve, client));
@@ -90,10 +85,10 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
     reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
   if (!reason.empty() || !protocol.demands) return reason;
   const Demands of_client =
-      protocol.demands(parameters_of(protocol, settings_of(entry.client_options), Role::dial), &load);
+      protocol.demands(parameters_of(protocol, entry.client_options, Role::dial), &load);
   if (server != nullptr) {
     reason = server_mismatch(*server, of_client);
-    const Parameters serving = parameters_of(protocol, settings_of(entry.server_options), Role::serve);
+    const Parameters serving = parameters_of(protocol, entry.server_options, Role::serve);
     if (reason.empty()) reason = mismatch(*server, protocol.demands(serving, nullptr));
   }
   if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);

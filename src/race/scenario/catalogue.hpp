@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engines/engine_choice.hpp"
 #include "joust/settings.hpp"
 #include "race/scenario/files.hpp"
 
@@ -17,36 +18,8 @@ namespace joust::race {
 
 inline constexpr std::string_view kDefaultClient = "epoll";
 
-// Knobs for the children: name to value.
-using Settings = std::map<std::string, std::string>;
-
 struct Case;   // scenario.hpp
 struct Entry;  // race/result.hpp
-
-struct KnobRow {
-  std::string name{};                  // "trigger"; passed to the children as --trigger VALUE
-  std::vector<std::string> choices{};  // empty: any text
-  std::string default_value{};
-  std::string kernel_thread{};  // the choice with which a kernel thread polls beside each loop; may be empty
-  std::map<std::string, std::string> unavailable{};  // choices that cannot be had here, with the reason
-};
-
-struct EngineRow {
-  std::string name{};
-  bool serves = true;
-  bool dials = true;
-  bool tcp = true;  // its sockets have the options of TCP
-  // Where its server listens.
-  std::string listen = "127.0.0.1:0";
-  // How it delivers; engines of different words do not speak to each other. Empty: a stream.
-  std::string delivery{};
-  bool several_loops = false;       // it has as many event loops or workers as it is told,
-  std::uint64_t least_threads = 1;  // and these at least
-  bool separate_processes = false;  // a process for each connection; the process that was started says little
-  bool in_process = false;    // the service answers without a socket: no server process, no client engine
-  std::string unavailable{};  // why it cannot run here; empty if it can
-  std::vector<KnobRow> knobs{};
-};
 
 // An option of a protocol, passed to the children as --NAME VALUE.
 struct OptionRow {

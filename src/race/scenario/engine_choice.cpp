@@ -5,15 +5,11 @@
 
 #include <algorithm>
 
+#include "base/split.hpp"
 #include "base/text.hpp"
-#include "race/scenario/split.hpp"
-#include "race/scenario/thread_numbers.hpp"
 
 namespace joust::race {
 namespace {
-
-const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
-const std::vector<std::string> kSwitch{"on", "off", "true", "false"};  // flags have words, TOML has truth
 
 bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
   return std::ranges::any_of(catalogue.protocols,
@@ -30,49 +26,10 @@ std::vector<std::string> names_of(const std::vector<EngineChoice>& choices) {
 
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue) {
-  if (knob == "threads") {
-    const auto threads = parse_count(value);
-    if (!threads)
-      return std::unexpected(
-          fmt::format("'{}' is no number of threads; allowed: up to {}", value, kMostThreads));
-    if (const EngineRow* const engine = catalogue.engine(choice.engine)) {
-      if (const auto problem = check_thread_number(*engine, *threads, catalogue))
-        return std::unexpected(*problem);
-      if (!engine->several_loops && *threads > 1)
-        return std::unexpected(
-            fmt::format("threads={} means nothing to engine '{}'; leave it out", *threads, engine->name));
-    }
-    choice.threads = *threads;
-    choice.threads_given = true;
-  } else if (knob == "wait") {
-    if (std::ranges::count(kWaits, value) == 0)
-      return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));
-    choice.wait = value;
-  } else if (knob == "nodelay") {
-    if (std::ranges::count(kSwitch, value) == 0)
-      return std::unexpected(fmt::format("'{}' is no value of nodelay; allowed: {}", value, join(kSwitch)));
-    choice.nodelay = value == "on" || value == "true";
-  } else if (check_knob(choice.engine, knob, value, catalogue) && is_option_of_any(knob, catalogue)) {
-    choice.options[knob] = value;
-  } else {
-    if (auto problem = check_knob(choice.engine, knob, value, catalogue)) return std::unexpected(*problem);
-    choice.knobs[knob] = value;
-  }
-  return {};
-}
-
-std::expected<EngineText, std::string> split_engine(std::string_view text) {
-  const std::vector<std::string_view> parts = split(text, ':');
-  EngineText engine{.name = std::string(parts.front()), .knobs = {}};
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == std::string_view::npos)
-      return std::unexpected(
-          fmt::format("'{}' is not KNOB=VALUE (write it like epoll:trigger=level)", parts[i]));
-    const auto [knob, is_new] = engine.knobs.emplace(parts[i].substr(0, equals), parts[i].substr(equals + 1));
-    if (!is_new) return std::unexpected(fmt::format("knob '{}' is given twice in '{}'", knob->first, text));
-  }
-  return engine;
+  const EngineRow* const engine = catalogue.engine(choice.engine);
+  if (engine == nullptr) return std::unexpected(fmt::format("there is no engine '{}'", choice.engine));
+  return joust::set_knob(choice, knob, value, *engine,
+                         [&](const std::string& name) { return is_option_of_any(name, catalogue); });
 }
 
 std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,

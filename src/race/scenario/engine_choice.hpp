@@ -12,19 +12,12 @@
 // An engine with its knobs, as text: "epoll:trigger=level".
 namespace joust::race {
 
-// The parts of the text, not compared with any catalogue.
-struct EngineText {
-  std::string name{};
-  Settings knobs{};
-};
-
 // The errors of the functions below name the allowed values and the nearest match.
-std::expected<EngineText, std::string> split_engine(std::string_view text);
 std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
                                                       const Catalogue& catalogue);
 
-// Knobs that all engines have are stored in EngineChoice's own members. A name that is not a knob may be an
-// option of the protocol; complete() checks that.
+// As set_knob() of engines/engine_choice.hpp. A name that is not a knob may be an option of any protocol;
+// complete() checks that it is one of the case's.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 

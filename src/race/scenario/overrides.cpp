@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/rates.hpp"
-#include "race/scenario/split.hpp"
 #include "race/scenario/sweep.hpp"
 #include "race/scenario/thread_numbers.hpp"
 

@@ -158,7 +158,7 @@ std::vector<std::string> remarks_on(const CpuPlan& plan, std::span<const CpuPlac
 
 }  // namespace
 
-std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::* side) {
+std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*side) {
   std::uint64_t most = 1;
   for (const Contestant& contestant : scenario.contestants) most = std::max(most, (contestant.*side).threads);
   if (side == &Contestant::server)

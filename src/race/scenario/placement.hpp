@@ -24,6 +24,6 @@ CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed)
 void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed);
 
 // The most event loops that a side of a contestant has.
-std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::* side);
+std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*side);
 
 }  // namespace joust::race

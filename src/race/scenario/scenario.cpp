@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
-#include "race/scenario/split.hpp"
 
 namespace joust::race {
 namespace {
@@ -133,19 +133,6 @@ std::optional<std::string> check_engine(const std::string& name, Role role, cons
   const std::string why = row->in_process ? fmt::format("has no sockets, so it cannot {} in a race", side)
                                           : fmt::format("does not {}", side);
   return fmt::format("engine '{}' {}; allowed: {}", name, why, join(allowed));
-}
-
-std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
-                                      const std::string& value, const Catalogue& catalogue) {
-  const EngineRow* row = catalogue.engine(engine);
-  if (row == nullptr) return fmt::format("there is no engine '{}'", engine);
-  std::vector<std::string> names{"threads", "wait", "nodelay"};
-  for (const KnobRow& each : row->knobs) names.push_back(each.name);
-  const auto found = std::ranges::find(row->knobs, knob, &KnobRow::name);
-  if (found == row->knobs.end())
-    return not_allowed(fmt::format("engine '{}' has no knob '{}'", engine, knob), knob, names);
-  if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
-  return not_allowed(fmt::format("'{}' is no value of knob '{}'", value, knob), value, found->choices);
 }
 
 namespace {

@@ -74,19 +74,6 @@ struct CpuPlan {
   std::vector<std::string> remarks{};  // what makes the chosen places unequal or slow, in words
 };
 
-// An engine in one role, with its knobs.
-struct EngineChoice {
-  std::string engine{};
-  std::uint64_t threads = 1;
-  bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
-  std::string wait = "block";
-  std::optional<bool> nodelay{};  // TCP_NODELAY of this side, where it is not that of all
-  Settings knobs{};
-  Settings options{};  // of the protocol, for this contestant alone
-
-  bool operator==(const EngineChoice&) const = default;
-};
-
 struct Case;
 
 struct Contestant {
@@ -166,7 +153,6 @@ struct Scenario {
 };
 
 // Far above any machine, far below an overflow.
-inline constexpr std::uint64_t kMostThreads = 1024;
 
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
@@ -175,8 +161,6 @@ inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // that may 
 
 // The functions below return error messages that name the allowed values and the nearest match.
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
-std::optional<std::string> check_knob(const std::string& engine, const std::string& knob,
-                                      const std::string& value, const Catalogue& catalogue);
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const Case& one);
 std::optional<std::string> check_reference(const Scenario& scenario);

@@ -7,8 +7,8 @@
 #include <array>
 #include <vector>
 
+#include "base/split.hpp"
 #include "base/text.hpp"
-#include "race/scenario/split.hpp"
 
 namespace joust::race {
 namespace {

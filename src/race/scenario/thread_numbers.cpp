@@ -50,11 +50,9 @@ std::optional<std::string> thread_objection(const ServerThreads& replacement, co
 
 std::optional<std::string> check_thread_number(const EngineRow& engine, std::uint64_t threads,
                                                const Catalogue& catalogue) {
-  if (threads >= engine.least_threads && threads <= kMostThreads) return std::nullopt;
-  std::string problem = fmt::format("engine '{}' cannot have {} threads; allowed: {} to {}", engine.name,
-                                    threads, engine.least_threads, kMostThreads);
-  if (threads == 0)
-    problem +=
+  auto problem = thread_number_objection(engine, threads);
+  if (problem && threads == 0)
+    *problem +=
         fmt::format(" (0, which means no workers, only for {})",
                     engine_names(catalogue, [](const EngineRow& row) { return row.least_threads == 0; }));
   return problem;

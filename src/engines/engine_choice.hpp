@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joust/settings.hpp"
+
+// An engine with its settings, as text: "epoll:trigger=level". Commands and scenarios read it here, so both
+// take the same texts and refuse others in the same words.
+namespace joust {
+
+struct Engine;  // engine.hpp
+
+inline constexpr std::uint64_t kMostThreads = 1024;
+
+// Plain data about engines, so that tests can invent some.
+struct KnobRow {
+  std::string name{};                  // "trigger"; passed to the children as --trigger VALUE
+  std::vector<std::string> choices{};  // empty: any text
+  std::string default_value{};
+  std::string kernel_thread{};  // the choice with which a kernel thread polls beside each loop; may be empty
+  std::map<std::string, std::string> unavailable{};  // choices that cannot be had here, with the reason
+};
+
+struct EngineRow {
+  std::string name{};
+  bool serves = true;
+  bool dials = true;
+  bool tcp = true;  // its sockets have the options of TCP
+  // Where its server listens.
+  std::string listen = "127.0.0.1:0";
+  // How it delivers; engines of different words do not speak to each other. Empty: a stream.
+  std::string delivery{};
+  bool several_loops = false;       // it has as many event loops or workers as it is told,
+  std::uint64_t least_threads = 1;  // and these at least
+  bool separate_processes = false;  // a process for each connection; the process that was started says little
+  bool in_process = false;    // the service answers without a socket: no server process, no client engine
+  std::string unavailable{};  // why it cannot run here; empty if it can
+  std::vector<KnobRow> knobs{};
+};
+
+// The row of an engine of this program. Asks this machine what the engine can do here.
+EngineRow row_of(const Engine& engine);
+
+// The engine of one side, with its settings.
+struct EngineChoice {
+  std::string engine{};
+  std::uint64_t threads = 1;
+  bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
+  std::string wait = "block";
+  std::optional<bool> nodelay{};  // TCP_NODELAY of this side, where it is not that of all
+  Settings knobs{};
+  Settings options{};  // of the protocol, for this contestant alone
+
+  bool operator==(const EngineChoice&) const = default;
+};
+
+// The parts of the text "NAME:KNOB=VALUE:...", not compared with any engine. The error says what is wrong.
+struct EngineText {
+  std::string name{};
+  Settings knobs{};
+};
+std::expected<EngineText, std::string> split_engine(std::string_view text);
+
+// Sets one knob of the choice. The engine's own go to `knobs`; threads, wait and nodelay, which all engines
+// have, to their members; a name for which `is_option` holds to `options`, unchecked: it belongs to the
+// protocol. The error names the allowed values and the nearest match.
+std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
+                                          const std::string& value, const EngineRow& engine,
+                                          const std::function<bool(const std::string&)>& is_option);
+
+// Why the engine cannot have so many threads, or nothing.
+std::optional<std::string> thread_number_objection(const EngineRow& engine, std::uint64_t threads);
+
+}  // namespace joust
