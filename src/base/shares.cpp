@@ -14,7 +14,7 @@ bool Shares::take(Holder& holder, Time now) {
   ++of.staying;  // the newcomer counts when it is asked who holds most
   bool fits = false;
   try {
-    fits = of.refused_in != shortage_ && (staying() < limit_ || make_room(holder, now));
+    fits = staying() < limit_ || make_room(holder, now);
   } catch (const std::bad_alloc&) {
     // Without the memory to look for somebody, nobody gives way.
   }
@@ -63,10 +63,7 @@ void Shares::relieve(std::size_t count, Duration idle, Time now) {
   if (addresses_.empty()) return;
   OfAddress& most = greatest();
   try {
-    for (Holder* const each : idle_ones(most, now - idle, count)) {
-      end(*each, most);
-      most.refused_in = shortage_;
-    }
+    for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for its list.
   }
@@ -109,7 +106,6 @@ void Shares::relieve_memory(double part) {
       most.memory -= use.memory;
       leaving += use.memory;
       end(*use.holder, *most.of);
-      most.of->refused_in = shortage_;
       if (most.staying.empty())
         users.pop_back();
       else
@@ -118,11 +114,6 @@ void Shares::relieve_memory(double part) {
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for its lists.
   }
-}
-
-void Shares::end_shortage() {
-  const std::lock_guard lock(mutex_);
-  ++shortage_;
 }
 
 std::uint64_t Shares::memory_of_staying() {

@@ -69,16 +69,13 @@ class Shares {
   // returns: until it is freed, a little more than the limit is held.
   [[nodiscard]] bool take(Holder& holder, Time now);
   void free(Holder& holder);
-  // Something else than this has run short, and holders use it too. An address of which holders give way for
-  // it is refused newcomers until end_shortage().
-  //
-  // Of the address that has most, up to `count` holders give way, of those that have made no progress for
-  // `idle` (any, if that is zero).
+  // Something else than this has run short, and holders use it too: of the address that has most, up to
+  // `count` holders give way, of those that have made no progress for `idle` (any, if that is zero).
   void relieve(std::size_t count, Duration idle, Time now);
-  // Memory: holders give way until those that do have `part` (0 to 1) of what all of them use. The address
-  // that uses most comes first, down to what the next one uses, and of an address the holder that uses most.
+  // Memory has run short: holders give way until those that do have `part` (0 to 1) of what all of them use.
+  // The address that uses most comes first, down to what the next one uses, and of an address the holder that
+  // uses most.
   void relieve_memory(double part);
-  void end_shortage();
   // The bytes that holders use which do not give way.
   std::uint64_t memory_of_staying();
 
@@ -92,8 +89,7 @@ class Shares {
  private:
   struct OfAddress {
     std::vector<Holder*> holders;
-    std::size_t staying = 0;       // of them, those that do not give way
-    std::uint64_t refused_in = 0;  // the shortage in which it has no newcomers
+    std::size_t staying = 0;  // of them, those that do not give way
   };
   using Addresses = std::map<PeerAddress, OfAddress>;
 
@@ -108,8 +104,7 @@ class Shares {
   const Duration patience_;
   std::mutex mutex_;
   Addresses addresses_;
-  std::size_t leaving_ = 0;     // of those that give way
-  std::uint64_t shortage_ = 1;  // the number of this one, or of the next
+  std::size_t leaving_ = 0;  // of those that give way
   std::atomic<std::size_t> held_{0};
   std::atomic<std::uint64_t> gave_way_{0}, refused_{0};
 };

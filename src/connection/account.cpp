@@ -19,7 +19,7 @@ Failure gave_way() {
 }
 
 std::system_error no_place() {
-  return {EUSERS, std::generic_category(), "the peer's address has all that it may have of the server"};
+  return {EUSERS, std::generic_category(), "the peer's address has all connections of the server"};
 }
 
 void Account::short_of_places(Time now) {

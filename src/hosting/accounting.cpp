@@ -75,20 +75,15 @@ void Watch::look(std::uint64_t used, bool few_descriptors, Time now) {
   }
   if (few_descriptors) account_.short_of_places(now);
   look_at_memory(used, now);
-  if (!few_descriptors && !is_short_) account_.connections().end_shortage();
 }
 
 void Watch::look_at_memory(std::uint64_t used, Time now) {
   // Those that stay fill memory while the others end, so more end than would be enough at the moment.
   const std::uint64_t goal = limit_ - room_ / 4;
-  if (used <= limit_) {
-    is_short_ = is_short_ && used > limit_ - room_ / 8;
-    return;
-  }
+  if (used <= limit_) return;
   // Where those that stay do not explain what is used, they are not ended for those that have been.
   const bool explained = account_.connections().memory_of_staying() >= room_ / 8;
-  if (!explained && is_short_ && now < ended_ + kGivesBack) return;
-  is_short_ = true;
+  if (!explained && now < ended_ + kGivesBack) return;
   ended_ = now;
   account_.short_of_memory(static_cast<double>(used - goal) / static_cast<double>(used));
 }

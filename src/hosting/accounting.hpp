@@ -36,7 +36,6 @@ class Watch {
   const std::uint64_t room_;
   const std::uint64_t limit_;
   std::size_t most_open_ = 0;  // connections, since memory was given back
-  bool is_short_ = false;      // of memory
   Time ended_{};               // the last time that connections were ended for that
 };
 

@@ -151,18 +151,6 @@ TEST_F(SharesTest, AddressesThatUseTheSameGiveWayAlike) {
   EXPECT_EQ(asked(kOther), 10U);
 }
 
-TEST_F(SharesTest, TheAddressThatLostMemoryHasNoNewcomersUntilTheShortageIsOver) {
-  take_many(kOne, 4);
-  take_many(kOther, 2);
-  for (const auto& each : holders_) each->uses_memory(each->address() == kOne ? 100 : 10);
-  shares_.relieve_memory(0.1);
-  EXPECT_EQ(take(kOne), nullptr);
-  EXPECT_NE(take(kOther), nullptr);
-  EXPECT_NE(take(kThird), nullptr);
-  shares_.end_shortage();
-  EXPECT_NE(take(kOne), nullptr);
-}
-
 TEST_F(SharesTest, RoomThatIsBeingMadeIsNotMadeTwice) {
   take_many(kOne, 100);
   take(kOther);
