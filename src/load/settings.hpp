@@ -26,7 +26,7 @@ struct LoadSetting {
   enum class Kind : std::uint8_t { count, bytes, rate, time, times, word };
 
   std::string_view key;     // of scenarios and error texts: "request_timeout"; the flag is --request-timeout
-  std::string_view letter;  // of the short flag: "c"; empty: there is none
+  std::string_view letter{};  // of the short flag: "c"; empty: there is none
   std::string_view json;    // of documents, with the unit: "request_timeout_s"
   Kind kind;
   std::uint64_t least = 0, most = 0;  // counts and bytes; times in ns
