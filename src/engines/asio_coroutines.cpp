@@ -8,12 +8,12 @@
 //     keeper   co_await its timer --> deadlines
 //
 // Good at: being read. A connection is three loops, each in one piece, without a state machine. Bad at: small
-// messages. Each co_await costs a pass through the context's queue; waking the writer costs another, and two
-// operations of a timer; and as in asio-pool each read is tried before it is waited for. A coroutine sleeps
+// messages. Each co_await costs a pass through the context's queue. Waking the writer costs another pass, and
+// two operations of a timer. As in asio-pool, each read is tried before it is waited for. A coroutine sleeps
 // on a timer that never expires, and is woken by its cancellation: the library has no other event. With one
-// thread for a context no strand is needed. asio/peer.hpp says what is to be read and written next, for
+// thread for a context no strand is needed. asio/peer.hpp determines what is read and written next, for
 // asio-pool too; asio/hub.hpp accepts, dials, gathers and stops. Left out on purpose: one coroutine that
-// reads and then writes, as in the library's example of an echo server: two peers that both wait until their
+// reads and then writes, as in the library's example of an echo server. Two peers that both wait until their
 // output is read would wait for ever.
 #include <exception>
 #include <memory>
@@ -29,11 +29,11 @@
 namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
-// Where a coroutine sleeps until it is woken.
+// Lets a coroutine sleep until it is woken.
 class AsioBed {
  public:
   explicit AsioBed(const AsioExecutor& executor) : timer_(executor, Time::max()) {}
-  // To be awaited.
+  // Returns an awaitable.
   auto sleep() {
     sleeping_ = true;
     return timer_.async_wait(kAsioResults);
@@ -72,7 +72,7 @@ class AsioCoroutinePeer final : public AsioPeer {
   AsioBed readers_bed_;
   AsioBed writers_bed_;
   AsioTimer timer_;
-  Time wakes_at_ = Time::max();  // when it is to expire
+  Time wakes_at_ = Time::max();  // the time for which the timer is set
   bool begun_ = false;
 };
 
@@ -142,7 +142,7 @@ void AsioCoroutinePeer::on_closed() noexcept {
   timer_.cancel();
 }
 
-// The task keeps the peer. An exception ends this connection only.
+// The task keeps the peer alive. An exception ends this connection only.
 void AsioCoroutinePeer::spawn(AsioTask (AsioCoroutinePeer::*task)()) {
   asio::co_spawn(
       executor_, [this, self = shared_from_this(), task] { return (this->*task)(); },
@@ -165,7 +165,7 @@ void run_asio_coroutines(const Hosting& hosting, Stop& stop) {
 
 }  // namespace joust::JOUST_ASIO_BUILD
 
-#ifndef BOOST_ASIO_HAS_IO_URING  // one of the builds has the descriptor
+#ifndef BOOST_ASIO_HAS_IO_URING  // only one of the two builds has the descriptor
 
 namespace joust {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// asio-pool: Boost.Asio with callbacks. Several threads (-t) run one io_context; whichever is free runs the
-// next handler.
+// asio-pool: Boost.Asio with callbacks. Several threads (-t) run one io_context; a thread that is free runs
+// the next handler.
 //
 //     async_read_some --> read() --> session --> async_write_some --> written() --+
 //          ^                                                                      |
@@ -31,7 +31,7 @@
 namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
-// Executor is a strand or, where one thread runs the context and is strand enough, the context's own.
+// Executor is a strand or, where only one thread runs the context, the executor of the context.
 template <typename Executor>
 class AsioPoolPeer final : public AsioPeer {
  public:
@@ -51,7 +51,7 @@ class AsioPoolPeer final : public AsioPeer {
   void set_timer();
   void on_closed() noexcept override { timer_.cancel(); }
 
-  // A handler that runs on the executor and keeps this peer.
+  // Returns a handler that runs on the executor and keeps this peer alive.
   template <typename Handler>
   auto here(Handler handler) {
     auto keeping = [self = shared_from_this(), handler](const auto&... results) { handler(results...); };
@@ -60,7 +60,8 @@ class AsioPoolPeer final : public AsioPeer {
     else
       return keeping;
   }
-  // The same, with its memory beside the peer: for operations that begin when the last one has been reported.
+  // The same handler, with its memory beside the peer. For operations that begin when the last one has been
+  // reported.
   template <typename Handler>
   auto here(AsioMemory& memory, Handler handler) {
     return asio::bind_allocator(AsioAllocator<std::byte>(memory), here(handler));
@@ -100,10 +101,10 @@ bool AsioPoolPeer<Executor>::start_write() {
   return operation != Operation::none;
 }
 
-// The result of a write nearly always comes with the next handlers, and go_on() then begins the read: the
-// next request may be there by that time, which saves the library a vain try. If the socket is full, there is
-// no result, and the read must not wait for it: what is posted here follows the results that are there
-// already.
+// The result of a write nearly always comes with the next handlers, and go_on() then begins the read. The
+// next request may have arrived by that time, which saves the library a vain try. If the socket is full, no
+// result comes, and the read must not wait for one. The handler posted here runs after the results that are
+// pending already.
 template <typename Executor>
 void AsioPoolPeer<Executor>::put_off_read() {
   if (!wants_read() || std::exchange(read_put_off_, true)) return;
@@ -152,7 +153,7 @@ void run_asio_pool(const Hosting& hosting, Stop& stop) {
 
 }  // namespace joust::JOUST_ASIO_BUILD
 
-#ifndef BOOST_ASIO_HAS_IO_URING  // one of the builds has the descriptor
+#ifndef BOOST_ASIO_HAS_IO_URING  // only one of the two builds has the descriptor
 
 namespace joust {
 

@@ -80,8 +80,8 @@ class CoroutineLoop : public LoopCore<CoroutinePeer> {
   std::deque<Acceptor> acceptors_;
 };
 
-// Waits until the session wants input and the socket has some; then one recv (or a splice, for a file). What
-// is to be sent goes first, so that each read is answered before the next one.
+// Waits until the session wants input and the socket has some; then makes one recv (or a splice, for a file).
+// Output is sent first, so that each read is answered before the next one.
 class CoroutineLoop::Read : public Waiter::Awaitable {
  public:
   Read(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.input), loop_(loop), peer_(peer) {}
@@ -99,7 +99,7 @@ class CoroutineLoop::Read : public Waiter::Awaitable {
   Peer& peer_;
 };
 
-// Waits until the session has output and the socket has room; then one send (or sendfile).
+// Waits until the session has output and the socket has room; then makes one send (or sendfile).
 class CoroutineLoop::Write : public Waiter::Awaitable {
  public:
   Write(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.output), loop_(loop), peer_(peer) {}
@@ -129,7 +129,7 @@ Task<> CoroutineLoop::send(Peer& peer) {
   end_stream(peer.socket.get(), *peer.connection, now());
 }
 
-// Sleeps until the earliest deadline of the connection. LoopCore keeps the deadlines of all in one queue.
+// Sleeps until the earliest deadline of the connection. LoopCore keeps all deadlines in one queue.
 Task<> CoroutineLoop::keep_time(Peer& peer) {
   while (peer.live()) {
     co_await peer.alarm;
@@ -152,7 +152,7 @@ Task<int> CoroutineLoop::result_of_connect(Peer& peer) {
   co_return connect_result(peer.socket.get());
 }
 
-// Accepts a limited number at a time, so that those who are connected are served in between.
+// Accepts a limited number of peers at a time, so that connected peers are served in between.
 Task<> CoroutineLoop::accept(Acceptor& acceptor) {
   while (true) {
     co_await acceptor.newcomer;
@@ -190,7 +190,7 @@ void CoroutineLoop::run() {
   }
 }
 
-// Null where there is no such event, or the event is not a peer's.
+// Returns null if no such event exists, or if the event is not a peer's.
 const CoroutinePeer* CoroutineLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
   const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
   const auto same = [tag](const Acceptor& acceptor) { return tag == &acceptor.listener; };
@@ -239,7 +239,7 @@ void CoroutineLoop::tell(Peer& peer, News news) {
   attend(peer);
 }
 
-// Resumes the coroutine of the peer that may go on; it resumes the other.
+// Resumes the coroutine of the peer that may go on; that coroutine resumes the other one.
 void CoroutineLoop::serve(Peer& peer) {
   peer.read_until = peer.connection->bytes_received() + hosting().limits.read_bytes_per_turn;
   peer.sends_left = kSendsPerTurn;
@@ -278,7 +278,7 @@ void CoroutineLoop::watch(Peer& peer) {
 void CoroutineLoop::drain() {
   end_accepting(SOCK_NONBLOCK);
   acceptors_.clear();
-  for (const auto& peer : peers()) peer->readable = true;  // what has arrived
+  for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived
   begin_drain();
 }
 

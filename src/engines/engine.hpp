@@ -47,31 +47,31 @@ struct Hosting {
   std::span<Listener* const> listeners = {};  // role serve: at least one
   const Target* target = nullptr;             // role dial: the address,
   std::size_t dials = 0;                      // and the number of connections,
-  std::size_t vacancies = 0;                  // and of further ones, as soon as the service orders a redial
+  std::size_t vacancies = 0;                  // and of further ones, dialled when the service orders a redial
   Service* answering = nullptr;               // engines without a transport: the service of the server side
   std::function<void()> on_ready = {};        // role serve
-  // Role serve: where connections give way to those of other addresses. Null: peers beyond the limit wait in
-  // the accept queue.
+  // Role serve: the account by which connections give way to those of other addresses. Null: peers beyond the
+  // limit wait in the accept queue.
   Account* account = nullptr;
 
   bool serves() const { return !listeners.empty(); }
-  // How many more connections may be open, where so many are.
+  // Returns how many more connections may be opened while `open` connections are open.
   std::size_t room(std::size_t open) const;
-  // Called once by a server, on the thread of run(): what it needs from the start is there, and peers are
-  // served from now on.
+  // Called once by a server, on the thread of run(), when everything it needs from the start exists. Peers
+  // are served from now on.
   void ready() const {
     if (on_ready) on_ready();
   }
-  // Nobody can be accepted for a moment: `why` is noted, and idle connections give way.
+  // Called while no peer can be accepted for a moment. Notes `why`, and lets idle connections give way.
   void accepting_pauses(std::string_view why, Time now) const;
-  // Counts a connection that could not be opened, and tells the service.
+  // Counts a connection that could not be opened, and reports it to the service.
   void not_opened(const Failure& failure, Time now) const noexcept;
 };
 
-// What becomes of a group of multicast here.
+// Whether this machine can reach a multicast group.
 struct GroupWay {
-  std::string obstacle;  // why nothing that is sent to it would arrive; empty if it would
-  bool is_local = true;  // nothing outside this machine can reach it
+  std::string obstacle;  // why messages to the group would not arrive; empty if they would
+  bool is_local = true;  // no other machine can reach the group
 };
 
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
@@ -86,14 +86,14 @@ struct Engine {
   bool separate_processes = false;  // as server: a process for each connection, with its own service
   Delivery delivery = {};
   Transport transport = Transport::stream;  // of its sockets
-  // Of engines that send to a group of multicast: where they listen if they are not told, and what becomes of
-  // a group with these knobs. Empty and null: any other address.
+  // Engines that send to a multicast group: the address at which they listen by default, and whether this
+  // machine can reach a group with these knobs. Empty and null for all other engines.
   std::string_view group = {};
   GroupWay (*way_of_group)(const Endpoint& group, const Settings& knobs) = nullptr;
   unsigned files_each = 1;                     // open files of a client's connection,
-  unsigned files_of_dial = 0;                  // and further ones until it stands
+  unsigned files_of_dial = 0;                  // and further ones until it is established
   bool several_loops = false;                  // the option `threads` applies,
-  unsigned least_threads = 1;                  // from this number
+  unsigned least_threads = 1;                  // with at least this number
   bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"
   std::string_view clients_wait = {};          // why clients beyond -t wait; empty if they do not
@@ -103,7 +103,7 @@ struct Engine {
   std::string_view not_public = {};            // why strangers must not reach a server; empty if they may
   std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
   std::string_view no_file_mapping = {};       // why bytes of a mapped file are not sent; empty if they are
-  bool in_module = false;                      // its code is loaded when it runs
+  bool in_module = false;                      // its code is loaded when the engine runs
   std::string_view keeps = {};  // what its library keeps open until the process ends; empty if nothing
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
@@ -116,11 +116,11 @@ struct Engine {
 std::span<const Engine* const> engines();
 const Engine* find_engine(std::string_view name);
 
-// The choices of a knob that cannot be had here, with the reason.
+// Returns the choices of a knob that are unavailable here, with the reasons.
 Settings unavailable_choices(const Knob& knob);
 
-// The first of these knobs whose choice cannot be had here, and why: "--knob choice: reason". Empty if all
-// can. Knobs that the engine does not have are left out.
+// Returns the first of these knobs whose choice is unavailable here, and the reason: "--knob choice: reason".
+// Empty if all are available. Knobs that the engine does not have are left out.
 std::string unavailable_choice(const Engine& engine, const Settings& knobs);
 
 }  // namespace joust

@@ -26,7 +26,7 @@ struct KnobRow {
   std::vector<std::string> choices{};  // empty: any text
   std::string default_value{};
   std::string kernel_thread{};  // the choice with which a kernel thread polls beside each loop; may be empty
-  std::map<std::string, std::string> unavailable{};  // choices that cannot be had here, with the reason
+  std::map<std::string, std::string> unavailable{};  // choices that are unavailable here, with the reason
 };
 
 struct EngineRow {
@@ -34,13 +34,13 @@ struct EngineRow {
   bool serves = true;
   bool dials = true;
   bool tcp = true;  // its sockets have the options of TCP
-  // Where its server listens.
+  // The address at which its server listens.
   std::string listen = "127.0.0.1:0";
-  // How it delivers; engines of different words do not speak to each other. Empty: a stream.
+  // The words for its delivery. Engines with different words cannot exchange messages. Empty: a stream.
   std::string delivery{};
-  bool several_loops = false;       // it has as many event loops or workers as it is told,
-  std::uint64_t least_threads = 1;  // and these at least
-  bool separate_processes = false;  // a process for each connection; the process that was started says little
+  bool several_loops = false;       // the number of its event loops or workers can be chosen,
+  std::uint64_t least_threads = 1;  // and is at least this
+  bool separate_processes = false;  // a process for each connection: usage of the first process says little
   bool in_process = false;    // the service answers without a socket: no server process, no client engine
   std::string unavailable{};  // why it cannot run here; empty if it can
   std::vector<KnobRow> knobs{};
@@ -55,14 +55,14 @@ struct EngineChoice {
   std::uint64_t threads = 1;
   bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
   std::string wait = "block";
-  std::optional<bool> nodelay{};  // TCP_NODELAY of this side, where it is not that of all
+  std::optional<bool> nodelay{};  // TCP_NODELAY of this side, if it differs from that of all
   Settings knobs{};
-  Settings options{};  // of the protocol, for this contestant alone
+  Settings options{};  // options of the protocol, for this contestant alone
 
   bool operator==(const EngineChoice&) const = default;
 };
 
-// The parts of the text "NAME:KNOB=VALUE:...", not compared with any engine. The error says what is wrong.
+// The parts of the text "NAME:KNOB=VALUE:...", not compared with any engine. An error reports what is wrong.
 struct EngineText {
   std::string name{};
   Settings knobs{};
@@ -76,7 +76,7 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
                                           const std::string& value, const EngineRow& engine,
                                           const std::function<bool(const std::string&)>& is_option);
 
-// Why the engine cannot have so many threads, or nothing.
+// Returns why the engine cannot have this number of threads, or nothing.
 std::optional<std::string> thread_number_objection(const EngineRow& engine, std::uint64_t threads);
 
 }  // namespace joust

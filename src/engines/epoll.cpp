@@ -64,7 +64,7 @@ std::span<const epoll_event> EpollLoop::wait() {
   return epoll_.first(woken(epoll_.wait(next_wait(), hosting().tally), "epoll_pwait2()"));
 }
 
-// Null where there is no such event, or the event is not a peer's.
+// Returns null if no such event exists, or if the event is not a peer's.
 const ReadyPeer* EpollLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
   const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
   const auto same = [tag](const Listener* listener) { return tag == listener; };
@@ -75,7 +75,7 @@ const ReadyPeer* EpollLoop::peer_of(std::span<const epoll_event> events, std::si
 void EpollLoop::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
-    // It stays readable, and would wake the loop at once.
+    // The stop's descriptor stays readable, and would wake the loop at once.
     epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);
     // Removed explicitly, not by close(): see EpollSet::let_go().
     epoll_.remove(listeners());

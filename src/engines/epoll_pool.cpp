@@ -64,7 +64,7 @@ std::span<const epoll_event> EpollPool::wait() {
 void EpollPool::dispatch(const epoll_event& event) {
   void* const tag = event.data.ptr;
   if (tag == &stop()) {
-    // It stays readable, and would wake the loop at once.
+    // The stop's descriptor stays readable, and would wake the loop at once.
     epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);
     epoll_.remove(listeners());
     return request_stop();
@@ -75,7 +75,7 @@ void EpollPool::dispatch(const epoll_event& event) {
   ready(*static_cast<Peer*>(tag), event.events);
 }
 
-// Level-triggered: what is there already is reported, too.
+// The watch is level-triggered, so events that are pending already are reported, too.
 void EpollPool::watch_once(Peer& peer, unsigned events) {
   const int operation = peer.armed == Peer::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
   epoll_.control(operation, peer.socket.get(), events | EPOLLONESHOT, &peer);

@@ -66,11 +66,11 @@ class UringLoop : public LoopCore<UringLoopPeer> {
   void stop_by_and_by();
 
   bool stopping_ = false;
-  std::optional<Time> all_in_;       // while stopping: since then all accepted connections are open here
-  std::optional<bool> mark_passed_;  // while stopping: of the marker operation, once submitted
+  std::optional<Time> all_in_;       // during a stop: when all accepted connections were open here
+  std::optional<bool> mark_passed_;  // during a stop: whether the marker has completed, once submitted
   bool splice_missed_ = false;
   std::uint64_t turn_ = 0;
-  Queue<Peer> touched_;  // in this turn: may have output, or want input again
+  Queue<Peer> touched_;  // peers of this turn that may have output, or want input again
   Uring ring_;           // destroyed before the peers, which belong to the base class
   UringAcceptors acceptors_{ring_, listeners()};
 };
@@ -167,7 +167,7 @@ void UringLoop::serve(Peer& peer) {
   if (wanted && !peer.receiving) receive(peer);
   if (!wanted && peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
   if (!wanted && !beyond) peer.watch_for_reset(ring_);
-  // Its receive may have ended before it was cancelled; then only this no-op brings the peer back.
+  // The receive may have ended before it was cancelled; then only this no-op brings the peer back.
   if (beyond && !peer.receiving && !peer.resting) io_uring_prep_nop(peer.prepare(ring_, Op::rest));
 }
 
@@ -187,11 +187,11 @@ void UringLoop::send(Peer& peer) {
   if (count > 0)
     peer.send_pieces(
         ring_,
-        std::span(peer.pieces).first(count));  // 0: reading a file has failed, and there is no other output
+        std::span(peer.pieces).first(count));  // 0: reading a file has failed, and no other output exists
 }
 
 // With SQPOLL, bytes that have arrived may not have been received or completed yet. The kernel's thread works
-// in order, so a marker's completion follows all of its earlier receives.
+// in order, so the completion of a marker follows those of all earlier receives.
 bool UringLoop::has_caught_up() {
   if (mark_passed_) return *mark_passed_;
   if (std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return false;
@@ -200,8 +200,8 @@ bool UringLoop::has_caught_up() {
   return false;
 }
 
-// The stop: the accepts end; loop 0 accepts the peers left in the queue, each loop admits those dealt to it.
-// A turn later the bytes sent before the stop have arrived, and sessions are told to finish.
+// The stop. The accepts end; loop 0 accepts the peers left in the queue, and each loop admits the peers dealt
+// to it. A turn later the bytes sent before the stop have arrived, and the sessions are asked to finish.
 void UringLoop::stop_by_and_by() {
   if (draining()) return;
   if (!acceptors_.end()) return;

@@ -119,14 +119,14 @@ void UringPool::dispatch(const io_uring_cqe& cqe) {
   }
 }
 
-// The worker that holds the peer, if one does, looks at the results only when it finds the note.
+// The worker that holds the peer, if any, reads the results only when it finds the note.
 void UringPool::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
   peer.completed(op, cqe);
   const bool has_buffer = (cqe.flags & IORING_CQE_F_BUFFER) != 0;
   if (peer.leaving && has_buffer) ring_.buffers().give_back(cqe);
   if (peer.leaving) return;
   if (op == Op::connect) return finish_dial(peer, -cqe.res);
-  unsigned events = 0;  // after a cancel, there is nothing but to look at the peer again
+  unsigned events = 0;  // none after a cancel: the holder then only checks the peer again
   if (op == Op::receive) {
     const bool has_bytes = has_buffer && cqe.res > 0;
     peer.arrived = {cqe.res, cqe.flags, has_bytes ? ring_.buffers().chunk(cqe) : Bytes{}};
@@ -149,7 +149,7 @@ void UringPool::connect(Peer& peer) {
 }
 
 // Starts the operations that the connection wants and that are not in flight. A receive that found no buffer
-// is repeated only now: meanwhile the workers have used up some of those that are taken.
+// is repeated only now: meanwhile the workers have used up some of the buffers that are taken.
 void UringPool::returned(Peer& peer) {
   if (std::exchange(peer.consumed, false)) peer.give_buffer_back(ring_);
   if (peer.outgoing == Peer::Outgoing::pieces)
@@ -176,8 +176,8 @@ bool UringPool::let_go(Peer& peer) {
   return peer.let_go(ring_);
 }
 
-// Before a session is told of the stop, its worker reads what has arrived: with no receive in flight, because
-// bytes would change places. The completion of the receive brings the peer back.
+// Before a session gets the stop, its worker reads the bytes that have arrived. No receive may be in flight
+// then, because bytes would change places. The completion of the receive brings the peer back.
 void UringPool::be_quiet(Peer& peer) {
   if (peer.receiving && !peer.stopping) peer.cancel(ring_, Op::receive);
   if (peer.receiving) return;
@@ -185,7 +185,7 @@ void UringPool::be_quiet(Peer& peer) {
   hand(peer, Holding::kStop);
 }
 
-// The stop: the accepts end, the peers left in the queue are accepted, and sessions are told to finish.
+// The stop: the accepts end, the peers left in the queue are accepted, and the sessions are asked to finish.
 void UringPool::stop_by_and_by() {
   if (!acceptors_.end()) return;
   acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
@@ -193,7 +193,7 @@ void UringPool::stop_by_and_by() {
   begin_drain();
 }
 
-// A peer's holder.
+// The steps of a peer's holder.
 
 void UringPool::exchange(Peer& peer, unsigned notes, std::size_t /*worker*/, Time now) {
   const unsigned events = notes / Holding::kEvents;

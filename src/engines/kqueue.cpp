@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// kqueue: what epoll is to Linux, for macOS and BSD: one thread, thousands of sockets, events for ready ones.
+// kqueue: the counterpart of epoll on macOS and BSD: one thread, thousands of sockets, events for ready ones.
 //
 //     kevent(changes, events) --> for each event:  recv --> session --> send
 //          ^                                                             |
@@ -12,7 +12,7 @@
 // socket is full, once (EV_ONESHOT). Bad at: the same as epoll. Three traps:
 //
 //   - EV_EOF comes as soon as the peer has ended, with bytes still unread, and libkqueue also sets it when
-//     there is nothing left to read. So it is a hint: the end is only believed from a recv that returns 0.
+//     nothing is left to read. So it is a hint: the end is only believed from a recv that returns 0.
 //     (For a datagram socket, a recv of 0 would be no end either, but an empty datagram.)
 //   - EV_EOF has the socket's error in `fflags`. libkqueue has then cleared it in the socket, and recv would
 //     report an orderly end; ReadyPeer::error keeps it.
@@ -42,7 +42,7 @@ class KqueueLoop : public ReadyLoop {
   void run();
 
  private:
-  // What is watched, in ReadyPeer::armed.
+  // The filters of a peer, in ReadyPeer::armed.
   static constexpr unsigned kInput = 1, kOutput = 2;
 
   std::span<const Event> wait();
@@ -86,7 +86,7 @@ void KqueueLoop::run() {
 }
 
 // Hands over the changes, and waits. Changes of a call that has failed are handed over again: some kernels
-// have made them, and making them twice has no effect.
+// have applied them, and applying them twice has no effect.
 std::span<const Event> KqueueLoop::wait() {
   const std::size_t count = std::min(changes_.size(), kChangesPerTurn);
   const Duration most = count < changes_.size() ? Duration::zero() : next_wait();
@@ -102,7 +102,7 @@ bool KqueueLoop::is_peer(const void* tag) {
          std::ranges::none_of(hosting().listeners, same);
 }
 
-// Null where there is no such event, or the event is not a peer's.
+// Returns null if no such event exists, or if the event is not a peer's.
 const ReadyPeer* KqueueLoop::peer_of(std::span<const Event> events, std::size_t i) {
   const void* const tag = i < events.size() ? events[i].udata : nullptr;
   return is_peer(tag) ? static_cast<const Peer*>(tag) : nullptr;
@@ -127,7 +127,8 @@ void KqueueLoop::dispatch(Peer& peer, const Event& event) {
   ready(peer, KqueueSet::events_of(event));
 }
 
-// `data` is the error. A listener may have been closed meanwhile; a peer that cannot be watched fails alone.
+// Handles a refused change; `data` is the error. A listener may have been closed meanwhile. A peer that
+// cannot be watched fails alone.
 void KqueueLoop::refused(const Event& change) {
   const int error = static_cast<int>(change.data);
   if (error == 0 || (!is_peer(change.udata) && !awaits_stop())) return;
@@ -138,7 +139,7 @@ void KqueueLoop::refused(const Event& change) {
 }
 
 void KqueueLoop::watch(Peer& peer) {
-  const bool output = !peer.connection || !peer.writable;  // without a connection: connecting
+  const bool output = !peer.connection || !peer.writable;  // without a connection, the peer is connecting
   const unsigned wanted = (peer.connection ? kInput : 0) | (output ? kOutput : 0);
   const unsigned armed = peer.armed == Peer::kUnwatched ? 0 : peer.armed;
   const int fd = peer.socket.get();

@@ -35,13 +35,13 @@ constexpr std::size_t kPairsPerTurn = 512;  // they share one time stamp, as the
 struct Pair : Timed {
   std::unique_ptr<Session> client;
   std::unique_ptr<Session> server;
-  bool client_told = false;  // that the other side has finished
+  bool client_told = false;  // the client knows that the other side has finished
   bool server_told = false;
 
   bool over() const { return client_told && server_told; }
 };
 
-constexpr std::size_t kReadAtOnce = 64 << 10;  // of a file
+constexpr std::size_t kReadAtOnce = 64 << 10;  // bytes of a file
 
 // Passes one segment on, or as much of it as `to` takes now. Files are read through a buffer and not kept.
 std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Time now) {
@@ -57,7 +57,7 @@ std::size_t carry_segment(const Segment& segment, Session& from, Session& to, Ti
   return 0;
 }
 
-// Passes on all output of `from` that `to` wants. True when something moved.
+// Passes on all output of `from` that `to` wants. Returns true when something moved.
 bool carry(Session& from, Session& to, bool& told, std::atomic<std::uint64_t>& bytes, Time now) {
   std::array<Segment, 16> segments;
   bool moved = false;
@@ -95,7 +95,7 @@ class Published {
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;
 
-  // True once after each change of the count.
+  // Returns true once after each change of the count.
   bool news() {
     const std::uint64_t count = publications_ != nullptr ? publications_->count() : 0;
     return std::exchange(told_, count) != count;
@@ -166,7 +166,7 @@ class NullRun {
   bool fire_deadlines() {
     const Time now = Clock::now();
     bool fired = false;
-    due_.clear();  // all of them first: deadlines that are due at once belong to the next turn
+    due_.clear();  // collects all first: deadlines that become due meanwhile belong to the next turn
     while (Timed* due = timers_.pop_due(now)) due_.push_back(due);
     for (Timed* due : due_) {
       Pair& pair = static_cast<Pair&>(*due);
@@ -182,7 +182,8 @@ class NullRun {
     return fired;
   }
 
-  // A load is stopped, and no server: that answers what is in flight, and ends when its peer has finished.
+  // A stop ends the load, not the server, which answers what is in flight and ends when its peer has
+  // finished.
   void drain() {
     if (std::exchange(draining_, true)) return;
     vacancies_.abandon();

@@ -77,7 +77,7 @@ void PollLoop::dispatch(std::size_t ready_entries) {
   }
 }
 
-// Null for other entries, and for peers that are not ready.
+// Returns null for other entries, and for peers that are not ready.
 const ReadyPeer* PollLoop::ready_peer(std::size_t i) const {
   const bool ready = i >= fixed_ && i < entries_.size() && entries_[i].revents != 0;
   return ready ? peers()[i - fixed_].get() : nullptr;

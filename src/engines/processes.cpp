@@ -48,7 +48,7 @@ class Conversation {
  public:
   // `ending`: the connection must end at once, like all others.
   Conversation(const Hosting& hosting, const Stop& stop, const std::atomic<bool>& ending, int socket);
-  void hold();  // until the connection is over
+  void hold();  // returns when the connection is over
 
  private:
   bool take_turn();
@@ -67,8 +67,8 @@ class Conversation {
   FileInput file_input_;
   StreamConnection connection_;
   bool paused_ = false;       // the last wait ended much too late
-  bool found_ = false;        // something to read, in this turn
-  bool has_hung_up_ = false;  // the peer, and its hang-up has been reported
+  bool found_ = false;        // input was found in this turn
+  bool has_hung_up_ = false;  // the peer has hung up, and that has been reported
   LeaveTaking leave_;
   std::array<std::byte, kMostRead> buffer_;
 };
@@ -107,7 +107,7 @@ void Conversation::listen_once() {
   if (stopping && !leave_.is_taken()) leave_.go_on(heard, connection_, hosting_.limits, now_);
 }
 
-// False when the connection is over.
+// Returns false when the connection is over.
 bool Conversation::take_turn() {
   const Time due = connection_.deadline().value_or(Time::max());
   const bool late = paused_ || lateness_.is_putting_off();
@@ -122,9 +122,9 @@ Duration Conversation::next_wait() const {
   return patience_.next_wait(due, now_);
 }
 
-// Sleeps until there is something to do, in recv if possible: SO_RCVTIMEO costs nothing, but is rounded to
-// the kernel's ticks, so ppoll waits for nearer deadlines. splice has no MSG_DONTWAIT and would hold its
-// pipe.
+// Sleeps until input, room or a deadline has come, in recv if possible: SO_RCVTIMEO costs nothing, but is
+// rounded to the kernel's ticks, so ppoll waits for nearer deadlines. splice has no MSG_DONTWAIT and would
+// hold its pipe.
 Heard Conversation::listen(Duration wait) {
   const bool reads = connection_.wants_input();
   const bool writes = connection_.has_output();
@@ -151,7 +151,7 @@ Heard Conversation::wait_for(short events, Duration wait) {
     wait_failed(hosting_, "ppoll()");
     return {{}, EAGAIN};
   }
-  if (wait == Duration::zero() && socket.revents == 0) ::sched_yield();  // spinning beside other processes
+  if (wait == Duration::zero() && socket.revents == 0) ::sched_yield();  // other processes may need the core
   if ((events & POLLIN) != 0) return {{}, (socket.revents & ~POLLOUT) != 0 ? 0 : EAGAIN};
   if ((socket.revents & ~POLLOUT) != 0) has_hung_up_ = true;
   const int error = (socket.revents & POLLERR) != 0 ? connect_result(socket_) : 0;

@@ -9,8 +9,8 @@
 //                                                +---- a client has ended
 //
 // Good at: a bounded number of threads, for clients that come, ask and leave. Bad at: clients that stay.
-// Those beyond -t are accepted and not served, for as long as the others are connected; the results have
-// their number. So a race needs as many threads as connections, and is then one of `qt-threads` without the
+// Clients beyond -t are accepted and not served, for as long as the others are connected; the results report
+// their number. So a race needs as many threads as connections. It then measures `qt-threads` without the
 // start of a thread for each client. qt/loop.cpp has the slots, qt/host.cpp accepts.
 #include <QThreadPool>
 #include <atomic>
@@ -53,8 +53,8 @@ class ClientPool : public QtHost {
   void end_drain() override { pool_.clear(); }
   void serve(Waiting& client);
 
-  std::size_t started_ = 0;               // clients
-  std::atomic<std::size_t> present_ = 0;  // of these
+  std::size_t started_ = 0;               // clients that were started
+  std::atomic<std::size_t> present_ = 0;  // clients that were started and have not ended
   std::size_t waited_ = 0;
   QThreadPool pool_;
 };
@@ -80,7 +80,8 @@ ClientPool::Waiting::~Waiting() {
   pool.client_ended(nullptr);
 }
 
-// A pool does not notice that a thread could not be started, and what was to run in it is lost.
+// A QThreadPool does not report that a thread could not be started, and the task for that thread is lost. So
+// a thread is started first, as a trial.
 std::optional<Failure> ClientPool::prepare() noexcept {
   try {
     demand_descriptors(descriptors_needed());
@@ -92,8 +93,8 @@ std::optional<Failure> ClientPool::prepare() noexcept {
   }
 }
 
-// A client that does not wait has opened its descriptors before the next one is accepted. In a burst of peers
-// there would be none left for a thread, and GLib would abort the program.
+// Waits until a client that gets a thread at once has opened its descriptors, before the next one is
+// accepted. In a burst of peers no descriptor would be left for a thread, and GLib would abort the program.
 void ClientPool::start(Fd socket) {
   ++started_;
   const auto client = std::make_shared<Waiting>(*this, std::move(socket));
@@ -103,7 +104,7 @@ void ClientPool::start(Fd socket) {
   if (!waits) client->begun.get_future().wait();
 }
 
-// In a thread of the pool.
+// Runs in a thread of the pool.
 void ClientPool::serve(Waiting& client) {
   client.served = true;
   std::optional<QtClient> loop;

@@ -11,8 +11,8 @@
 // Each has a thread, two descriptors beside its socket, and an event loop, so a message costs a switch to
 // another thread, and as many system calls as in `qt`. The next client's thread is started before the accept,
 // because Qt and GLib abort the program when a thread cannot make its descriptors. Left out on purpose: a
-// thread without an event loop, which blocks in waitForReadyRead(); it could hear of neither a publication
-// nor the stop. qt/loop.cpp has the slots, qt/host.cpp accepts.
+// thread without an event loop, which blocks in waitForReadyRead(): it could detect neither a publication nor
+// the stop. qt/loop.cpp has the slots, qt/host.cpp accepts.
 #include <QThread>
 #include <future>
 #include <set>
@@ -45,7 +45,7 @@ class ThreadPerClient : public QtHost {
   void hold(std::promise<QtClient*> ready);
 
   QtClient* spare_ = nullptr;   // its thread waits for a connection
-  std::set<QThread*> threads_;  // that have been started and not joined
+  std::set<QThread*> threads_;  // threads that have been started and not joined
 };
 
 ThreadPerClient::~ThreadPerClient() {
@@ -84,7 +84,7 @@ void ThreadPerClient::join(QThread* thread) {
   delete thread;
 }
 
-// In the client's thread.
+// Runs in the client's thread.
 void ThreadPerClient::hold(std::promise<QtClient*> ready) {
   std::exception_ptr error;
   bool dismissed = false;

@@ -14,7 +14,7 @@
 //     kernel takes sets of any size, so this engine has its own (loop/socket_set.hpp).
 //   - "A ready socket may block." It may, so the sockets are non-blocking.
 //
-// There is no event for an error or a hang-up: both make a socket readable, and an error makes it writable
+// select has no event for an error or a hang-up: both make a socket readable, and an error makes it writable
 // too. The third set of select (`except`) is for urgent data only. So the reset of a peer from which nothing
 // is wanted takes two steps. Such a peer is watched for input; when it becomes readable, SO_ERROR tells a
 // reset from unread bytes. Unread bytes would wake the loop at every wait. So the socket is then in no set,
@@ -31,7 +31,7 @@
 namespace joust {
 namespace {
 
-// How often a peer that has sent unwanted bytes is asked for a reset.
+// How often a peer that has sent unwanted bytes is checked for a reset.
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);
 
 class SelectLoop : public ReadyLoop {
@@ -45,9 +45,9 @@ class SelectLoop : public ReadyLoop {
     unsigned events;
   };
 
-  // What a peer is watched for beside POLLIN and POLLOUT, in ReadyPeer::armed.
+  // The states of a peer beside POLLIN and POLLOUT, in ReadyPeer::armed.
   static constexpr unsigned kReset = 1U << 16;     // nothing is wanted; readable means a reset or bytes
-  static constexpr unsigned kUnwanted = 1U << 17;  // there are unread bytes: in no set
+  static constexpr unsigned kUnwanted = 1U << 17;  // unread bytes exist: in no set
 
   std::size_t wait();
   Duration longest_wait() const;
@@ -58,12 +58,12 @@ class SelectLoop : public ReadyLoop {
   bool let_go(Peer& peer) override;
   void reach(int fd);
 
-  SocketSet reading_, writing_;    // the peers to ask for
+  SocketSet reading_, writing_;    // peers to ask for: with input, with room
   SocketSet readable_, writable_;  // the question to select(), and its answer
   SocketSet unwanted_;             // the peers with kUnwanted
-  Time look_at_{};                 // these are asked for a reset
+  Time look_at_{};                 // when these are checked for a reset
   std::vector<Peer*> peer_of_;     // by descriptor; null for others
-  std::vector<Ready> ready_;       // in this turn
+  std::vector<Ready> ready_;       // the ready peers of this turn
 };
 
 SelectLoop::SelectLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
@@ -149,7 +149,7 @@ void SelectLoop::watch(Peer& peer) {
   peer.armed = events;
 }
 
-// The next socket may get the same number.
+// Forgets the descriptor of the peer, because the next socket may get the same number.
 bool SelectLoop::let_go(Peer& peer) {
   if (peer.armed == Peer::kUnwatched) return true;
   const int fd = peer.socket.get();

@@ -47,12 +47,13 @@ constexpr Duration kLongestCall = std::chrono::milliseconds(20);
 constexpr Duration kLookEvery = std::chrono::milliseconds(100);  // for resets of peers that are in no set
 constexpr std::size_t kMostPieces = 16;
 
-// By the time limit, or by a signal. The call is not repeated at once: signals could extend the time limit.
+// Returns true for a call that the time limit or a signal has ended. The call is not repeated at once,
+// because signals could extend the time limit.
 bool has_been_cut_short(int error) {
   return error == EAGAIN || error == EINTR;
 }
 
-// Before the first call that could block.
+// Sets the time limits of a peer's socket, before the first call that could block.
 void limit_calls(ReadyPeer& peer) {
   if (peer.armed != ReadyPeer::kUnwatched) return;
   set_timeout(peer.socket.get(), SO_RCVTIMEO, kLongestCall);
@@ -60,7 +61,7 @@ void limit_calls(ReadyPeer& peer) {
   peer.armed = 0;
 }
 
-// The calls that this engine is named after.
+// Makes the blocking calls that this engine is named after.
 class BlockingExchange : public ReadyExchange {
  public:
   BlockingExchange(const Hosting& hosting, const Stop& stop) : ReadyExchange(hosting), stop_(stop) {}
@@ -75,13 +76,13 @@ class BlockingExchange : public ReadyExchange {
   const Stop& stop_;
 };
 
-// Only for bytes that are known to be there.
+// Returns true only for bytes that are known to be there.
 bool BlockingExchange::may_receive_again(const ReadyPeer& peer) const {
   int bytes = 0;
   return ::ioctl(peer.socket.get(), FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-// True if the buffer is full: there may be more.
+// Returns true if the buffer is full, because more bytes may follow.
 bool BlockingExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) {
   limit_calls(peer);
   StreamConnection& connection = *peer.connection;
@@ -95,7 +96,7 @@ bool BlockingExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Tim
   return n == static_cast<ssize_t>(buffer.size());
 }
 
-// False if not all has been sent: the rest has to wait until select reports room.
+// Returns false if not all has been sent: the rest has to wait until select reports room.
 bool BlockingExchange::send(ReadyPeer& peer, Time now) {
   limit_calls(peer);
   const int socket = peer.socket.get();
@@ -108,7 +109,7 @@ bool BlockingExchange::send(ReadyPeer& peer, Time now) {
   const std::size_t count = connection.output(pieces, now);
   std::size_t wanted = 0;
   for (const iovec& piece : std::span(pieces).first(count)) wanted += piece.iov_len;
-  if (wanted == 0) return true;  // reading a file has failed, and there is no other output
+  if (wanted == 0) return true;  // reading a file has failed, and no other output exists
   const ssize_t n = send_pieces(socket, std::span(pieces).first(count));
   if (n >= 0)
     connection.sent(static_cast<std::size_t>(n), now);
@@ -139,9 +140,9 @@ class SelectBlockingLoop : public ReadyLoop {
   void watch(Peer& /*peer*/) override {}  // the sets are filled before each wait
 
   SocketSet readable_, writable_;  // the question to select(), and its answer
-  int highest_ = -1;               // descriptor in them
-  std::size_t asked_for_ = 0;      // so many of peers(), the first ones
-  bool any_unasked_ = false;       // some of these have no interest, and are in no set
+  int highest_ = -1;               // the highest descriptor in them
+  std::size_t asked_for_ = 0;      // the sets are for this number of peers(), from the first on
+  bool any_unasked_ = false;       // some of these peers have no interest, and are in no set
   Time look_at_{};
 };
 
@@ -177,7 +178,7 @@ void SelectBlockingLoop::fill_sets() {
   }
 }
 
-// Without events, only makes room: dispatch() looks for all.
+// Adds a descriptor to the sets. Without events it only makes room, because dispatch() checks all peers.
 void SelectBlockingLoop::ask(int fd, unsigned events) {
   readable_.reach(fd);
   writable_.reach(fd);
@@ -200,7 +201,7 @@ void SelectBlockingLoop::dispatch() {
   if (readable_.contains(stop().fd())) request_stop();
 }
 
-// select has no event for a reset: a socket with one is readable, as it is with bytes that nobody wants now.
+// select has no event for a reset: a socket with a reset is readable, as one with unwanted bytes is.
 void SelectBlockingLoop::look_for_resets() {
   if (!any_unasked_ || now() < look_at_) return;
   look_at_ = now() + kLookEvery;

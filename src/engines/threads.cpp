@@ -68,11 +68,11 @@ class Conversation {
   Patience patience_;
   Lateness lateness_;
   bool paused_ = false;  // the last wait ended much too late
-  bool found_ = false;   // something to read, in this turn
+  bool found_ = false;   // input was found in this turn
   FileInput file_input_;
   std::size_t for_file_ = 0;  // bytes that may be read for a file
   bool silent_ = false;       // in this turn the host sends for this thread
-  bool has_hung_up_ = false;  // the peer, and its hang-up has been reported
+  bool has_hung_up_ = false;  // the peer has hung up, and that has been reported
   LeaveTaking leave_;
   std::array<std::byte, kMostRead> buffer_;
 };
@@ -98,7 +98,7 @@ void Conversation::hold() {
   }
 }
 
-// False when the connection is over.
+// Returns false when the connection is over.
 bool Conversation::take_turn() {
   // The nudge is acknowledged first; then everything it may refer to is examined, below.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
@@ -144,7 +144,7 @@ Heard Conversation::listen(Duration wait) {
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
   const int error = errno;
-  if (wait == Duration::zero()) ::sched_yield();  // there may be more spinning threads than cores
+  if (wait == Duration::zero()) ::sched_yield();  // more threads may spin than cores exist
   return {{}, error};
 }
 

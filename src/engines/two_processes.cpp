@@ -52,10 +52,10 @@ class WritingProcess : public LoopCore<RingPeer> {
   using LoopCore::LoopCore;
   void run() { run_until(std::atomic<bool>(false)); }
   void prepare(int socket) { prepared_ = std::make_unique<Reader>(socket); }
-  void serve_socket(Fd socket, const std::atomic<bool>& ending);  // one connection, prepared before
+  void serve_socket(Fd socket, const std::atomic<bool>& ending);  // serves one connection, prepared before
 
  private:
-  // What an entry of ppoll after the first ones watches.
+  // The object that an entry of ppoll after the first ones watches.
   enum class Source : std::uint8_t { ring, socket, process };
   struct Awaited {
     Peer* peer;
@@ -78,9 +78,9 @@ class WritingProcess : public LoopCore<RingPeer> {
   bool let_go(Peer& peer) override;
   void stop_by_and_by();
 
-  std::unique_ptr<Reader> prepared_;  // for the connection that is served
+  std::unique_ptr<Reader> prepared_;  // the reader of the connection that is served
   std::vector<pollfd> entries_;
-  std::vector<Awaited> awaited_;  // of the entries after the first ones
+  std::vector<Awaited> awaited_;  // for each entry after the first ones
   Queue<Peer> unfinished_;        // more to take or to send than the turn's quota allows
   std::optional<Time> look_until_;
   unsigned quiet_looks_ = 0;
@@ -88,7 +88,7 @@ class WritingProcess : public LoopCore<RingPeer> {
 
 void WritingProcess::serve_socket(Fd socket, const std::atomic<bool>& ending) {
   admit(std::move(socket));
-  sweep();  // if there is no session
+  sweep();  // removes the peer if it has no session
   run_until(ending);
 }
 
@@ -122,9 +122,9 @@ void WritingProcess::wait() {
   woken(::ppoll(entries_.data(), entries_.size(), &timeout, nullptr), "ppoll()");
 }
 
-// While nothing is wanted from the peer, its reader may be asleep before a full ring: a reset shows only at
-// the socket. After a reported hang-up the socket is left out, because it would end each further sleep at
-// once. (ppoll refuses more entries than a process may have descriptors, so there are none without use.)
+// While nothing is wanted from the peer, its reader may sleep because the ring is full: only the socket shows
+// a reset then. After a reported hang-up the socket is left out, because it would end each further sleep at
+// once. (ppoll refuses more entries than a process may have descriptors, so no unused entry is added.)
 void WritingProcess::add_entries(Peer& peer) {
   const auto add = [&](Source source, int fd, int events) {
     entries_.push_back({.fd = fd, .events = static_cast<short>(events), .revents = 0});
@@ -141,7 +141,7 @@ void WritingProcess::add_entries(Peer& peer) {
   if (peer.reader->process_fd() >= 0) add(Source::process, peer.reader->process_fd(), POLLIN);
 }
 
-// No peer leaves meanwhile.
+// Handles the events of a wait. No peer leaves meanwhile.
 void WritingProcess::dispatch() {
   if (entries_[1].revents != 0) admit_dealt();
   for (std::size_t i = 0; i < awaited_.size(); ++i) {
@@ -160,7 +160,7 @@ void WritingProcess::take_events(Peer& peer, Source source, short events) {
     if (const int signal = peer.reader->reap(); signal != 0)
       peer.connection->failed({Stage::local, 0, fmt::format("the reading process failed ({})", signal)},
                               now());
-  // The reader has met a reset. Otherwise that is reported after the bytes before it.
+  // A reset that the reader has met. While input is wanted, it is reported after the bytes before it.
   if (const int error = peer.reader->ending(); error > 0 && !peer.connection->wants_input())
     peer.connection->failed({Stage::receive, error, {}}, now());
   attend(peer);
@@ -185,7 +185,7 @@ void WritingProcess::tell(Peer& peer, News news) {
   if (news != News::established || take_reader(peer)) LoopCore::tell(peer, news);
 }
 
-// False if there can be none. That of a server has been prepared, so it was a dial, which has failed.
+// Returns false if no reader can be made: a dial has failed. A server's reader was prepared before.
 bool WritingProcess::take_reader(Peer& peer) {
   set_timeout(peer.socket.get(), SO_SNDTIMEO, kSendTick);  // the socket blocks, for its reader
   try {
@@ -206,14 +206,14 @@ void WritingProcess::serve(Peer& peer) {
   if ((flush(peer) || has_more) && !peer.leaving) unfinished_.push(peer);
 }
 
-// Passes what is in the ring to the session. True when the quota is used up.
+// Passes the content of the ring to the session. Returns true when the quota is used up.
 bool WritingProcess::receive(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   const std::uint64_t quota = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
   if (connection.store()) hosting().tally.note("splice is not used: the bytes of a file come through a ring");
   while (connection.wants_input()) {
     if (connection.bytes_received() >= quota) return true;
-    const int ending = peer.reader->ending();  // before the content: bytes are put before the end
+    const int ending = peer.reader->ending();  // read before the content: bytes are put before the end
     const Bytes content = peer.reader->content();
     if (!content.empty()) {
       const Bytes chunk = content.first(std::min(content.size(), hosting().limits.read_bytes));
@@ -230,8 +230,8 @@ bool WritingProcess::receive(Peer& peer) {
   return false;
 }
 
-// True when the quota is used up. The socket is blocking, for its reader, and sendfile may wait in it for a
-// tick of the kernel: a client's writer has others to serve.
+// Returns true when the quota is used up. The socket is blocking, for its reader, and sendfile may wait in it
+// for a tick of the kernel. So a client's writer, which serves other peers too, does not use sendfile.
 bool WritingProcess::flush(Peer& peer) {
   unsigned sends = 0;
   while (peer.writable && peer.connection->has_output()) {
@@ -248,8 +248,8 @@ bool WritingProcess::let_go(Peer& peer) {
   return true;
 }
 
-// Input that had arrived at the stop may still be on its way through a reader, which cannot be asked: the
-// loop looks until it has found nothing twice.
+// Input that had arrived at the stop may still be on its way through a reader, which cannot be asked. So the
+// loop looks until it has found nothing three times in a row, for kMostLooking at most.
 void WritingProcess::stop_by_and_by() {
   if (draining()) return;
   if (!look_until_) look_until_ = now() + kMostLooking;
@@ -270,7 +270,7 @@ void run(const Hosting& hosting, Stop& stop) {
                         .dials = hosting.dials,
                         .vacancies = hosting.vacancies};
   if (!hosting.serves()) return run_loops<WritingProcess>(writing, stop);
-  std::optional<LoopGroup> alone;  // in a child, like the writer
+  std::optional<LoopGroup> alone;  // exists in a child, like the writer
   std::unique_ptr<WritingProcess> prepared;
   const auto prepare = [&](int socket) {
     prepared = std::make_unique<WritingProcess>(writing, stop, alone.emplace(1), 0);

@@ -15,10 +15,10 @@
 //
 // One thread at a time uses the session, under the connection's lock. Neither holds the lock while it blocks:
 // output keeps its address until it is reported as sent, whatever the reader does meanwhile. Each thread
-// sleeps on a flag of its own: the writer while there is nothing to send, until the next deadline, because
-// deadlines are its work; the reader while the session wants nothing. recv has no timeout; a signal ends it
-// for a stop (crew/crew.hpp), and shutdown(SHUT_RDWR) at the end. send has one, so that deadlines are met
-// while the peer does not read.
+// sleeps on a flag of its own. The writer sleeps while no output exists, until the next deadline, because
+// deadlines are its work; the reader sleeps while the session wants nothing. recv has no timeout; a signal
+// ends it for a stop (crew/crew.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout, so that
+// deadlines are met while the peer does not read.
 //
 // A publication wakes the writers of all connections, as this model wants it. `threads` shows the faster way:
 // there the host sends for all. Left out on purpose: --wait spin. Two spinning threads for one connection
@@ -73,7 +73,7 @@ class ReaderThread {
   Time now_{};
   FileInput file_input_;
   std::size_t for_file_ = 0;  // bytes that may be read for a file
-  bool looks_only_ = false;   // for the stop: does not block
+  bool looks_only_ = false;   // during a stop: receives without blocking
   LeaveTaking leave_;
   std::array<std::byte, kMostRead> buffer_;
 };
@@ -134,7 +134,7 @@ Heard ReaderThread::receive_for_file() {
   if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.crew().wait_failed();
   if (socket.revents == 0) return {{}, EAGAIN};
   const auto n = file_input_.fill(socket.fd, for_file_);
-  if (!n) return receive_bytes(MSG_DONTWAIT);  // there is no pipe now
+  if (!n) return receive_bytes(MSG_DONTWAIT);  // no pipe is available now
   return Heard::filled(*n);
 }
 

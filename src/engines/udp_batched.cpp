@@ -2,9 +2,9 @@
 //
 // udp-batched: datagrams, many with one system call. One socket and one thread.
 //
-//     epoll_pwait2 --> recvmmsg --> sessions of all senders --> sendmmsg
-//          ^           (up to 64)                                (up to 64, to anybody)   |
-//          +---- deadlines <---- publications <------------------------------------------+
+//     epoll_pwait2 --> recvmmsg --> sessions of all senders --> sendmmsg (up to 64, to any peers) --+
+//          ^           (up to 64)                                                                    |
+//          +---- deadlines <---- publications <------------------------------------------------------+
 //
 // Good at: many small messages, which is what UDP is for: a call costs more than a datagram. Datagrams of one
 // size to one peer go through the kernel as a single large one (UDP_SEGMENT, "GSO"), and come out of it as
@@ -34,13 +34,13 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kBatch = 64;
-// Of one message of UDP_SEGMENT: the kernel's limits, with some room for headers.
+// The limits of one message of UDP_SEGMENT: those of the kernel, with some room for headers.
 constexpr std::size_t kMostSegments = 64, kMostSegmentBytes = 60'000;
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int));
 
-// Whether a datagram was refused because it was to be cut into pieces: by a kernel or a device that never
-// does that, or on a way whose packets are smaller than a piece. Other errors are of a full socket, or of any
-// datagram.
+// Return whether a datagram was refused because it was to be cut into pieces. A kernel or a device that never
+// does that refuses all of them; a way whose packets are smaller than a piece refuses some. Other errors are
+// those of a full socket, or of any datagram.
 bool is_of_all_segments(int error) {
   return error == EIO || error == EOPNOTSUPP;
 }
@@ -48,7 +48,7 @@ bool is_of_segments(int error) {
   return is_of_all_segments(error) || error == EINVAL || error == EMSGSIZE;
 }
 
-struct UdpBatchedPart : UdpEnginePart {};  // the socket's options are set
+struct UdpBatchedPart : UdpEnginePart {};  // exists once the socket's options are set
 
 class UdpBatchedLoop : public UdpLoop {
  public:
@@ -78,7 +78,7 @@ class UdpBatchedLoop : public UdpLoop {
 
   const std::unique_ptr<std::byte[]> buffer_;  // pages that are not used take no memory
   Messages in_, out_;
-  std::array<std::size_t, kBatch> ends_{};  // of each message sent: its last datagram in the batch, and one
+  std::array<std::size_t, kBatch> ends_{};  // of each message: the index after its last datagram in the batch
   UdpBatch batch_{kBatch};
   bool segments_ = true;  // neither the kernel nor a device has refused UDP_SEGMENT
 };
@@ -100,9 +100,9 @@ void UdpBatchedLoop::run() {
   }
 }
 
-// Until the socket is empty: a call that fills less than its batch has found that out. What is to be sent
-// goes in between where many bytes have come, because a session takes no more while so much of its output
-// waits; and where many strangers are to be answered, because there is no room for more.
+// Receives until the socket is empty, which a call shows that fills less than its batch. Output is sent in
+// between where many bytes have come, because a session takes no more while so much of its output waits. It
+// is also sent where many strangers are to be answered, because no more answers have room.
 void UdpBatchedLoop::receive(UdpSocket& socket) {
   if (!socket.part) prepare(socket);
   std::size_t unanswered = 0;  // bytes
@@ -133,7 +133,8 @@ void UdpBatchedLoop::receive(UdpSocket& socket) {
   }
 }
 
-// From the first datagrams on. A kernel that cannot join them passes them on one by one.
+// Sets the options of a socket, before its first datagrams are read. A kernel that cannot join datagrams
+// passes them on one by one.
 void UdpBatchedLoop::prepare(UdpSocket& socket) {
   const int on = 1;
   socket.joins_datagrams = ::setsockopt(socket.fd, SOL_UDP, UDP_GRO, &on, sizeof on) == 0;
@@ -141,8 +142,8 @@ void UdpBatchedLoop::prepare(UdpSocket& socket) {
   socket.part = std::make_unique<UdpBatchedPart>();
 }
 
-// One datagram, or several of one sender that the kernel has joined: all of one size but the last, which may
-// be shorter. Returns how many.
+// Passes on one datagram, or several of one sender that the kernel has joined: all of one size but the last,
+// which may be shorter. Returns their number.
 std::size_t UdpBatchedLoop::split(UdpSocket& socket, const msghdr& message, Bytes bytes,
                                   const Endpoint& from) {
   int size = 0;
@@ -172,7 +173,7 @@ void UdpBatchedLoop::send(UdpSocket& socket) {
   sent(socket, batch_, 0, errno);
 }
 
-// The number of messages that were sent, or -1 and errno, which is of the first one.
+// Returns the number of messages that were sent; or -1, and the errno of the first one.
 int UdpBatchedLoop::send_batch(const UdpSocket& socket, bool segments) {
   std::size_t messages = 0;
   for (std::size_t first = 0; first < batch_.size(); ++messages)
@@ -180,8 +181,8 @@ int UdpBatchedLoop::send_batch(const UdpSocket& socket, bool segments) {
   return ::sendmmsg(socket.fd, out_.all.data(), static_cast<unsigned>(messages), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Where the kernel or the network's device cannot cut a large datagram into pieces, each is sent alone from
-// now on; where it is of one peer's way, only those of this batch.
+// Stops cutting large datagrams into pieces. Where the kernel or the network's device cannot do it, each
+// datagram is sent alone from now on. Where one peer's way is the reason, only those of this batch are.
 void UdpBatchedLoop::without_segments(int error) {
   segments_ = !is_of_all_segments(error);
   const char* const which = segments_ ? "some datagrams were sent " : "";
@@ -189,7 +190,7 @@ void UdpBatchedLoop::without_segments(int error) {
   hosting().tally.note(which + ("without UDP_SEGMENT, which was refused: " + why));
 }
 
-// The end of a row of datagrams that the kernel can take as one.
+// Returns the end of a row of datagrams that the kernel can take as one.
 std::size_t UdpBatchedLoop::segments_from(std::size_t first) const {
   const DatagramOut& begin = batch_.datagram(first);
   std::size_t next = first + 1, bytes = begin.size();

@@ -7,13 +7,13 @@
 //          |               |    v  (a jump, without the loop)
 //          +---------- the sender     co_await room         <-- sessions with output
 //
-// Good at: being read. However many peers there are, a server is a loop that receives and a loop that sends.
-// Bad at: what all engines on UDP are bad at (see udp-reuseport), and at more work than one thread can do. A
-// coroutine for each peer, as for each connection in the engine coroutines, would have nothing to wait for:
-// the socket is everybody's. When it resumes, an awaitable makes its one system call; when neither coroutine
-// can go on, the thread goes back to the loop. As a client the engine has a socket and two coroutines for
-// each connection. Frames live as long as their socket, so a datagram allocates nothing. udp/loop.hpp keeps
-// the books. Left out on purpose: several threads, for which see udp-reuseport.
+// Good at: being read. For any number of peers, a server is a loop that receives and a loop that sends. Bad
+// at: what all engines on UDP are bad at (see udp-reuseport), and at more work than one thread can do. A
+// coroutine for each peer, as for each connection in the engine coroutines, would have nothing to wait for,
+// because all peers share the socket. When it resumes, an awaitable makes its one system call; when neither
+// coroutine can go on, the thread goes back to the loop. As a client the engine has a socket and two
+// coroutines for each connection. Frames live as long as their socket, so a datagram allocates nothing.
+// udp/loop.hpp keeps the books. Left out on purpose: several threads, for which see udp-reuseport.
 #include <cassert>
 #include <cerrno>
 #include <coroutine>
@@ -29,9 +29,9 @@
 namespace joust {
 namespace {
 
-// The tasks come last, to be destroyed first: their frames refer to the rest.
+// The tasks are the last members, so that they are destroyed first: their frames refer to the other members.
 struct UdpCoroutines : UdpEnginePart {
-  std::size_t receives_left = 0;  // of this turn; none without input
+  std::size_t receives_left = 0;  // receives left in this turn; 0 without input
   Waiter input, room;
   Task<> receiver, sender;
 };
@@ -55,8 +55,8 @@ class UdpCoroutineLoop : public UdpLoop {
   UdpBatch batch_{1};
 };
 
-// Waits until the socket has input; then one recvfrom. What is to be sent goes first, so that each datagram
-// is answered before the next one is read.
+// Waits until the socket has input; then makes one recvfrom. Output is sent first, so that each datagram is
+// answered before the next one is read.
 class UdpCoroutineLoop::Arrival : public Waiter::Awaitable {
  public:
   Arrival(UdpCoroutineLoop& loop, UdpSocket& socket, UdpCoroutines& own)
@@ -66,7 +66,7 @@ class UdpCoroutineLoop::Arrival : public Waiter::Awaitable {
     Awaitable::await_suspend(receiver);
     return sender_may_go_on() ? own_.room.take() : std::noop_coroutine();
   }
-  // The size of the datagram, and its sender; or negative, and errno.
+  // Returns the size of the datagram, and its sender; or a negative size, and errno.
   std::pair<ssize_t, Endpoint> await_resume() {
     --own_.receives_left;
     std::pair<ssize_t, Endpoint> result{};
@@ -120,7 +120,7 @@ Task<> UdpCoroutineLoop::send(UdpSocket& socket, UdpCoroutines& own) {
   }
 }
 
-// The loop, which resumes them.
+// The loop, which resumes the coroutines.
 
 void UdpCoroutineLoop::run() {
   while (!over()) {
@@ -144,7 +144,7 @@ UdpCoroutines& UdpCoroutineLoop::coroutines_of(UdpSocket& socket) {
   return static_cast<UdpCoroutines&>(*socket.part);
 }
 
-// Each of the two resumes the other.
+// Resumes one of the two coroutines, which resumes the other.
 void UdpCoroutineLoop::resume(UdpSocket& socket, bool has_input) {
   UdpCoroutines& own = coroutines_of(socket);
   own.receives_left = has_input ? quota(socket) : 0;

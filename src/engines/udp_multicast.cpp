@@ -11,12 +11,12 @@
 // Bad at: everything that is for one peer, where it is no better than udp-reuseport; and at pace: one call
 // fills a thousand receive buffers, and nothing holds the sender back. The parts:
 //
-//   the server's address   GROUP:PORT, which has a socket that only hears joins. They are answered from
-//   the server's own       ADDRESS:PORT2, to which a client connects, as to any other server. From there goes
-//   the group's            to GROUP:PORT2 what is for all. The server is bound to nothing of that, so it
-//   never
-//                          hears itself. Each client has a second socket there, and takes only what comes
-//                          from ADDRESS:PORT2 with the token that it was told.
+//   the server's address   GROUP:PORT. Its socket only receives joins, which are answered from
+//   the server's own       ADDRESS:PORT2. A client connects to it, as to any other server. From it,
+//   the group's            GROUP:PORT2 gets all that is for all peers. The server is not bound to that
+//                          address, so it never receives its own messages. Each client has a second
+//                          socket there, and takes only what comes from ADDRESS:PORT2, with the token
+//                          that the server has sent it.
 //
 // A protocol without anything for all (echo) has no group, and is carried between the peers alone. Left out
 // on purpose: repeating what a member has missed, and IPv6. udp/loop.hpp keeps the books, udp/multicast.hpp
@@ -48,10 +48,10 @@ class UdpMulticastLoop : public UdpLoop {
   void send(UdpSocket& socket);
 
   const MulticastInterface interface_;
-  UdpSocket* server_ = nullptr;  // through which a server's peers and its group are reached
-  Endpoint group_;               // where a server sends what is for all
+  UdpSocket* server_ = nullptr;  // reaches a server's peers and its group
+  Endpoint group_;               // the address to which a server sends what is for all peers
   std::vector<std::byte> buffer_;
-  UdpBatch batch_{8};  // of which each is sent alone
+  UdpBatch batch_{8};  // its datagrams are sent one by one
 };
 
 UdpMulticastLoop::UdpMulticastLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
@@ -59,13 +59,14 @@ UdpMulticastLoop::UdpMulticastLoop(const Hosting& hosting, Stop& stop, LoopGroup
       interface_(required_interface(hosting.options.knobs)),
       buffer_(kUdpBuffer) {
   if (!hosting.serves()) return;
-  const Listener& joins = *hosting.listeners.front();  // there is one: checked_listen()
+  const Listener& joins = *hosting.listeners.front();  // one exists: checked_listen()
   join_group(joins.endpoint(), interface_, joins.fd());
   server_ = &add_server_socket(group.keep(socket_of_server(joins)));
   group_ = with_port(joins.endpoint(), port_of(bound_address(server_->fd)));
 }
 
-// With another port than that of the joins: their socket would hear what is sent to the group.
+// Makes a socket with another port than that of the joins, whose socket would receive what is sent to the
+// group.
 Fd UdpMulticastLoop::socket_of_server(const Listener& listener) const {
   Fd socket = listener.beside(interface_.address), same_port;
   if (port_of(bound_address(socket.get())) == port_of(listener.endpoint())) {
@@ -86,7 +87,7 @@ void UdpMulticastLoop::run() {
   }
 }
 
-// Each datagram is answered before the next one is read. A server's are all answered from its own address.
+// Each datagram is answered before the next one is read. A server answers all of them from its own address.
 void UdpMulticastLoop::receive(UdpSocket& socket) {
   UdpSocket& through = socket.only == nullptr ? *server_ : socket;
   for (std::size_t left = quota(socket); left > 0; --left) {
@@ -109,7 +110,8 @@ void UdpMulticastLoop::send(UdpSocket& socket) {
   sent(socket, batch_, count);
 }
 
-// A client's. A socket that is connected to a group would hear nobody, so the first join goes without.
+// Prepares a client's socket. A socket that is connected to a group would receive nothing, so the first join
+// is sent by an unconnected one.
 int UdpMulticastLoop::approach(Peer& peer, const Endpoint& server) {
   const int socket = peer.socket.get();
   const Endpoint& own = interface_.address;
@@ -119,7 +121,7 @@ int UdpMulticastLoop::approach(Peer& peer, const Endpoint& server) {
   return 0;
 }
 
-// The client is a member before it asks again. So nothing is lost that is sent once it has been let in.
+// Makes the client a member before it asks again. So nothing is lost that is sent once it has been let in.
 void UdpMulticastLoop::found(Peer& peer, const Endpoint& server, const DatagramHead& challenge) {
   checked(::connect(peer.socket.get(), server.raw(), server.size), "connect({})", to_text(server));
   peer.connected = true;

@@ -33,7 +33,7 @@ class UdpReuseportLoop : public UdpLoop {
   void send(UdpSocket& socket);
 
   std::vector<std::byte> buffer_;
-  UdpBatch batch_{8};  // of which each is sent alone
+  UdpBatch batch_{8};  // its datagrams are sent one by one
 };
 
 void UdpReuseportLoop::run() {

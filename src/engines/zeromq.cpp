@@ -3,22 +3,22 @@
 // zeromq: a ROUTER for all peers of a server, a DEALER for each connection of a client, and one thread with
 // two C++20 coroutines for each of these sockets.
 //
-//     TCP <--> the library's I/O threads <--> queues <--> ZMQ_FD --> epoll_pwait2 --> the receiver   -->
-//     session
-//                                               ^                                     co_await a message  |
-//                                               +---- zmq_msg_send <-- the sender     co_await room  <----+
+//     TCP <--> I/O threads <--> queues <--> ZMQ_FD --> epoll_pwait2 --> the receiver  --> session
+//          (of the library)                     ^                       co_await a message     |
+//                                               +-- zmq_msg_send <----- the sender  <----------+
+//                                                                       co_await room
 //
-// Good at: whole messages over TCP, framed, reconnected and sent in batches by somebody else; each message
+// Good at: whole messages over TCP, which the library frames, reconnects and sends in batches. Each message
 // passes to another thread and back, so the I/O runs beside the sessions. Bad at: latency, for the same
 // reason, and memory, because the queues of a peer hold up to 1,000 messages in each direction. A ROUTER has
-// one queue for all its peers, so a session that wants nothing cannot hold its own peer back: what comes for
-// it is held, and beyond a limit its connection ends, counted as a failure. Towards a peer there is
-// back-pressure: a pipe that is full leaves the rest with the session. A peer's end is not told: see
-// zeromq/loop.hpp, which has the loop and the coroutines; zeromq/sockets.cpp has the options, and why. Where
+// one queue for all its peers, so a session that wants nothing cannot hold its own peer back: its input is
+// held, and beyond a limit its connection ends, counted as a failure. Towards a peer back-pressure exists: a
+// full pipe leaves the rest with the session. A peer's end is not reported: see zeromq/loop.hpp, which has
+// the loop and the coroutines; zeromq/sockets.cpp has the options, and the reasons for them. Where
 // descriptors run out, the library's accept spins. Bad too where peers are not trusted: a message of endless
 // parts takes all memory, and a peer that guesses the number that the ROUTER gives next ends the program (an
-// assertion of the library). Left out on purpose: ZMQ_STREAM, which would be TCP
-// without messages; PUB and SUB, which drop messages for a slow peer without a word.
+// assertion of the library). Left out on purpose: ZMQ_STREAM, which would be TCP without messages; PUB and
+// SUB, which drop messages for a slow peer without a report.
 #include <stdexcept>
 
 #include "engines/zeromq/engines.hpp"

@@ -13,12 +13,13 @@
 // front passes one by one, twice; and unequal peers, because a busy worker's peers wait while another one
 // sleeps.
 //
-// Room. A worker whose queue is full makes the front stop reading, and so everybody. A peer whose pipe is
-// full has its messages held by the front, which tells the worker to hold back the rest until there is room
-// again; and the worker asks after each MiB of a peer whether the front has passed it on. After two without
-// an answer it reads nothing more. What the front says goes by a PAIR of its own, past the messages of peers.
-// As a client each worker has DEALERs of its own, and there is no front. Left out on purpose: REQ workers
-// that ask for their next request, because one peer's requests could overtake one another.
+// Room. A worker whose queue is full makes the front stop reading, which stops all peers. A peer whose pipe
+// is full has its messages held by the front, which orders the worker to hold back the rest until the peer
+// has room again. The worker also asks after each MiB of a peer whether the front has passed it on. After two
+// MiB without an answer it reads nothing more. The commands of the front go by a PAIR of their own, past the
+// messages of peers. As a client each worker has DEALERs of its own, and no front exists. Left out on
+// purpose: REQ workers that ask for their next request, because one peer's requests could overtake one
+// another.
 #include <stdexcept>
 
 #include "engines/zeromq/engines.hpp"

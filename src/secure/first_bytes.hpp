@@ -5,13 +5,13 @@
 
 #include "joust/bytes.hpp"
 
-// What a peer's first bytes tell of its settings, where they differ from the own ones.
+// Settings of a peer that its first bytes reveal, where they differ from this side's settings.
 namespace joust {
 
-// What a server that speaks TLS says to anything else: a record with an alert.
+// The beginning of a TLS server's answer to anything other than TLS: a record with an alert.
 inline constexpr std::string_view kBeginsAlert = "\x15\x03";
 
-// As far as its bytes have come, of which there is one at least.
+// True if the bytes received so far, at least one, agree with the beginning of an alert.
 inline bool begins_alert(Bytes first) {
   return kBeginsAlert.starts_with(as_text(first).substr(0, kBeginsAlert.size()));
 }

@@ -10,9 +10,9 @@
 
 namespace joust {
 
-// A session that lets nobody in who does not know the token. The session inside is made when that is proven:
-// a peer that does not know it has reached no decoder, and costs no more than the handshake, which has an
-// absolute deadline. What the handshake is, and what becomes of bytes later, is the derived class's matter.
+// A session that admits only peers that know the token. The session inside is made when the peer has proven
+// that. A peer that does not know the token reaches no decoder, and costs no more than the handshake, which
+// has an absolute deadline. The derived class defines the handshake and the treatment of later bytes.
 class GuardedSession : public Session {
  public:
   static constexpr Duration kLongestHandshake = std::chrono::seconds(5);
@@ -32,13 +32,13 @@ class GuardedSession : public Session {
   // The service is borrowed.
   GuardedSession(Service& service, const Opening& opening) : service_(service), opening_(opening) {}
 
-  // Whatever can be done now is done: the last step of each input.
+  // Does everything that can be done now: the last step of each input.
   virtual void proceed(Time now) = 0;
 
   bool is_open() const { return inner_ != nullptr; }
   Session& inner() const { return *inner_; }
-  void let_in(Time now);  // the handshake is over
-  // Nothing more is taken or begun; what is in the output already is still sent.
+  void let_in(Time now);  // called when the handshake is over: opens the inner session
+  // Ends the session: nothing more is taken or begun. Bytes in the output are still sent.
   void end() { over_ = true; }
   bool over() const { return over_; }
   // Stage::verify: another attempt would fail in the same way.
@@ -53,10 +53,10 @@ class GuardedSession : public Session {
   const Opening opening_;
   std::unique_ptr<Session> inner_;  // null until the handshake is over
   std::string complaint_;
-  std::optional<Time> due_;  // of the handshake
+  std::optional<Time> due_;  // the deadline of the handshake
   bool over_ = false;
   bool too_late_ = false;
-  bool told_failure_ = false;  // the inner session, or the service
+  bool told_failure_ = false;  // the inner session or the service has got the failure
 };
 
 }  // namespace joust

@@ -11,7 +11,8 @@ constexpr std::byte kClientHello{1};
 
 }  // namespace
 
-// A head lacks its last byte until it is found good: so far it announces nothing.
+// Passes a head on without its last byte until the head is found good: so far it announces nothing to the
+// library.
 std::size_t HelloGate::allowed(Bytes chunk) {
   std::size_t at = 0;
   while (at < chunk.size() && !refused_) {
@@ -37,7 +38,7 @@ std::size_t HelloGate::head_needed() const {
   return head_[0] == kHandshake ? kRecordHead + kMessageHead : kRecordHead;
 }
 
-// A server that wants another key share is greeted twice.
+// Allows a second ClientHello: a server that wants another key share gets two.
 bool HelloGate::is_allowed() const {
   if (head_[0] != kHandshake) return greeted_;
   const auto hello = std::to_integer<std::size_t>(head_[6]) << 16 |

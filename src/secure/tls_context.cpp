@@ -11,9 +11,10 @@
 namespace joust {
 namespace {
 
-// The name of the only key. A client that names another one has none that is known.
+// The name of the only key. A client that names another key has no key that the server knows.
 constexpr std::string_view kIdentity = "joust";
-// Both hash with SHA-256, as the key must; the second one is for a peer that has nothing else.
+// The accepted ciphers. Both hash with SHA-256, as the key must; the second one is for a peer that has no
+// other.
 constexpr auto kCiphers = "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256";
 constexpr std::array<unsigned char, 2> kCipherOfKey{0x13, 0x01};  // TLS_AES_128_GCM_SHA256
 
@@ -21,7 +22,7 @@ const Token::Key& key_of(SSL* ssl) {
   return *static_cast<const Token::Key*>(SSL_CTX_get_app_data(::SSL_get_SSL_CTX(ssl)));
 }
 
-// The key, in the shape in which the library wants it. Null without memory.
+// Returns the key in the form that the library needs. Null without memory.
 SSL_SESSION* session_with_key(SSL* ssl) {
   const Token::Key& key = key_of(ssl);
   const SSL_CIPHER* const cipher = ::SSL_CIPHER_find(ssl, kCipherOfKey.data());
@@ -40,7 +41,7 @@ int use_key(SSL* ssl, const EVP_MD* hash, const unsigned char** identity, std::s
             SSL_SESSION** session) {
   *session = session_with_key(ssl);
   if (*session == nullptr) return 0;
-  // After a retry the hash is settled, and a key for another one would be of no use.
+  // After a retry the hash is fixed, and a key for another hash would be of no use.
   if (hash != nullptr && ::SSL_CIPHER_get_handshake_digest(::SSL_SESSION_get0_cipher(*session)) != hash) {
     ::SSL_SESSION_free(*session);
     *session = nullptr;
@@ -70,7 +71,7 @@ TlsContext::TlsContext(GuardSide side, const Token& token)
   ::SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
-  // Else one call would answer any number of key updates.
+  // Otherwise one call would answer any number of key updates.
   SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   if (::SSL_CTX_set_ciphersuites(context, kCiphers) != 1) throw std::runtime_error("TLS: no cipher");
   SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&key_));
@@ -79,7 +80,7 @@ TlsContext::TlsContext(GuardSide side, const Token& token)
     return;
   }
   ::SSL_CTX_set_psk_use_session_callback(context, use_key);
-  // A server without the key may show a certificate. None is believed: there is no store of those to trust.
+  // A server without the key may send a certificate. Every certificate is rejected: no trust store is loaded.
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
 }
 

@@ -15,21 +15,21 @@ struct FreeSsl {
   void operator()(SSL* ssl) const { ::SSL_free(ssl); }
 };
 
-// What all TLS connections of one side share. TLS 1.3 only. The token is an external pre-shared key (RFC
-// 8446, 4.2.11) together with ephemeral Diffie-Hellman: both sides prove that they know it, and who learns it
-// later cannot read what was sent before. There are no certificates, tickets, early data or renegotiation.
-// Any thread.
+// The state that all TLS connections of one side share. TLS 1.3 only. The token is an external pre-shared key
+// (RFC 8446, 4.2.11) together with ephemeral Diffie-Hellman: both sides prove that they know it, and a later
+// disclosure of the token does not reveal earlier traffic. Certificates, tickets, early data and
+// renegotiation are not used. Any thread.
 class TlsContext {
  public:
   TlsContext(GuardSide side, const Token& token);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;
 
-  // A connection without a transport. Throws std::bad_alloc.
+  // Returns a connection without a transport. Throws std::bad_alloc.
   std::unique_ptr<SSL, FreeSsl> open() const;
   bool is_server() const { return side_ == GuardSide::server; }
-  // A server's handshakes that have begun. Beyond the limit the oldest ones of the address that has most end:
-  // each takes some 50 KiB of memory.
+  // A server's handshakes under way. Beyond the limit the oldest ones of the address with the most handshakes
+  // end: each handshake takes some 50 KiB of memory.
   Shares& handshakes() const { return handshakes_; }
 
  private:

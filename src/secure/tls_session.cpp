@@ -14,7 +14,7 @@
 
 namespace joust {
 
-// The transport of the library: reads what the engine has brought, and writes into the outbox.
+// The transport of the library: reads the bytes that the engine has received, and writes into the outbox.
 struct TlsTransport {
   static TlsSession& session(BIO* bio) { return *static_cast<TlsSession*>(::BIO_get_data(bio)); }
 
@@ -58,7 +58,8 @@ struct TlsTransport {
 namespace {
 
 constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
-// What the library takes for a connection, roughly: its state, and the record that it reads. In bytes.
+// The memory that the library takes for a connection, roughly, in bytes: its state, and the record that it
+// reads.
 constexpr std::size_t kOfLibrary = 40 << 10;
 
 // A record with a fatal alert: unexpected_message (RFC 8446, 6).
@@ -69,12 +70,13 @@ bool is_alert(int reason) {
   return reason > SSL_AD_REASON_OFFSET;
 }
 
-// "TLS alert: illegal parameter"; the library's own text names versions of long ago ("sslv3 alert ...").
+// Returns a text such as "TLS alert: illegal parameter". The library's own text names obsolete versions
+// ("sslv3 alert ...").
 std::string alert_name(int reason) {
   return std::string("TLS alert: ") + ::SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET);
 }
 
-// What the library says of its last error on this thread. Its queue is empty afterwards.
+// Describes the library's last error on this thread. The library's error queue is empty afterwards.
 std::string last_words() {
   std::string words = "closed by the peer";
   while (const unsigned long error = ::ERR_get_error()) {
@@ -96,7 +98,7 @@ TlsSession::TlsSession(const TlsContext& context, Service& service, const Openin
 
 TlsSession::~TlsSession() = default;
 
-// False if a server has no place for one more handshake.
+// Begins a handshake. Returns false if a server has no place for one more handshake.
 bool TlsSession::begin(Time now) {
   if (context_.is_server()) {
     handshake_ = ConnectionShare::take(context_.handshakes(), opening().peer, opening().connection, now);
@@ -107,7 +109,7 @@ bool TlsSession::begin(Time now) {
   if (bio == nullptr) throw std::bad_alloc();
   ::BIO_set_data(bio, this);
   ::BIO_set_init(bio, 1);
-  ::SSL_set_bio(ssl_.get(), bio, bio);  // owns it
+  ::SSL_set_bio(ssl_.get(), bio, bio);  // the connection owns the BIO
   return true;
 }
 
@@ -118,7 +120,7 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
   if (is_stranger && !ssl_) in_ = greeting(in_, now);
   proceed(now);
   if (ssl_) first_ = {};
-  if (allowed < chunk.size() && is_open()) {  // who has opened it is no stranger
+  if (allowed < chunk.size() && is_open()) {  // a peer that has opened the session is trusted
     in_ = chunk.subspan(allowed - in_.size());
     proceed(now);
   } else if (allowed < chunk.size() && !over()) {
@@ -127,10 +129,11 @@ std::size_t TlsSession::on_bytes(Bytes chunk, Time now) {
     proceed(now);
   }
   const Bytes left = std::exchange(in_, {});
-  return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // nothing counts behind the end
+  return peer_closed_ || over() ? chunk.size() : chunk.size() - left.size();  // later bytes are ignored
 }
 
-// What has come of a stranger's greeting, once its head is good and the library is there; until then nothing.
+// Returns the bytes of an unknown peer's ClientHello that have arrived, once its head is good and the
+// library's connection exists; nothing before.
 Bytes TlsSession::greeting(Bytes more, Time now) {
   first_ += as_text(more);
   if (!gate_.greeted()) return {};
@@ -145,7 +148,7 @@ std::string TlsSession::end_words() const {
                               : "TLS: the server closed the connection while shaking hands";
 }
 
-// As the user may have made it go wrong.
+// Describes a failed handshake by the mistakes that the user may have made.
 std::string TlsSession::handshake_words() const {
   const bool is_server = context_.is_server();
   const int reason = ERR_GET_REASON(::ERR_peek_last_error());
@@ -158,7 +161,8 @@ std::string TlsSession::handshake_words() const {
   return "the server does not speak TLS: was it started with a token?";  // no record of TLS
 }
 
-// Whether it is full, or is ended: another attempt may succeed.
+// Reports a closed connection, but not with Stage::verify: the peer may be full or stopping, and another
+// attempt may succeed.
 void TlsSession::on_peer_finished(Time now) {
   if (!peer_closed_) fail(end_words(), now, Stage::receive);
   proceed(now);
@@ -181,7 +185,7 @@ void TlsSession::consumed(std::size_t n) {
 
 void TlsSession::proceed(Time now) {
   now_ = now;
-  ::ERR_clear_error();  // the queue is the thread's: another connection may have left something
+  ::ERR_clear_error();  // the error queue belongs to the thread: another connection may have left an error
   if (!over() && !is_open() && ssl_) shake_hands(now);
   if (over() && !is_open()) {
     ssl_.reset();
@@ -205,7 +209,8 @@ void TlsSession::shake_hands(Time now) {
   let_in(now);
 }
 
-// Stops where the inner session wants no more: up to a record stays here, and the rest with the engine.
+// Stops when the inner session wants no more bytes: up to one record stays here, and the rest with the
+// engine.
 void TlsSession::decrypt(Time now) {
   while (!over() && !peer_closed_ && plain_.empty() && out_.size() < kMostWaiting &&
          inner().want() != Want::nothing) {
@@ -236,14 +241,14 @@ void TlsSession::encrypt(Time now) {
     if (taken == 0) continue;  // the session has other output now, or has failed
     inner().consumed(taken);
     inner().released(taken);
-    decrypt(now);  // it may want more than before
+    decrypt(now);  // the inner session may want more than before
   }
   if (over() || closed_ || !inner().finished() || inner_shows(first)) return;
   ::SSL_shutdown(ssl_.get());  // writes the close_notify
   closed_ = true;
 }
 
-// A record at a time. Returns the number of bytes that it took from the segment.
+// Encrypts one record. Returns the number of bytes that it took from the segment.
 std::size_t TlsSession::encrypt(const Segment& segment, Time now) {
   std::array<std::byte, kLargestRecord> read;
   Bytes plain = segment.bytes.first(std::min(segment.bytes.size(), kLargestRecord));

@@ -14,13 +14,13 @@
 
 namespace joust {
 
-// A session inside TLS. To an engine it is a session like any other; to the session inside, the engine:
+// A session inside TLS. An engine uses it like any other session. To the session inside, it is the engine:
 //
 //     engine --- ciphertext ---> on_bytes --- decrypt ---> the inner on_bytes, or its file
 //     engine <-- ciphertext ---- output  <--- encrypt ---- the inner output, files read here
 //
-// Encryption happens on inputs and acknowledgements, because output() is a query. So the ciphertext that
-// waits is limited, and files are read here: the kernel does not see what it sends. Both sides end with a
+// Encryption happens on inputs and acknowledgements, because output() is a query. So the waiting ciphertext
+// is limited, and files are read here: the kernel cannot send them directly. Both sides end with a
 // close_notify; a stream that ends without one was cut, and fails.
 class TlsSession : public GuardedSession {
  public:
@@ -57,20 +57,20 @@ class TlsSession : public GuardedSession {
   bool inner_shows(Segment& first) const { return inner().output({&first, 1}) > 0; }
 
   const TlsContext& context_;
-  // Null before a client has begun its greeting, and after a handshake that has failed: who says nothing
-  // takes no memory of the library.
+  // Null before a client has begun its greeting, and after a handshake that has failed: a peer that sends
+  // nothing takes no memory of the library.
   std::unique_ptr<SSL, FreeSsl> ssl_;
-  std::unique_ptr<ConnectionShare> handshake_;  // a server's, while it lasts
+  std::unique_ptr<ConnectionShare> handshake_;  // a server's handshake, while it lasts
   HelloGate gate_;
-  std::string first_;  // what has come of a greeting's head
-  Bytes in_;           // of the input that is being taken: not read by the library yet
+  std::string first_;  // the bytes of a greeting's head that have arrived
+  Bytes in_;           // the current input: bytes that the library has not read yet
   Outbox out_;         // ciphertext
   std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
-  Bytes plain_;                 // of record_: not wanted by the inner session yet
-  Time now_{};                  // of the last input
-  bool closed_ = false;         // by our close_notify: nothing more is said, but still heard
-  bool peer_closed_ = false;    // by its close_notify
-  bool told_finished_ = false;  // the inner session has been told
+  Bytes plain_;                 // the part of record_ that the inner session does not want yet
+  Time now_{};                  // time of the last input
+  bool closed_ = false;         // close_notify is written: nothing more is sent, but bytes are still received
+  bool peer_closed_ = false;    // the peer's close_notify has arrived
+  bool told_finished_ = false;  // the inner session knows that the peer has finished
 };
 
 }  // namespace joust

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLeastBits = 128;
 constexpr std::size_t kMostCharacters = 1024;
-// A random text of 22 characters has fewer different ones once in a billion times.
+// A random text of 22 characters has fewer different characters once in a billion times.
 constexpr std::size_t kLeastDifferent = 8;
 constexpr auto kHowToMake = "; make one with: joust receive --new-token FILE";
 
@@ -30,7 +30,7 @@ bool is_base64_digit(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '+' || c == '/';
 }
 
-// What the text can hold at most.
+// Returns the largest number of random bits that the text can hold.
 std::size_t bits_of(std::string_view digits) {
   const bool is_hex = std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c) != 0; });
   return digits.size() * (is_hex ? 4 : 6);
@@ -62,7 +62,7 @@ Token::~Token() {
 
 Token Token::make() {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::array<unsigned char, 43> random;  // 6 of the 8 bits are used: 258 in all
+  std::array<unsigned char, 43> random;  // 6 of the 8 bits of each byte are used: 258 in all
   if (::RAND_bytes(random.data(), random.size()) != 1)
     throw std::runtime_error("the system has no random bytes");
   std::string text;

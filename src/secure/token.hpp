@@ -12,23 +12,25 @@
 
 namespace joust {
 
-// A token that is no secret: too short, too regular, or not readable. what() says so, and how to make one.
+// A token that is no secret: too short, too regular, or not readable. what() gives the reason, and the way to
+// make a good one.
 class WeakToken : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 // The secret that both sides of a connection know. Only keys that are derived from it are used, one for each
-// purpose, so that what is learned of one says nothing of another.
+// purpose, so that the knowledge of one key reveals nothing about another.
 class Token {
  public:
   using Key = std::array<std::byte, 32>;
 
-  // 32 random bytes in base64url. Throws std::runtime_error if the system has no random bytes.
+  // Makes a random token of 258 bits in base64url. Throws std::runtime_error if the system has no random
+  // bytes.
   static Token make();
 
-  // Text of hexadecimal or base64 digits with at least 128 bits; white space around it is left out. Throws
-  // WeakToken. What is refused is never in its words.
+  // Takes text of hexadecimal or base64 digits with at least 128 bits; white space around it is left out.
+  // Throws WeakToken, whose message never contains the refused text.
   explicit Token(std::string_view text);
 
   ~Token();
@@ -42,7 +44,7 @@ class Token {
   std::string text_;
 };
 
-// HMAC-SHA-256 of the parts, one after the other.
+// Returns the HMAC-SHA-256 of the concatenated parts.
 Token::Key authenticated(const Token::Key& key, std::initializer_list<Bytes> parts);
 
 }  // namespace joust

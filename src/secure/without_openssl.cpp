@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// In the place of the guards where OpenSSL was not found.
+// Replaces the guards where OpenSSL was not found at build time.
 #include <stdexcept>
 
 #include "secure/guard.hpp"

@@ -50,7 +50,7 @@ void DigestWorker::run() {
       is_working_ = true;
       lock.unlock();
       work();
-    }  // it may hold the last reference to an upload, whose end takes locks of its own
+    }  // the task may hold the last reference to an upload, whose end takes locks of its own
     lock.lock();
     is_working_ = false;
     idle_.notify_all();

@@ -10,8 +10,9 @@
 
 namespace joust {
 
-// A thread that reads spliced upload data again to digest it, beside the threads that store. With a spare
-// core, the digest then does not slow the transfer. The thread starts with the first task.
+// A thread for tasks beside the threads that store: it reads spliced upload data again to digest it, or waits
+// for the disk. With a spare core, the digest then does not slow the transfer. The thread starts with the
+// first task.
 class DigestWorker {
  public:
   DigestWorker() = default;

@@ -96,8 +96,8 @@ std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
   return Parent{std::make_shared<const Fd>(std::move(*opened)), std::string(last)};
 }
 
-// Calls `step` for each directory on the way to the name, with the one that it is in: part by part, so that
-// no link is followed in between. It returns a handle, or the errno.
+// Calls `step` for each directory on the path to the name, with a handle of its parent: part by part, so that
+// no link is followed in between. `step` returns a handle of the directory, or the errno.
 template <typename Step>
 int Directory::each_parent(std::string_view name, Step step) const {
   Fd here;

@@ -10,7 +10,8 @@
 
 namespace joust {
 
-// How names are resolved beneath a directory: by one system call, or part by part if the kernel lacks it.
+// The way in which names are resolved beneath a directory: by one system call, or part by part if the kernel
+// lacks it.
 enum class Resolution : unsigned char { openat2, walk };
 
 // The directory that contains a name. The handle refers to that directory even if another one takes its name.
@@ -22,30 +23,31 @@ struct Parent {
 class Quota;
 class SyncedFolders;
 
-// Opened, or not, with the reason in errno: a regular file; EISDIR or ENODEV for any other kind.
+// Checks an opened descriptor, which is closed if opening failed, with the reason in errno. Returns a regular
+// file; EISDIR or ENODEV for any other kind.
 std::expected<Fd, int> only_regular(Fd opened);
 
 // A directory that confines all names: symbolic links are not followed, and ".." is refused. Names must have
 // passed objection_to() before. Errors are errnos. All methods: any thread.
 class Directory {
  public:
-  // Throws std::system_error if there is no such directory. Uses `walk` if the kernel lacks openat2.
+  // Throws std::system_error if the directory does not exist. Uses `walk` if the kernel lacks openat2.
   explicit Directory(const std::string& path, Resolution resolution = Resolution::openat2);
 
   // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   std::expected<Fd, int> open_file(std::string_view name) const;
 
-  // Opens a directory, to list it; the root has no name.
+  // Opens a directory, to list it; the root has the empty name.
   std::expected<Fd, int> open_folder(std::string_view name) const;
 
   std::expected<Parent, int> open_parent(std::string_view name) const;
 
-  // Makes the directories on the way to the name that do not exist. Each takes kEntryBytes of the quota, for
-  // good; null: they cost nothing. Returns the errno, or 0: EDQUOT if the quota has no room for one. Those
+  // Makes the missing directories on the path to the name. Each takes kEntryBytes of the quota permanently;
+  // null: they cost nothing. Returns the errno, or 0: EDQUOT if the quota has no room for one. Directories
   // that were made before an error stay.
   int make_parents(std::string_view name, Quota* pays) const;
-  // Puts the names of the directories on the way to the name onto the disk, but for those that are known to
-  // be there. `file` is the open one of that name; see SyncedFolders. Returns the errno, or 0.
+  // Puts the names of the directories on the path to the name onto the disk, except for those that are known
+  // to be there. `file` is the open file of that name; see SyncedFolders. Returns the errno, or 0.
   int sync_parents(std::string_view name, SyncedFolders& known, int file) const;
 
   int descriptor() const { return root_.get(); }  // a handle: O_PATH

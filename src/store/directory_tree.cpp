@@ -33,8 +33,9 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create_in(std::expec
   return file;
 }
 
-// A file that outlives its process is seldom one of many. The others look at their folder before they take
-// their names, so that they may begin in one that has been moved. What is refused there is not refused yet.
+// Uses the recent folder for temporary files only: a file that outlives its process is seldom one of many. A
+// temporary file may begin in a folder that has been moved, because it checks the folder before it takes its
+// name. A failure in the recent folder is not final: the path is resolved again.
 std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_view name,
                                                                    const NewFileRules& rules) {
   if (rules.source) return create_in<PartialFile>(parent_of(name, rules), name, rules);

@@ -9,11 +9,11 @@
 
 namespace joust {
 
-// The files below one directory. A file that is being written is in its destination's directory, under
-// another name (temporary_file.hpp, partial_file.hpp).
+// The files below one directory. A file that is being written is in its destination's directory, without a
+// name or under a temporary one (temporary_file.hpp, partial_file.hpp).
 class DirectoryTree : public FileTree {
  public:
-  // Throws std::system_error if there is no such directory.
+  // Throws std::system_error if the directory does not exist.
   explicit DirectoryTree(const std::string& root, Resolution resolution = Resolution::openat2)
       : tree_{.directory = Directory(root, resolution), .synced = SyncedFolders(failed_syncs())} {}
 
@@ -25,7 +25,7 @@ class DirectoryTree : public FileTree {
   bool is_immutable() const override { return false; }
   Available available() const override { return available_space(tree_.directory.descriptor(), UINT64_MAX); }
 
-  // Directories are made only if the rules say so. publish() fails with ENOENT if the parent directory has
+  // Makes directories only if the rules ask for that. publish() fails with ENOENT if the parent directory has
   // been moved, so nothing is ever published outside.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                       const NewFileRules& rules) override;

@@ -17,7 +17,7 @@ void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
     is_waiting_ = true;
   }
   if (commits != nullptr && commits->add(shared_from_this())) return;
-  // One whose connection is gone is not waited for.
+  // An entry whose connection has ended is not synced.
   const auto publish = [entry = weak_from_this()] {
     if (const auto self = entry.lock()) self->publish_alone();
   };
@@ -28,7 +28,7 @@ void DiskEntry::sync(GroupCommit* commits, DigestWorker* thread) {
 void DiskEntry::committed(std::expected<ReplacedBytes, int> published) {
   if (failed_ != nullptr) {
     if (!published) failed_->note(version_, published.error());
-    // It was in a group with another of the same file, which was told of the failure.
+    // The group had another entry of the same file, which got the failure.
     if (published && failed_->has(version_)) published = std::unexpected(EIO);
   }
   const std::lock_guard lock(mutex_);

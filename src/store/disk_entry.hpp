@@ -11,19 +11,19 @@
 
 namespace joust {
 
-// A file or directory that is there. Where the disk is to have it, it is a member of the group that comes
-// next.
+// An existing file or directory. If it is to be synced, it becomes a member of the next group of GroupCommit.
 class DiskEntry : public StoredEntry,
                   public GroupCommit::Member,
                   public std::enable_shared_from_this<DiskEntry> {
  public:
   explicit DiskEntry(Entry made) : was_there_(made.was_there), place_(std::move(made.place)) {}
 
-  // False if the disk has failed to take this version before. If it fails now, that is noted. Borrowed; call
-  // before sync().
+  // Returns false if the disk has failed to take this version before. A failure of sync() is noted in
+  // `failed`, which is borrowed. Call before sync().
   [[nodiscard]] bool watch(FailedSyncs& failed, const FileVersion& version);
-  // With a group it becomes a member, without one the thread waits for the disk by itself, and without that
-  // (null), or where no thread can be started, this does. Call at most once.
+  // Syncs the entry as a member of `commits`. If `commits` is null or cannot start its thread, `thread` does
+  // the work. If `thread` is null or cannot be started, this call does the work and waits for the disk. Call
+  // at most once.
   void sync(GroupCommit* commits, DigestWorker* thread = nullptr);
 
   bool was_there() const override { return was_there_; }
@@ -40,7 +40,7 @@ class DiskEntry : public StoredEntry,
   FileVersion version_{};
   std::mutex mutex_;
   bool is_waiting_ = false;  // protected by mutex_
-  int error_ = 0;            // likewise: an errno
+  int error_ = 0;            // an errno; protected by mutex_
 };
 
 }  // namespace joust

@@ -107,7 +107,7 @@ std::expected<std::size_t, int> TargetFile::write_at(std::uint64_t offset, Bytes
 std::expected<std::size_t, int> TargetFile::write_pieces_at(std::uint64_t offset,
                                                             std::span<const Bytes> pieces) {
   if (!mapping_.bytes().empty()) return write_at(offset, pieces.front());
-  std::array<iovec, 2> parts{};  // a ring has no more; what is left of others comes again
+  std::array<iovec, 2> parts{};  // a ring has no more; bytes of further pieces are passed again
   const std::size_t count = std::min(pieces.size(), parts.size());
   if (!holds(offset, size_of(pieces.first(count)))) return std::unexpected(EFBIG);
   for (std::size_t i = 0; i < count; ++i)

@@ -11,12 +11,12 @@
 
 namespace joust {
 
-// How a file's bytes get to a socket: through a buffer, from a mapping, or inside the kernel.
+// The way of a file's bytes to a socket: through a buffer, from a mapping, or inside the kernel.
 enum class FileRead : std::uint8_t { read, mmap, sendfile };
-// How a socket's bytes get into a file.
+// The way of a socket's bytes into a file.
 enum class FileWrite : std::uint8_t { write, splice, mmap, writev };
 
-// A mapping is written by File::write_at too.
+// Returns how a file is filled. A mapping is filled by `copy`: File::write_at writes into it.
 constexpr Filling filling_by(FileWrite how) {
   if (how == FileWrite::writev) return Filling::ring;
   return how == FileWrite::splice ? Filling::splice : Filling::copy;
@@ -25,7 +25,7 @@ constexpr Filling filling_by(FileWrite how) {
 // The bytes copied through a buffer: shows how far an engine used the wanted way.
 struct PlainBytes {
   std::atomic<std::uint64_t> read{0}, written{0};
-  std::atomic<std::uint64_t> gathered{0};  // written from the pieces of a ring, and not in `written`
+  std::atomic<std::uint64_t> gathered{0};  // written from the pieces of a ring; not counted in `written`
 };
 
 // A file's mapping. Empty if mapping was refused.
@@ -80,7 +80,7 @@ class TargetFile : public File {
   std::unique_lock<std::mutex> turn_to_write() override { return std::unique_lock(writing_); }
   Filling filling() const override { return filling_by(how_); }
 
-  int number() const { return fd_.get(); }  // of the open file, borrowed
+  int number() const { return fd_.get(); }  // descriptor of the open file, borrowed
 
   // Reserves disk space for this part, if a mapping needs that; returns 0 or the errno.
   int make_room(std::uint64_t offset, std::uint64_t size);
@@ -100,7 +100,7 @@ class TargetFile : public File {
   std::mutex writing_;
 };
 
-// Discards everything, without a system call but that of splice.
+// Discards everything. Makes no system call except for splice.
 class NullFile : public File {
  public:
   explicit NullFile(FileWrite how);

@@ -28,7 +28,7 @@ int punch(int fd, std::uint64_t offset, std::uint64_t size) {
   return allocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, size);
 }
 
-#else  // files are written without a mapping then, and keep their space
+#else  // elsewhere files are written without a mapping, and keep their space
 
 int reserve(int /*fd*/, std::uint64_t /*offset*/, std::uint64_t size) {
   return size == 0 ? 0 : EOPNOTSUPP;

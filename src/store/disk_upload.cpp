@@ -39,7 +39,7 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
   return true;
 }
 
-// That of an earlier attempt is taken over, because its bytes count in it.
+// Takes over the share of an earlier attempt, because its bytes are counted there.
 FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, std::uint64_t needed,
                                                  const UploadRules& rules) {
   const bool outlives = rules.kept != nullptr && request.wishes && request.wishes->outlives;
@@ -134,8 +134,8 @@ bool DiskUpload::has(ByteRange range) {
   return outlives_ && !over_ && range.size > 0 && finished_.end_of(range.offset) >= range.end();
 }
 
-// Without memory to note that the range is free again, nobody could bring it: the upload is over, and offered
-// again. Connections that end call this, and cannot fail.
+// Ends the upload if the memory is missing to note that the range is free again: no connection could send the
+// range then, and the client offers the upload again. Connections that end call this, and cannot fail.
 void DiskUpload::give_back(ByteRange range) noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
   try {
@@ -154,8 +154,8 @@ void DiskUpload::free_range(ByteRange range) {
   digest_.forget_from(range.offset);
 }
 
-// A milestone has all bytes up to its end, and only the digest that has passed the range makes others of
-// them.
+// Drops the milestones that end beyond the start of the range: a milestone covers all bytes up to its end.
+// The digest returns to a place before the range.
 void DiskUpload::distrust(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
   stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
@@ -166,7 +166,8 @@ void DiskUpload::distrust(ByteRange range) {
   noted_ = end_of(place_->milestones());
 }
 
-// Of bytes that were announced and did not come. Otherwise a peer would keep room by announcing them.
+// Frees the room of bytes that were announced and did not arrive. Otherwise a peer would keep room by
+// announcing them.
 void DiskUpload::free_room(std::uint64_t begin, std::uint64_t end) {
   const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   const std::uint64_t first = (begin + page - 1) / page * page, last = end / page * page;
@@ -211,9 +212,9 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
   digest_up_to(std::min(most, stored_from(digest_.done())));
 }
 
-// A range that is lost with its connection comes again, perhaps with other bytes; those before the first one
-// that is not finished never change. The digest is marked where it leaves them, and returns to that place.
-// The end of those bytes.
+// Marks the digest while it is within bytes that never change, and returns the end of those bytes: the bytes
+// before the first unfinished range. A range that is lost with its connection is sent again, perhaps with
+// other bytes; the digest then returns to the mark.
 std::uint64_t DiskUpload::mark_digest() {
   const std::lock_guard lock(mutex_);
   const std::uint64_t unchanging = finished_.end_of(0);
@@ -240,11 +241,12 @@ void DiskUpload::note_milestone() {
   place_->note({noted_, digest_.value()});
 }
 
-// A worker that is late is called all the same: it may only have begun again.
+// True if the worker digests the stored bytes. A worker that is late is called all the same: it may only have
+// begun again.
 bool DiskUpload::left_to_worker(std::uint64_t behind) {
   if (worker_ == nullptr) return false;
   if (behind >= kWorkersPart && !called_.exchange(true)) {
-    // Its own reference for each slice: where all connections are gone, the upload is not kept.
+    // Takes a reference for each slice: an upload whose connections have all ended is not kept.
     const bool taken = worker_->take([upload = weak_from_this()] {
       if (const auto self = upload.lock()) self->called_ = false;
       for (bool more = true; more;) {
@@ -258,8 +260,8 @@ bool DiskUpload::left_to_worker(std::uint64_t behind) {
   return behind <= kMostBehind;
 }
 
-// One slice of what is stored; false if nothing was left. check() waits for the slice, and then digests the
-// rest.
+// Digests one slice of the stored bytes; false if none was left. check() waits for the slice, and then
+// digests the rest.
 bool DiskUpload::catch_up() {
   const std::lock_guard digesting(digesting_);
   return !over_ && digest_up_to(stored_from(digest_.done()));

@@ -25,11 +25,11 @@ struct UploadRules {
   FileWrite how = FileWrite::write;
   Quota* quota = nullptr;  // borrowed, like all that follow
   PlainBytes* plain = nullptr;
-  DigestWorker* worker = nullptr;     // for spliced data; without one the storing thread does its work
-  DigestWorker* publisher = nullptr;  // of large synced files; without one who asks for the check waits
-  UploadClaims* claims = nullptr;     // without them other processes are not looked at
-  KeptShares* kept = nullptr;         // of uploads that stay when they are interrupted
-  GroupCommit* commits = nullptr;     // of the others; without it each is synced by itself
+  DigestWorker* worker = nullptr;     // digests spliced data; if null, the storing thread does
+  DigestWorker* publisher = nullptr;  // publishes large synced files; if null, the caller of check() waits
+  UploadClaims* claims = nullptr;     // null: other processes are ignored
+  KeptShares* kept = nullptr;         // shares of uploads that stay when they are interrupted
+  GroupCommit* commits = nullptr;     // publishes other synced files; if null, each is synced by itself
 };
 
 // An upload into a new file.
@@ -72,7 +72,7 @@ class DiskUpload : public Upload,
 
   // True if the request may concern a range of this upload.
   bool same(const UploadRequest& request) const;
-  // This one brings ranges of it too.
+  // Adds a connection that sends ranges of this upload too.
   void joined_by(const Uploader& other);
 
  private:
@@ -102,14 +102,14 @@ class DiskUpload : public Upload,
   mutable std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<UploadClaim> claim_;  // may be null
-  std::unique_ptr<UploadSlot> slot_;          // until it is over; may be null
+  std::unique_ptr<UploadSlot> slot_;          // held until the upload is over; may be null
   std::unique_ptr<QuotaShare> share_;
   KeptShares* const kept_;
   TargetFile file_;
   RangeSet taken_;
   RangeSet stored_;                             // the part of taken_ that is stored
   RangeSet finished_;                           // the ranges of stored_ that are complete
-  std::uint64_t there_ = 0;                     // bytes of them
+  std::uint64_t there_ = 0;                     // bytes in finished_
   bool recalled_ = false;                       // the recall is complete
   std::atomic<bool> over_{false};               // complete: being checked, published or refused
   std::mutex digesting_;                        // locked before mutex_, if both are needed
@@ -126,8 +126,8 @@ class DiskUpload : public Upload,
   std::size_t right_ = 0;
   std::uint64_t noted_ = 0;
   bool let_go_ = false;                                                                 // protected by mutex_
-  bool is_share_kept_ = false;                                                          // likewise
-  enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;  // likewise
+  bool is_share_kept_ = false;                                                          // protected by mutex_
+  enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;  // protected by mutex_
 };
 
 }  // namespace joust

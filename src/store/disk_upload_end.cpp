@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How an upload ends: it is sealed, checked and published, or let go.
+// The end of an upload: it is sealed, checked and published, or let go.
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -38,17 +38,19 @@ FileAnswer<Upload::Check> DiskUpload::check() {
   return conclude();
 }
 
-// A disk may take a minute for what has come: a thread waits for it, and not all peers of the loop.
+// Lets a thread wait for the disk, which may take a minute for the bytes received. Otherwise all peers of the
+// loop would wait.
 bool DiskUpload::waits_for_disk() {
   if (sync_ == Sync::not_begun && synced_ && !rehearsal_ && is_right()) {
-    // Otherwise conclude() waits for the disk. The thread needs this lock before it can tell of the end.
+    // If no thread takes the work, conclude() waits for the disk. The thread needs this lock before it can
+    // report the end.
     sync_ = begin_sync() ? Sync::running : Sync::over;
   }
   return sync_ == Sync::running;
 }
 
-// Small files are published together with those that follow them. A large one would keep them waiting, and
-// its slot is taken for so long.
+// True for a large synced file. Small files are published together with files that follow them, and a large
+// one would delay those. A large file keeps its slot until it is published.
 bool DiskUpload::is_published_alone() const {
   return publisher_ != nullptr && synced_ && !rehearsal_ && size_ >= kPublishedAlone;
 }
@@ -72,7 +74,7 @@ void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
   if (is_let_go) let_go();
 }
 
-// A file may have its name although the disk has refused the folder.
+// Keeps the share also if the file has its name and the disk has refused the folder.
 void DiskUpload::keep_share() {
   const ReplacedBytes* const replaced = *published_ ? &**published_ : place_->replaced();
   if (replaced != nullptr && !std::exchange(is_share_kept_, true)) share_->keep(*replaced);
@@ -86,15 +88,15 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
     keep_share();
   }
   const bool has_name = published_ && *published_;
-  // Removes an unpublished file, even if others still refer to this upload. One that outlives this and has
-  // the right bytes may get its name at the next attempt.
+  // Removes an unpublished file, even if others still refer to this upload. Keeps a file that outlives an
+  // interruption and has the right bytes: it may get its name at the next attempt.
   if (!right || has_name || !outlives_) place_->abandon();
   if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
   if (published_ && !*published_) return not_published(published_->error());
   return Check{size_, digest};
 }
 
-// A sender that is told of a shortage seals the upload once more.
+// Reopens the upload after a shortage: the sender then seals it once more.
 std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
   if (outlives_ && error_of(error) == FileError::busy) {
     published_.reset();
@@ -104,7 +106,7 @@ std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
   return refused(error_of(error));
 }
 
-// Whoever publishes it keeps it alive, so that nobody does.
+// No thread publishes the upload now, because such a thread would hold a reference.
 DiskUpload::~DiskUpload() {
   sync_ = Sync::over;
   DiskUpload::let_go();
@@ -113,19 +115,21 @@ DiskUpload::~DiskUpload() {
 void DiskUpload::let_go() noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
   let_go_ = true;
-  if (sync_ == Sync::running) return;  // until the file has its name, or none
+  if (sync_ == Sync::running) return;  // committed() continues when the file is published or has failed
   try {
     leave_for_the_next();
   } catch (const std::bad_alloc&) {
-    // What stays is more than is known of it: the next attempt finds out, and the quota has it back.
+    // The file stays with fewer notes than bytes, and the quota gets its bytes back. The next attempt finds
+    // the file.
   }
   place_->let_go();
 }
 
-// From the first MiB on: on a link that fails often, each connection is to have been of use. The bytes of a
-// file that stays count in the quota until its name is brought again.
+// Leaves a file from the first MiB on, so that each connection makes progress on a link that fails often. The
+// bytes of a file that stays count in the quota until its name is uploaded again.
 void DiskUpload::leave_for_the_next() {
-  // What the kernel has moved is digested in larger parts. A bounded time, because a loop may be waiting.
+  // Digests the rest: bytes moved by the kernel are digested in larger parts. The number of slices is
+  // limited, because a loop may be waiting.
   for (int slice = 0; outlives_ && slice < kLastSlices && digest_.done() < finished_.end_of(0); ++slice)
     if (!digest_.advance(file_, finished_.end_of(0))) break;
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// How an upload goes on with what an earlier attempt has left.
+// Resumes an upload with the bytes that an earlier attempt left.
 #include "store/disk_upload.hpp"
 
 namespace joust {
 
-// The digest passes from milestone to milestone. At the first that is wrong it returns to the one before.
+// Digests from milestone to milestone. At the first wrong milestone the digest returns to the one before.
 Upload::Recall DiskUpload::recall() {
   const std::scoped_lock lock(digesting_, mutex_);
   Recall recall{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
@@ -21,7 +21,8 @@ Upload::Recall DiskUpload::recall() {
   if (!wrong && right_ < found_.size()) return recall;
   digest_.forget_from(recall.verified);
   place_->keep_milestones(right_);
-  // The quota does not count them, so they must not be there. A mapped file keeps its size.
+  // The quota does not count the bytes beyond the last right milestone, so their disk space is freed. A
+  // mapped file keeps its size.
   if (right_ < found_.size()) file_.free_room(recall.verified, size_ - recall.verified);
   noted_ = recall.verified;
   there_ = recall.verified;

@@ -14,8 +14,8 @@ bool is_of_disk(int error) {
   return error == EIO || error == ENOSPC || error == EDQUOT;
 }
 
-// With the time of the last change: a file that is removed and comes again often has the same inode, size and
-// time of modification.
+// Includes the time of the last change: a file that is removed and made again often has the same inode, size
+// and time of modification.
 std::uint64_t key_of(const FileVersion& file) {
   const std::array facts{file.device, file.inode, file.size, static_cast<std::uint64_t>(file.modified_ns),
                          static_cast<std::uint64_t>(file.changed_ns)};

@@ -11,17 +11,18 @@
 
 namespace joust {
 
-// The files whose bytes the disk has failed to take. The kernel tells that once, and from then on takes the
-// lost pages for written: a second fsync() says nothing, although the disk has other bytes. Any thread, and
-// any process that was forked since.
+// Remembers the files whose bytes the disk has failed to take. The kernel reports such a failure once, and
+// then treats the lost pages as written: a second fsync() succeeds although the disk has other bytes. Any
+// thread, and any process that was forked after this object was made.
 class FailedSyncs {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  // What fsync() of the file, or of its folder, has returned. An error that is not one of the disk counts as
-  // none.
+  // Notes the result of fsync() for the file or for its folder. Errors other than those of a disk are
+  // ignored.
   void note(const FileVersion& file, int error);
-  // False once anything of the file has changed. Beyond kMost files the disk is trusted with none.
+  // True if the disk has failed to take this version. False for every other version of the file. After more
+  // than kMost failures the result is true for every file.
   bool has(const FileVersion& file) const;
 
  private:

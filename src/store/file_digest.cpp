@@ -8,9 +8,9 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kRead = 32 << 10;                  // of the stack, which some engines keep small
+constexpr std::size_t kRead = 32 << 10;                  // on the stack, which some engines keep small
 constexpr std::size_t kSlice = 4 << 20;                  // about a millisecond where the file is in memory
-constexpr auto kLongest = std::chrono::milliseconds(4);  // of a slice, where a disk has to be waited for
+constexpr auto kLongest = std::chrono::milliseconds(4);  // the duration of a slice that waits for a disk
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::expected<bool, int> FileDigest::advance(const File& file) {
 }
 
 std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end) {
-  std::array<std::byte, kRead> buffer;  // of the stack: it cannot be refused
+  std::array<std::byte, kRead> buffer;  // on the stack: no allocation can fail
   const std::uint64_t until = std::min<std::uint64_t>(done_ + kSlice, std::min(end, size_));
   const auto latest = std::chrono::steady_clock::now() + kLongest;
   while (done_ < until) {

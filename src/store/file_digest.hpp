@@ -18,12 +18,13 @@ class FileDigest {
 
   // Digests bytes of the file at `offset`; without effect unless they follow directly on those digested.
   void seen(std::uint64_t offset, Bytes bytes);
-  // Remembers this place, to return to it.
+  // Remembers this position, so that forget_from() can return to it.
   void mark();
-  // The bytes from `offset` on may have changed: returns to the last mark if it is not behind that, and
-  // otherwise starts again. Takes no memory.
+  // Forgets the bytes from `offset` on, which may have changed: returns to the last mark if that is not
+  // beyond `offset`, and otherwise starts again. Allocates no memory.
   void forget_from(std::uint64_t offset);
-  // Reads one slice. True at the end; otherwise the errno, or 0 if the file is too short.
+  // Reads and digests one slice. Returns true at the end. Fails with the errno, or with 0 if the file is too
+  // short.
   std::expected<bool, int> advance(const File& file);
   // The same, but not beyond `end`.
   std::expected<bool, int> advance(const File& file, std::uint64_t end);
@@ -36,7 +37,7 @@ class FileDigest {
   std::atomic<std::uint64_t> done_{0};
   Digester digester_;
   std::uint64_t mark_ = 0;
-  Digester marked_;  // of the bytes before the mark
+  Digester marked_;  // the digest of the bytes before the mark
 };
 
 // A file that digests what is written from front to back, and discards it. One thread at a time.

@@ -21,23 +21,23 @@ class Quota;
 
 enum class Existing : unsigned char { keep, replace };
 
-// The size of the file that was replaced; nothing if there was none.
+// The size of the file that was replaced; empty if none was.
 using ReplacedBytes = std::optional<std::uint64_t>;
 
-// How a new file is made, and what it has beside its bytes.
+// The rules for making a new file, and its properties beside its bytes.
 struct NewFileRules {
   Existing existing = Existing::keep;
-  bool makes_parents = false;                 // directories on the way that do not exist
-  Quota* pays = nullptr;                      // for those, borrowed; null: they cost nothing
+  bool makes_parents = false;                 // makes the missing directories on the path
+  Quota* pays = nullptr;                      // pays for directories, borrowed; null: they cost nothing
   std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
   std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
-  // Of a file that outlives its process: an interrupted one stays, and is gone on with. Trees without such
-  // files leave it out.
+  // The source of a file that outlives its process: an interrupted file stays, and can be resumed. Trees
+  // without such files ignore it.
   std::optional<SourceIdentity> source{};
 };
 
-// A file that has no name yet. It is removed with this object unless it was published, or is to be gone on
-// with. One thread at a time.
+// A file that has no name yet. It is removed with this object unless it was published, or stays to be
+// resumed. One thread at a time.
 class NewFile {
  public:
   virtual ~NewFile() = default;
@@ -48,38 +48,41 @@ class NewFile {
   // before it has the name, and has the name at the end. Returns the errno on failure: EEXIST if an existing
   // file must be kept. A file that the disk did not take is abandoned.
   virtual std::expected<ReplacedBytes, int> publish(int fd, bool synced) = 0;
-  // The steps of that, for those who sync many files together: all that the file has beside its bytes, then
-  // the caller syncs the file, then a look at its folder, its name, and the sync of the folder.
+  // The steps of publish(), for callers that sync many files together. complete() sets everything beside the
+  // bytes. Then the caller syncs the file, and calls confirm_folder(), take_name() and sync_folder().
   virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
-  // ENOENT if the folder is not any more where its name leads: nothing is to get a name outside.
+  // Returns ENOENT if the path no longer leads to the folder: no file may get a name outside of the tree.
   virtual int confirm_folder() { return 0; }
-  virtual bool has_name() const { return replaced() != nullptr; }  // so that no folder has to be looked at
+  virtual bool has_name() const { return replaced() != nullptr; }  // true: confirm_folder() is not needed
   virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
-  // What it has replaced, once it has its name: from take_name(), also if publish() failed after that. Null
+  // The size of the file that was replaced. Set by take_name(), also if publish() failed after that. Null
   // before.
   virtual const ReplacedBytes* replaced() const { return nullptr; }
-  virtual int sync_folder(int /*fd*/) { return 0; }  // with the names of the directories on the way; likewise
-  virtual int folder() const { return -1; }  // of the name: a handle (O_PATH), borrowed; -1: there is none
+  // Syncs the folder and the names of the directories on its path. Returns the errno, or 0.
+  virtual int sync_folder(int /*fd*/) { return 0; }
+  virtual int folder() const { return -1; }  // a handle (O_PATH) of the name's folder, borrowed; -1: none
 
   virtual void abandon() = 0;  // removes it now
   virtual void let_go() = 0;   // as if this object were destroyed: another one may be made for the name
 
-  // Of a file with a journal: what an earlier process has noted. Not verified: the file may have changed.
+  // The milestones that an earlier process has noted, for a file with a journal. Not verified: the file may
+  // have changed.
   virtual std::vector<Milestone> milestones() const { return {}; }
-  // The number of bytes of an earlier attempt that were of another source, and are gone.
+  // The number of bytes of an earlier attempt that were discarded: they belonged to another source, or were
+  // damaged.
   virtual std::uint64_t discarded() const { return 0; }
-  // Only the first `count` milestones were right.
+  // Keeps only the first `count` milestones: the others were wrong.
   virtual void keep_milestones(std::size_t /*count*/) {}
-  // Notes the next one. A journal that cannot be written only costs time after an interruption.
+  // Notes the next milestone. A journal that cannot be written only costs time after an interruption.
   virtual void note(const Milestone& /*milestone*/) {}
-  // True if this object leaves the file, with what was noted, when it is destroyed.
+  // True if this object leaves the file, with its milestones, when it is destroyed.
   virtual bool stays() const { return false; }
 
  protected:
   Fd fd_;
 };
 
-// A file or directory that has its name: to be synced, if that is wished, as a new file is.
+// A file or directory that has its final name. It can be synced as a new file is.
 struct Entry {
   std::unique_ptr<NewFile> place{};
   bool was_there = false;
@@ -93,7 +96,7 @@ class FileTree {
   // Opens a regular file for reading; EISDIR or ENODEV for any other kind.
   virtual std::expected<Fd, int> open(std::string_view name) const = 0;
 
-  // Begins to read a directory; the root has no name. EPERM of a tree without directories.
+  // Begins to read a directory; the root has the empty name. Fails with EPERM in a tree without directories.
   virtual std::expected<std::unique_ptr<FolderReader>, int> read_folder(std::string_view /*name*/) const {
     return std::unexpected(EPERM);
   }
@@ -103,26 +106,26 @@ class FileTree {
 
   virtual Available available() const = 0;  // for new files
 
-  // EEXIST if there is a file of that name that must be kept, EISDIR or ENODEV if there is anything else,
-  // EBUSY if another process receives it.
+  // Begins a new file. Fails with EEXIST if a file of that name exists and must be kept, with EISDIR or
+  // ENODEV if anything else has the name, and with EBUSY if another process receives it.
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
 
-  // Removes what an interruption has left for this name, unless it is being gone on with.
+  // Removes the partial file that an interruption has left for this name, unless it is being resumed.
   virtual void remove_partial(std::string_view /*name*/) {}
 
-  // Makes a directory, of which the rules say the mode, what is made on the way and who pays. One that is
-  // there is left as it is, or gets the mode if existing ones are to be replaced. EEXIST if anything else has
-  // the name, EPERM of a tree without directories.
+  // Makes a directory. The rules give its mode, whether missing parents are made, and the quota that pays. An
+  // existing directory is left as it is, or gets the mode if existing ones are to be replaced. Fails with
+  // EEXIST if anything else has the name, and with EPERM in a tree without directories.
   virtual std::expected<Entry, int> make_folder(std::string_view /*name*/, const NewFileRules& /*rules*/) {
     return std::unexpected(EPERM);
   }
 
-  // A regular file that is there; EISDIR or ENODEV for any other kind. Without a place in a tree that no disk
-  // has.
+  // Finds an existing regular file; EISDIR or ENODEV for any other kind. `place` is null in a tree that is on
+  // no disk.
   virtual std::expected<Entry, int> find(std::string_view /*name*/) { return Entry{.was_there = true}; }
 
-  FailedSyncs& failed_syncs() { return failed_syncs_; }  // of all that is in it
+  FailedSyncs& failed_syncs() { return failed_syncs_; }  // failures of all files in the tree
 
  private:
   FailedSyncs failed_syncs_;

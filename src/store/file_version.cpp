@@ -34,7 +34,7 @@ timespec changed(const struct stat& facts) {
 }
 #endif
 
-// Beyond the years 1677 and 2262 the nearest that a number can be.
+// Nanoseconds since 1970. Times beyond the years 1677 and 2262 become the nearest possible number.
 std::int64_t nanoseconds(const timespec& time) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -61,7 +61,7 @@ FileVersion version_of(const struct stat& facts) {
           .mode = static_cast<std::uint32_t>(facts.st_mode & kPermissionBits)};
 }
 
-// The number of a directory that was removed is soon that of another one.
+// Uses the birth time too, because the inode number of a removed directory is soon given to another one.
 std::optional<FileVersion> identity_of_folder(int fd) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return std::nullopt;

@@ -13,7 +13,8 @@ namespace joust {
 FileVersion version_of(int fd);  // throws std::system_error
 FileVersion version_of(const struct stat& facts);
 
-// Of a directory, and the same whatever is in it. Empty: the reason is in errno.
+// Returns the identity of a directory, which does not depend on its entries. Empty on failure, with the
+// reason in errno.
 std::optional<FileVersion> identity_of_folder(int fd);
 
 // The clock of the file systems' time stamps.

@@ -22,7 +22,7 @@ bool may_be_listed(const dirent& entry) {
   return entry.d_type == DT_REG || entry.d_type == DT_DIR || entry.d_type == DT_UNKNOWN;
 }
 
-// "." and "..", which are no entries, and files without a name of their own yet.
+// True for "." and "..", which are no entries, and for temporary names.
 bool is_own(std::string_view name) {
   return name == "." || name == ".." || name.starts_with(kTemporaryPrefix);
 }
@@ -52,7 +52,7 @@ class DirectoryReader : public FolderReader {
   const FolderEntry& itself() const override { return itself_; }
 
  private:
-  // One that has gone meanwhile counts as never seen.
+  // Ignores an entry that has been removed meanwhile: it does not count as left out.
   void look_at(const dirent& found, std::vector<FolderEntry>& into) {
     std::string name = found.d_name;
     if (is_own(name)) return;
@@ -67,7 +67,7 @@ class DirectoryReader : public FolderReader {
   }
 
   const Stream stream_;
-  const int handle_;  // the stream's
+  const int handle_;  // the descriptor of the stream
   const std::string name_;
   const FolderEntry itself_;
   std::uint64_t left_out_ = 0;

@@ -15,9 +15,9 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostOfGroup = 256;  // the first of them is answered with the last
+constexpr std::size_t kMostOfGroup = 256;  // the first file of a group is answered with the last
 
-// The answer of the first file of a folder is that of those that follow.
+// Uses the answer for the first file of a folder for the files that follow in that folder.
 class OncePerFolder {
  public:
   using Folder = std::pair<dev_t, ino_t>;
@@ -36,7 +36,7 @@ class OncePerFolder {
 
 }  // namespace
 
-// Nobody is above a thread to catch a lack of memory.
+// Catches a lack of memory here, because a thread has no caller that could.
 void GroupCommit::Member::publish_alone() {
   try {
     committed(place().publish(number(), true));
@@ -91,8 +91,8 @@ bool GroupCommit::gather() {
   return running_;
 }
 
-// The error of a step becomes the file's result, as does a lack of memory: nobody is above this thread to
-// catch it.
+// Runs a step for each file that has no error yet. The error of a step becomes the file's result, as does a
+// lack of memory: this thread has no caller that could catch it.
 template <typename Step>
 void GroupCommit::each_that_goes_on(Step step) {
   for (File& file : group_) {
@@ -106,8 +106,8 @@ void GroupCommit::each_that_goes_on(Step step) {
   }
 }
 
-// Each step for all files before the next one. What a file has beside its bytes comes before its sync, and
-// its name after it.
+// Runs each step for all files before the next one. Mode and time of a file are set before its sync, and its
+// name after it.
 void GroupCommit::commit() {
   each_that_goes_on([](const File& file) {
     const int error = file.member->place().complete(file.member->number());
@@ -137,7 +137,7 @@ void GroupCommit::find_folders() {
   std::ranges::sort(group_, {}, &File::folder);
 }
 
-// A folder is looked at once, just before the names of all files in it.
+// Checks a folder once, just before the names of all files in it.
 void GroupCommit::take_names() {
   OncePerFolder confirmed;
   each_that_goes_on([&](File& file) {
@@ -149,8 +149,7 @@ void GroupCommit::take_names() {
   });
 }
 
-// Once for all that are in one folder. The disk may have refused a name: the error is that of all names in
-// it.
+// Syncs each folder once. The disk may have refused a name: all files in the folder get the error.
 void GroupCommit::sync_folders() {
   OncePerFolder synced;
   each_that_goes_on([&](const File& file) {

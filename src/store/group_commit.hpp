@@ -18,24 +18,26 @@
 
 namespace joust {
 
-// Bytes from which on a file is no member of a group: the disk may take a while, and the others would wait.
+// The size in bytes from which on a file joins no group: the disk may take long, and the other members would
+// wait.
 inline constexpr std::uint64_t kPublishedAlone = 4 << 20;
 
-// Publishes synced files in groups. A disk takes about as long for a hundred small files as for one: it is
-// given the bytes of all, then asked for each file, and once for each folder. A group is what has come while
-// the one before was under way. On a thread of its own.
+// Publishes synced files in groups, on a thread of its own. A disk takes about as long for a hundred small
+// files as for one: it is given the bytes of all files, then synced for each file, and once for each folder.
+// A group consists of the files that were added while the group before was under way.
 class GroupCommit {
  public:
-  // A file whose bytes are all there, and right, or a directory. Nothing of it is touched by others while it
-  // is waited for.
+  // A file whose bytes are complete and correct, or a directory. No other thread touches it until committed()
+  // is called.
   class Member {
    public:
     virtual NewFile& place() = 0;
-    virtual int number() const = 0;  // of the open file; -1: a directory that cannot be opened for a sync
-    // What publish() returns. On the thread.
+    // Returns the descriptor of the file; -1: a directory that cannot be opened for a sync.
+    virtual int number() const = 0;
+    // Receives the result of publish(). Called on the thread that publishes.
     virtual void committed(std::expected<ReplacedBytes, int> published) = 0;
 
-    // Without a group: this thread waits for the disk.
+    // Publishes without a group: the calling thread waits for the disk.
     void publish_alone();
 
    protected:
@@ -43,15 +45,16 @@ class GroupCommit {
   };
 
   GroupCommit();
-  ~GroupCommit();  // ends a group between two files: what has no name by then gets none
+  ~GroupCommit();  // ends a group between two files: files without a name by then get none
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  // Any thread. A file that nobody refers to any more when its group begins is left out: its connection is
-  // gone. False if no thread can be started: the caller then publishes the file itself.
+  // Adds a file to the next group. Any thread. A file without references when its group begins is left out:
+  // its connection has ended. Returns false if no thread can be started: the caller then publishes the file
+  // itself.
   bool add(const std::shared_ptr<Member>& file);
 
-  // Files that were added and not committed. Any thread.
+  // The number of files that were added and not committed. Any thread.
   std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }
 
  private:
@@ -62,7 +65,7 @@ class GroupCommit {
   };
 
   void run();
-  bool gather();  // false: nobody waits
+  bool gather();  // false: no file waits
   void commit();
   void find_folders();
   void take_names();
@@ -75,7 +78,7 @@ class GroupCommit {
   bool running_ = false;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> ending_{false};
-  std::vector<File> group_;  // of the thread, and never longer than it was made
+  std::vector<File> group_;  // used by the thread only; never longer than its reserved size
   DigestWorker worker_;      // destroyed first: no group is under way after that
 };
 

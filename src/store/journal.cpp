@@ -3,8 +3,8 @@
 //     head        "joust journal 1\n", size 8, modification time 8, id 8, checksum 8
 //     milestone   end 8, digest 16, checksum 8
 //
-// Numbers are big endian. Each record has a checksum of its own, so that a torn or damaged one is told from
-// those before it.
+// Numbers are big endian. Each record has a checksum of its own, so that a torn or damaged record is detected
+// and the records before it stay valid.
 #include "store/journal.hpp"
 
 #include <algorithm>

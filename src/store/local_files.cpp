@@ -115,8 +115,9 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
   if (rules_.sink == SinkKind::null) return std::make_unique<NullSink>(rules_.write);
   const auto possible = [&](int fd) {
     if (rules_.write != FileWrite::mmap) return rules_.write;
-    // Without reserved space a mapping could end the process. The size is the server's word, so that no more
-    // than half of the free space is reserved for it. A reservation that fails may leave a part behind.
+    // Without reserved space a mapping could end the process. The size is only claimed by the server, so that
+    // no more than half of the free space is reserved for it. A reservation that fails may leave a part
+    // behind.
     if (size <= available_space(fd, size).bytes / 2 && reserve(fd, 0, size) == 0) return FileWrite::mmap;
     checked(::ftruncate(fd, 0), "ftruncate(0)");
     return FileWrite::write;

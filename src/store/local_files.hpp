@@ -16,9 +16,9 @@ enum class SinkKind : std::uint8_t { null, memory, file };
 
 struct LocalFilesRules {
   SinkKind sink = SinkKind::null;
-  std::string output{};                  // the file's path, for SinkKind::file
-  std::string source{};                  // a local file's path; if empty, the source is
-  std::optional<std::uint64_t> bytes{};  // a generated file of this size
+  std::string output{};                  // path of the file, for SinkKind::file
+  std::string source{};                  // path of a local source file; empty: none
+  std::optional<std::uint64_t> bytes{};  // size of a generated source, if `source` is empty
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
 };

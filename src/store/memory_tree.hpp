@@ -14,7 +14,7 @@ namespace joust {
 // connections and transfers.
 std::size_t most_files_in_memory();
 
-// Anonymous files in memory: the kernel frees them when the process ends, even by SIGKILL. There are no
+// Anonymous files in memory: the kernel frees them when the process ends, even by SIGKILL. The tree has no
 // directories, so a name has one part. Each file keeps a descriptor, so their number is limited.
 class MemoryTree : public FileTree {
  public:
@@ -23,8 +23,8 @@ class MemoryTree : public FileTree {
   std::expected<Fd, int> open(std::string_view name) const override;
   bool is_immutable() const override { return true; }
   Available available() const override { return available_memory(); }
-  // ENOENT for a name of several parts, EMFILE if there are too many files.
-  // Of the rules only `existing` has a meaning: files in memory have neither mode nor time of their own.
+  // Fails with ENOENT for a name of several parts, and with EMFILE if too many files exist. Uses only
+  // `existing` of the rules: files in memory have neither mode nor time of their own.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                       const NewFileRules& rules) override;
 

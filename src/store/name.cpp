@@ -17,7 +17,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// Some file systems take letters of either case for the same.
+// Ignores the case of letters, because some file systems do.
 bool is_reserved(std::string_view part) {
   const auto folded = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(part.substr(0, kTemporaryPrefix.size()), kTemporaryPrefix, {}, folded);

@@ -12,14 +12,14 @@ inline constexpr std::size_t kLongestComponent = 255;  // bytes
 // The prefix of files that have no name yet; peers must not use it.
 inline constexpr std::string_view kTemporaryPrefix = ".joust-";
 
-// Why a name from a peer is refused; empty if it is valid. Depends on the name only: Directory checks whether
-// the file exists, and whether links lead out of the directory.
+// Returns the reason why a name from a peer is refused; empty if the name is valid. Depends on the name only:
+// Directory checks whether the file exists, and whether links lead out of the directory.
 std::string_view objection_to(std::string_view name);
 
-// The parts of "a/b/c".
+// Returns the parts of "a/b/c".
 std::vector<std::string_view> components(std::string_view name);
 
-// "a/b" and "c" of "a/b/c". The first is empty if the name has one part.
+// The parts "a/b" and "c" of "a/b/c". The first is empty if the name has one part.
 struct SplitName {
   std::string_view folder, last;
 };

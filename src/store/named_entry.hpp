@@ -8,10 +8,10 @@
 
 namespace joust {
 
-// A file or directory that has its name, and stays: only the disk is left to be waited for.
+// A file or directory that has its final name and stays: only the sync is left.
 class NamedEntry : public NewFile {
  public:
-  // `tree` is borrowed. A closed file: the disk is asked for the name only.
+  // `tree` is borrowed. With a closed file, only the name is synced.
   NamedEntry(FolderTree& tree, std::string_view name, Parent parent, Fd file = {})
       : tree_(tree), name_(name), parent_(std::move(parent)) {
     fd_ = std::move(file);

@@ -26,10 +26,10 @@ int NewFolder::create(std::uint32_t mode, Existing existing, Quota* pays) {
   if (pays != nullptr && !pays->take(kEntryBytes)) return EDQUOT;
   const int error = make(mode);
   if (error != 0 && pays != nullptr) pays->give_back(kEntryBytes);
-  return error == EEXIST ? take_existing() : error;  // somebody else has made it meanwhile
+  return error == EEXIST ? take_existing() : error;  // it was made by another session meanwhile
 }
 
-// One that cannot be read has no descriptor: then the disk is asked for its name only.
+// Takes an existing directory. If it cannot be read, it has no descriptor: then only its name is synced.
 int NewFolder::take_existing() {
   struct stat facts {};
   if (::fstatat(folder(), last_part().c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
@@ -39,7 +39,8 @@ int NewFolder::take_existing() {
   return 0;
 }
 
-// What it has beside permissions stays. One that cannot be read may have the wanted ones already.
+// Keeps the mode bits beyond the permissions. A directory that cannot be read is no error if it has the
+// wanted permissions already.
 int NewFolder::set_mode(std::uint32_t mode) {
   struct stat facts {};
   if (::fstatat(folder(), last_part().c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return errno;
@@ -50,8 +51,8 @@ int NewFolder::set_mode(std::uint32_t mode) {
   return ::fchmod(fd_.get(), others | (mode & kPermissionBits)) == 0 ? 0 : errno;
 }
 
-// Nobody else may look into it before it has the mode of its source. A set-group-ID bit is that of the
-// directory it is in, and stays.
+// Makes the directory with mode 0700: no other user may look into it before it has the mode of its source. A
+// set-group-ID bit that it inherits from its parent directory stays.
 int NewFolder::make(std::uint32_t mode) {
   const char* const name = last_part().c_str();
   if (::mkdirat(folder(), name, 0700) != 0) return errno;

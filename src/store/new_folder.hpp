@@ -7,13 +7,14 @@
 
 namespace joust {
 
-// A directory that a peer asks for. It has its name as soon as it is made.
+// A new directory that a peer asks for. It has its name as soon as it is made.
 class NewFolder : public NamedEntry {
  public:
   using NamedEntry::NamedEntry;
 
-  // Makes it with these permission bits, or takes the directory that is there, as it is or with these bits.
-  // Returns the errno, or 0: EEXIST if anything else has the name, EDQUOT if the quota has no room for it.
+  // Makes the directory with these permission bits. An existing directory is taken as it is, or gets these
+  // bits if `existing` is `replace`. Returns 0 or the errno: EEXIST if anything else has the name, EDQUOT if
+  // the quota has no room for the directory.
   int create(std::uint32_t mode, Existing existing, Quota* pays);
   bool was_there() const { return was_there_; }
 

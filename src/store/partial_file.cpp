@@ -55,8 +55,9 @@ PartialFile::~PartialFile() {
   PartialFile::let_go();
 }
 
-// What is beyond the last milestone would have to come again in any case. A file that somebody has given
-// another name, or a rename that has happened although it has failed, is left as it is.
+// Cuts off the bytes beyond the last milestone: they would have to be sent again in any case. Leaves the file
+// as it is if it no longer has its temporary name: a user has renamed it, or a rename has happened although
+// it reported a failure.
 void PartialFile::let_go() {
   if (!stays()) {
     abandon();
@@ -66,7 +67,7 @@ void PartialFile::let_go() {
     remove_journal();
   }
   leave();
-  if (lock_.is_open()) ::flock(lock_.get(), LOCK_UN);  // others may still have the descriptor
+  if (lock_.is_open()) ::flock(lock_.get(), LOCK_UN);  // other processes may still hold the descriptor
 }
 
 int PartialFile::create() {
@@ -75,11 +76,12 @@ int PartialFile::create() {
   const int error = open_journal();
   struct stat file {};
   if (error != 0 && ::fstat(lock_.get(), &file) == 0 && file.st_size == 0) TemporaryFile::abandon();
-  if (error != 0) leave();  // with what is in it
+  if (error != 0) leave();  // the file stays, with its bytes
   return error;
 }
 
-// Between the opening and the lock the former owner may have given the file its name: then it is another one.
+// Opens the file again if the former owner has given it its final name between the opening and the lock: then
+// the temporary name refers to another file, or to none.
 int PartialFile::open_locked() {
   const std::string name = temporary_name(kPartialFile, last_part());
   for (int attempt = 0; attempt < 8; ++attempt) {
@@ -87,7 +89,7 @@ int PartialFile::open_locked() {
     if (error == EACCES && (error = make_writable(name)) == 0) continue;
     if (error != 0) return error;
     leave();                                                     // until it is known to be ours
-    if (error = lock_file(fd_.get()); error != 0) return error;  // it may be somebody else's, who holds it
+    if (error = lock_file(fd_.get()); error != 0) return error;  // another process may hold it
     struct stat held {};
     if (::fstat(fd_.get(), &held) != 0) return errno;
     if (held.st_nlink == 0) continue;
@@ -96,15 +98,15 @@ int PartialFile::open_locked() {
     lock_ = Fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
     if (lock_.is_open()) return take(name);
     error = errno;
-    if (held.st_size == 0) ::unlinkat(folder(), name.c_str(), 0);  // made just now, or worth as little
+    if (held.st_size == 0) ::unlinkat(folder(), name.c_str(), 0);  // made just now, or as empty as that
     return error;
   }
   return EBUSY;
 }
 
-// A process that was killed between the mode of a read-only source and the final name leaves such a file. One
-// that is locked has its name soon. Where there is no such file, none may be made in the folder. Returns the
-// errno, or 0.
+// Makes a left file writable again. A process leaves such a file if it is killed after it has set the mode of
+// a read-only source and before the final name. A locked file is refused with EBUSY: it gets its name soon.
+// If no such file exists, none may be made in the folder: EACCES. Returns the errno, or 0.
 int PartialFile::make_writable(const std::string& name) const {
   const Fd found(retry_interrupted(
       [&] { return ::openat(folder(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC); }));
@@ -132,7 +134,8 @@ int PartialFile::open_journal() {
   }
   std::erase_if(milestones_, [size](const Milestone& milestone) { return milestone.end > size; });
   discarded_ = milestones_.empty() ? size : 0;
-  // What is beyond them, or beyond the file, comes again or is none of its bytes.
+  // Cuts both files. Bytes beyond the last milestone are sent again, and milestones beyond the end of the
+  // file describe no bytes of it.
   if (!milestones_.empty()) return truncate_to(lock_.get(), end_of(milestones_)) ? truncate_journal() : errno;
   drop_journal();
   return truncate_to(lock_.get(), 0) ? 0 : errno;
@@ -148,7 +151,7 @@ int PartialFile::truncate_journal() {
   return truncate_to(journal_.get(), journal_end_) ? 0 : errno;
 }
 
-// With its first milestone: most files are complete before there is one.
+// Begins the journal with its first milestone: most files are complete before that.
 bool PartialFile::begin_journal() {
   constexpr int kFresh = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   journal_ =
@@ -173,8 +176,8 @@ bool PartialFile::is_last_close() const {
   return milestones_.back().end - before < milestone_distance(rules().source->size);
 }
 
-// A record that is written in part has a wrong checksum, and the next one takes its place. One that an
-// interruption has put soon after another gives its place to the next, so that there is room for all.
+// A record that is written in part has a wrong checksum, and the next one overwrites it. A milestone that an
+// interruption has put close behind another one is replaced by the next, so that there is room for all.
 void PartialFile::note(const Milestone& milestone) {
   try {
     write_down(milestone);
@@ -199,8 +202,9 @@ void PartialFile::write_down(const Milestone& milestone) {
   }
 }
 
-// The journal goes first: killed in between, this leaves a file that the next attempt finds, and no journal
-// that nobody looks for. A file that has no name then has its final mode already, and is to be opened again.
+// Removes the journal first: if the process is killed in between, it leaves a file that the next attempt
+// finds, and no journal without a file. A file that got no name has its final mode already: the mode is set
+// back, so that the file can be opened again.
 std::expected<ReplacedBytes, int> PartialFile::take_name(int fd) {
   drop_journal();
   const auto replaced = TemporaryFile::take_name(fd);
@@ -211,7 +215,7 @@ std::expected<ReplacedBytes, int> PartialFile::take_name(int fd) {
   return replaced;
 }
 
-// What cannot be written down does not stay.
+// Keeps only the milestones that could be written.
 void PartialFile::write_journal_again() {
   const std::vector<Milestone> all = std::exchange(milestones_, {});
   if (all.empty() || !begin_journal()) return;
@@ -227,7 +231,8 @@ void PartialFile::abandon() {
   TemporaryFile::abandon();
 }
 
-// Only the own one: whoever removes hidden files by hand may have made room for another.
+// Removes only the own journal: a user may have removed the hidden files by hand, and another process may
+// have made new ones.
 void PartialFile::remove_journal() {
   if (journal_.is_open() && is_named(journal_.get(), folder(), journal_name_))
     ::unlinkat(folder(), journal_name_.c_str(), 0);

@@ -8,12 +8,13 @@
 
 namespace joust {
 
-// Bytes from the start of a file. Fewer are not worth two files on the disk.
+// The least number of bytes from the start of a file that are kept. Fewer are not worth two files on the
+// disk.
 inline constexpr std::uint64_t kLeastKept = 1 << 20;
 
 // A new file that outlives its process. Its temporary name and that of its journal follow from the final
-// name, so that the next attempt finds both. Both are locked for as long as this object exists, so that two
-// processes do not write one file.
+// name, so that the next attempt finds both. The file is locked for as long as this object exists, so that
+// two processes do not write one file or its journal.
 class PartialFile : public TemporaryFile {
  public:
   using TemporaryFile::TemporaryFile;
@@ -46,7 +47,7 @@ class PartialFile : public TemporaryFile {
   int make_writable(const std::string& name) const;
 
   Fd lock_;     // a duplicate of the file's descriptor, which may be moved away
-  Fd journal_;  // closed: there is none
+  Fd journal_;  // closed: no journal exists
   std::string journal_name_;
   std::vector<Milestone> milestones_;
   std::uint64_t journal_end_ = 0;  // bytes

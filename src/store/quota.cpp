@@ -69,7 +69,8 @@ FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uin
   return share;
 }
 
-// Of an upload that was interrupted the first bytes stay, and of one that was killed as many at most.
+// The first bytes of an interrupted upload stay. A killed upload has left at most as many bytes as were
+// recorded.
 bool QuotaShare::take_left() {
   if (place_ == nullptr) return false;
   put(quota_.places().take_left(*place_));
@@ -86,7 +87,8 @@ QuotaShare::~QuotaShare() {
   if (place_ != nullptr) QuotaPlaces::free(*place_);
 }
 
-// What is in the place has been counted in the quota, whenever this process is killed.
+// Counts the bytes in the quota first: the quota then includes the bytes of the place at any moment at which
+// this process is killed.
 bool QuotaShare::grow(std::uint64_t more) {
   if (!quota_.take(more)) return false;
   put(taken_ + more);
@@ -125,7 +127,8 @@ void QuotaShare::give_back(ByteRange part) {
   shrink(bytes);
 }
 
-// A process that was killed a moment before this one began may have been found only now.
+// Looks for left records again: the end of a process that was killed just before this one began may be
+// visible only now.
 void QuotaShare::keep(ReplacedBytes replaced) {
   shrink(entries_ - kEntryBytes);
   put(0);
@@ -145,7 +148,7 @@ bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, 
   if (share->leave()) return true;
   if (share->ends_with_process()) return false;
   std::string oldest;
-  std::unique_ptr<QuotaShare> its_share;  // given back when its files are gone
+  std::unique_ptr<QuotaShare> its_share;  // given back after its files are removed
   {
     const std::lock_guard lock(mutex_);
     take_now(name);

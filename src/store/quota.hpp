@@ -19,26 +19,28 @@
 
 namespace joust {
 
-// Counted for each file beside its bytes, for its name and metadata: limits the number of empty files in a
-// quota.
+// Bytes that are counted for each file beside its content, for its name and metadata. They limit the number
+// of empty files in a quota.
 inline constexpr std::uint64_t kEntryBytes = 4096;
 
-// The number of bytes that all uploads together may add. Any thread, and any process that was forked since.
+// The number of bytes that all uploads together may add. Any thread, and any process that was forked after
+// this object was made.
 class Quota {
  public:
   explicit Quota(std::uint64_t limit);
 
-  // False, without effect, if fewer bytes are left, those included that reclaim() finds.
+  // Returns false, without effect, if fewer bytes are left, even after reclaim().
   bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) { *used_ -= static_cast<std::int64_t>(bytes); }
 
   std::uint64_t limit() const { return limit_; }
   std::uint64_t left() const;
-  bool has_room(std::uint64_t bytes);  // likewise
+  bool has_room(std::uint64_t bytes);  // calls reclaim() too, if necessary
 
-  // Gives back what processes had that have ended without a word. False if there was nothing.
+  // Gives back the bytes of processes that have ended without giving them back. Returns false if no such
+  // bytes exist.
   bool reclaim();
-  // A place for an upload; null where this process made the quota, or where no place is free.
+  // Takes a place for an upload. Returns null if this process made the quota, or if no place is free.
   QuotaPlaces::Place* place_for(std::string_view name);
   QuotaPlaces& places() { return places_; }
   const QuotaPlaces& places() const { return places_; }
@@ -54,9 +56,9 @@ class Quota {
 // The part of a quota that one upload has taken, growing as its bytes are announced. One thread at a time.
 class QuotaShare {
  public:
-  // Takes kEntryBytes. Refuses, with the numbers, if a file of that size would not fit now. The name is that
-  // of an upload that outlives an interruption: it takes twice as much, because it has a journal, and what
-  // another process has left of it is taken over.
+  // Takes kEntryBytes. Refuses, with the numbers, if a file of that size does not fit now. `name` is set for
+  // an upload that outlives an interruption: its share takes twice as much, because of the journal, and takes
+  // over the bytes that another process has left under the name.
   static FileAnswer<std::unique_ptr<QuotaShare>> begin(Quota& quota, std::uint64_t size,
                                                        std::string_view name = {});
   ~QuotaShare();  // gives everything back unless kept
@@ -66,16 +68,18 @@ class QuotaShare {
   // Takes quota for these bytes of the file. A range that was given back and is sent again takes none,
   // because its bytes may still be on the disk.
   FileAnswer<void> take(ByteRange part);
-  // These bytes were on the disk before: none is taken for them again. A share that was kept has them
-  // already, and gives back what it has beyond them.
+  // Sets the share to bytes that are on the disk already: no quota is taken for them again. A share that was
+  // kept has them, and gives back everything beyond them.
   void resume(ByteRange part);
-  // These bytes of the file are no longer on the disk.
+  // Gives back the quota of bytes that are no longer on the disk.
   void give_back(ByteRange part);
-  // The file stays, and its journal is gone. The size of the replaced file is given back.
+  // Ends the share of a file that stays: its bytes remain counted. Gives back the entry of the journal, which
+  // is gone, and the size of the replaced file.
   void keep(ReplacedBytes replaced);
-  // Leaves the share to the next process that brings the name. False if it has no place for that.
+  // Leaves the share to the next process that uploads the name. Returns false if the share has no place for
+  // that.
   bool leave();
-  // Nobody would know of the share behind the end of this process.
+  // True if no process would know of the share after the end of this one.
   bool ends_with_process() const { return quota_.places().is_shared(); }
 
  private:
@@ -88,24 +92,25 @@ class QuotaShare {
   void put(std::uint64_t taken);
 
   Quota& quota_;
-  QuotaPlaces::Place* place_;    // where this process was forked; may be null
+  QuotaPlaces::Place* place_;    // set in a forked process; may be null
   const std::uint64_t entries_;  // bytes, for the file and its journal
   RangeSet ranges_;
   std::uint64_t taken_ = 0;  // bytes
 };
 
-// The shares of uploads that were interrupted, and whose files stay, by the names they will have. Those of
-// forked processes are in the places of the quota. Any thread.
+// The shares of interrupted uploads whose files stay, by the final names of the files. The shares of forked
+// processes are in the places of the quota instead. Any thread.
 class KeptShares {
  public:
   using Remove = std::function<void(std::string_view)>;
-  // Beyond `most` names the oldest goes: `remove` removes its files.
+  // Keeps at most `most` names: beyond that the oldest goes, and `remove` removes its files.
   KeptShares(std::size_t most, Remove remove) : most_(most), remove_(std::move(remove)) {}
 
-  // Of the file its first `there` bytes stay. False if they may not, because nobody would count them.
+  // Keeps the share of a file whose first `there` bytes stay. Returns false if they must not stay, because no
+  // process would count them.
   [[nodiscard]] bool keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
-  std::unique_ptr<QuotaShare> take(std::string_view name);  // null if there is none
-  std::size_t count() const;                                // of this process
+  std::unique_ptr<QuotaShare> take(std::string_view name);  // null if none is kept
+  std::size_t count() const;                                // shares of this process
 
  private:
   struct Kept {

@@ -14,7 +14,8 @@ std::uint64_t self() {
   return static_cast<std::uint64_t>(::getpid());
 }
 
-// One that has ended, and that its parent has not looked at yet, has not ended here: it soon has.
+// True if the process does not exist any more. A process that has ended exists until its parent has waited
+// for it.
 bool has_ended(std::uint64_t process) {
   return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
 }
@@ -27,7 +28,7 @@ bool QuotaPlaces::is_shared() const {
   return ::getpid() != made_by_;
 }
 
-// Never that of no name.
+// Never returns 0 for a name: 0 stands for no name.
 std::uint64_t QuotaPlaces::hash_of(std::string_view name) const {
   return name.empty() ? 0 : keyed_hash(key_, as_bytes(name)) | 1;
 }
@@ -83,7 +84,8 @@ std::uint64_t QuotaPlaces::reclaim() {
   return bytes;
 }
 
-// What is gone with its process is free. What stays on the disk counts until its name is brought again.
+// Frees the bytes of an upload that has ended with its process. Bytes that stay on the disk count until their
+// name is uploaded again.
 std::uint64_t QuotaPlaces::settle(Place& place) {
   if (place.name != 0) {
     leave(place);
@@ -94,7 +96,7 @@ std::uint64_t QuotaPlaces::settle(Place& place) {
   return bytes;
 }
 
-// A process may have the number of an earlier one.
+// A process may have the ID of an earlier one.
 std::uint64_t QuotaPlaces::settle_own() {
   if (settled_by_.exchange(::getpid()) == ::getpid()) return 0;
   std::uint64_t bytes = 0;

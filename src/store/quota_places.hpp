@@ -14,37 +14,38 @@
 
 namespace joust {
 
-// What each upload has taken of a quota, for a server whose sessions live in processes that were forked since
-// this was made. A process that is killed gives nothing back, and one that ends forgets the uploads that stay
-// on the disk: both leave here what they had, for the processes after them.
+// Records what each upload has taken of a quota, for a server whose sessions run in processes that were
+// forked after this object was made. A process that is killed gives nothing back, and one that ends forgets
+// the uploads that stay on the disk. Both leave their records here for later processes.
 //
-// Where no place is left, an upload goes without one: what it leaves is then counted for ever. A process that
-// is killed between counting bytes in the quota and here leaves these bytes counted. Any thread, any process.
+// If no place is free, an upload goes without one: the bytes that it leaves are then counted for ever. A
+// process that is killed between counting bytes in the quota and recording them here leaves these bytes
+// counted. Any thread, any process.
 class QuotaPlaces {
  public:
   static constexpr std::size_t kPlaces = 4096;
 
   struct Place {
-    std::atomic<std::uint64_t> owner;  // a process, kNobody, or kLeft under its name
-    std::atomic<std::uint64_t> name;   // hashed; 0: of an upload that is gone with its process
-    std::atomic<std::uint64_t> bytes;  // of the quota
+    std::atomic<std::uint64_t> owner;  // a process, kNobody, or kLeft: waits for an upload of its name
+    std::atomic<std::uint64_t> name;   // hashed; 0: the upload ends with its process
+    std::atomic<std::uint64_t> bytes;  // taken of the quota
   };
 
   QuotaPlaces();
-  bool is_shared() const;  // this process was forked since
+  bool is_shared() const;  // true: this process was forked after the object was made
 
-  // For an upload of this process. The name is that of an upload that outlives an interruption, or empty.
-  // Null if no place is free.
+  // Takes a place for an upload of this process. `name` is set for an upload that outlives an interruption,
+  // and otherwise empty. Returns null if no place is free.
   Place* take(std::string_view name);
-  static void leave(Place& place);  // for whoever brings its name again
-  static void free(Place& place);   // without what is in it
-  // Takes out what others have left under the name of this place, and returns the bytes.
+  static void leave(Place& place);  // for the next upload of its name
+  static void free(Place& place);   // does not return its bytes
+  // Removes the records that others have left under the name of this place, and returns their bytes.
   std::uint64_t take_left(const Place& mine);
-  // How many are left under a name.
+  // The number of records that are left under a name.
   std::size_t count_left() const;
-  // Takes out what uploads had that are gone with their processes, and returns the bytes.
+  // Removes the records of uploads that ended with their processes, and returns their bytes.
   std::uint64_t reclaim();
-  // The same of an earlier process that had the number of this one. To be called before this one has a place.
+  // Does the same for an earlier process that had the ID of this one. Call before this process has a place.
   std::uint64_t settle_own();
 
  private:

@@ -10,13 +10,13 @@ namespace joust {
 // A set of disjoint ranges of numbers; adjacent ranges are merged.
 class RangeSet {
  public:
-  // False, without effect, if [begin, end) is empty or overlaps with the set.
+  // Inserts [begin, end). Returns false, without effect, if the range is empty or overlaps with the set.
   bool insert(std::uint64_t begin, std::uint64_t end);
   // Removes a range that was inserted, even if it has been merged since.
   void erase(std::uint64_t begin, std::uint64_t end);
-  // The end of the range that contains `begin`; `begin` if there is none.
+  // Returns the end of the range that contains `begin`, or `begin` if no range does.
   std::uint64_t end_of(std::uint64_t begin) const;
-  // The number of elements of [begin, end) in the set; cover() adds the others.
+  // Returns the number of elements of [begin, end) in the set; cover() adds the others.
   std::uint64_t covered(std::uint64_t begin, std::uint64_t end) const;
   void cover(std::uint64_t begin, std::uint64_t end);
   // Removes the elements of [begin, end) that are in the set.

@@ -11,14 +11,14 @@
 
 namespace joust {
 
-// The directory that the newest files are made in. Those that follow share its handle as long as one of them
-// is under way, so that its path is walked once for many small files. The handle may be of a directory that
-// has been moved or removed meanwhile: whoever gives a file its name has to look. Any thread.
+// The directory in which the newest files are made. Files that follow share its handle as long as one of them
+// is under way, so that the path is resolved once for many small files. The directory may have been moved or
+// removed meanwhile: the code that gives a file its name has to check that. Any thread.
 class RecentFolder {
  public:
-  std::optional<Parent> find(std::string_view name) const;  // of that name, if it is this directory
-  void keep(std::string_view name, const Parent& parent);   // that is the name's
-  void forget();                                            // it is not where it was
+  std::optional<Parent> find(std::string_view name) const;  // the parent of the name, if it is this directory
+  void keep(std::string_view name, const Parent& parent);   // `parent` is the parent of the name
+  void forget();                                            // the directory is no longer at its path
 
  private:
   mutable std::mutex mutex_;

@@ -18,7 +18,7 @@
 namespace joust {
 namespace {
 
-// Files of one name that are written at the same time, where they need names for that.
+// Limit of files of one name that are written at the same time, where they need temporary names.
 constexpr unsigned kMostNames = 64;
 
 timespec time_of(std::int64_t since_1970_ns) {
@@ -47,14 +47,13 @@ TemporaryFile::~TemporaryFile() {
 
 int TemporaryFile::create() {
   if (const int error = may_be_made(); error != 0) return error;
-  // A process that is killed leaves nothing of it.
+  // A killed process leaves nothing of a nameless file.
   fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
   if (fd_.is_open()) return 0;
   return take_free_name([this](const std::string& name) {
     const int error = open_as(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
     if (error != 0) return error;
-    leave();  // until it is known to be ours: before the lock, somebody may have taken it for one that is
-              // left
+    leave();  // until it is known to be ours: another process may have removed it before the lock
     return lock_file(fd_.get()) == 0 && is_named(fd_.get(), folder(), name) ? 0 : EEXIST;
   });
 }
@@ -100,7 +99,7 @@ void TemporaryFile::abandon() {
   temporary_.clear();
 }
 
-// The size of the existing file of that name, if it may be replaced; otherwise the errno.
+// Returns the size of the existing file of that name, if it may be replaced; otherwise the errno.
 std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
   struct stat facts {};
   if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -108,7 +107,7 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
     return std::unexpected(errno);
   }
   remove_second_name(folder(), parent_.last, facts);
-  // That is nobody's file, whatever is wanted.
+  // An entry that is no regular file is never replaced.
   if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
   if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
   return static_cast<std::uint64_t>(facts.st_size);
@@ -116,8 +115,8 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
 
 std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
   if (const int error = complete(fd); error != 0) return std::unexpected(error);
-  // The kernel tells such an error once and then takes the pages for written: a later attempt would read from
-  // memory what the disk does not have.
+  // The kernel reports such an error once and then treats the pages as written: a later attempt would read
+  // from memory what the disk does not have.
   if (synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) {
     const int error = errno;
     abandon();
@@ -147,11 +146,11 @@ int TemporaryFile::confirm_folder() {
 }
 
 std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
-  if (replaced_) return *replaced_;  // an earlier attempt failed behind that
+  if (replaced_) return *replaced_;  // an earlier attempt failed after the naming
   ReplacedBytes replaced;
   {
     const std::lock_guard lock(tree_.publishing);
-    // Where a file is to be kept, the rename itself looks.
+    // If an existing file must be kept, the rename itself checks that.
     std::expected<ReplacedBytes, int> before;
     if (rules_.existing == Existing::replace) before = in_its_place();
     if (!before) return before;
@@ -187,12 +186,12 @@ int TemporaryFile::name_now(int fd) {
   return rename_into_place();
 }
 
-// An earlier attempt may have been a large file. Nobody goes on with that any more.
+// Removes the partial file of an earlier attempt, in which the file was large: it is never resumed.
 void TemporaryFile::named() {
   try {
     remove_partial(folder(), parent_.last);
   } catch (const std::bad_alloc&) {
-    // The file has its name: this is no failure of it.
+    // The file has its name, so that this is no failure of the file.
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace joust {
 
-// What the new files of one directory share. Any thread.
+// The state that the new files of one directory share. Any thread.
 struct FolderTree {
   const Directory directory;
   std::mutex publishing{};  // the file replaced must be the one whose size was counted
@@ -22,12 +22,13 @@ struct FolderTree {
   RecentFolder recent{};
 };
 
-// Puts a name onto the disk, with those of the directories on the way to it: one of them may have been made a
-// moment ago. `folder` is a handle of the last one, and `file` the open file, or -1. Returns the errno, or 0.
+// Puts a name onto the disk, with the names of the directories on its path: one of them may have been made
+// just now. `folder` is a handle of the last directory, and `file` the open file, or -1. Returns the errno,
+// or 0.
 int sync_names(FolderTree& tree, std::string_view name, int folder, int file);
 
-// A new file of a directory: without a name, or where the file system has no such files under a hidden name
-// beside its final one (temporary_name.hpp).
+// A new file of a directory. It has no name; where the file system has no nameless files, it has a hidden
+// name beside its final one (temporary_name.hpp).
 class TemporaryFile : public NewFile {
  public:
   // `tree` is borrowed.
@@ -53,17 +54,17 @@ class TemporaryFile : public NewFile {
   const std::string& last_part() const { return parent_.last; }
   bool is_open() const { return !temporary_.empty(); }
   int open_as(std::string temporary, int flags);  // returns the errno, or 0
-  int take(std::string temporary);                // the open file has this name; returns 0
-  int may_be_made() const;                        // likewise
+  int take(std::string temporary);                // notes the name of the open file; returns 0
+  int may_be_made() const;                        // returns the errno, or 0
   const std::string& temporary() const { return temporary_; }
   void leave() { temporary_.clear(); }  // the file stays under its temporary name
 
  private:
-  virtual void named();  // it has its final name now
+  virtual void named();  // called once the file has its final name
   template <typename Make>
   int take_free_name(Make make);
   std::expected<ReplacedBytes, int> in_its_place() const;
-  // Nobody else may read it before it has the mode of its source.
+  // The mode until the file gets the mode of its source. Before that, no other user may read it.
   mode_t first_mode() const { return rules_.mode ? 0600 : 0666; }
   int name_now(int fd);
   int rename_into_place() const;
@@ -72,7 +73,7 @@ class TemporaryFile : public NewFile {
   const std::string name_;
   const NewFileRules rules_;
   const Parent parent_;
-  std::optional<ReplacedBytes> replaced_{};  // nothing: it has no name yet
+  std::optional<ReplacedBytes> replaced_{};  // empty: the file has no final name yet
   std::string temporary_;                    // empty: the file has no name, or its final one
 };
 

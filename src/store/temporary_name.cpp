@@ -55,7 +55,8 @@ bool is_named(int fd, int folder, const std::string& name) {
          is_same(held, named);
 }
 
-// With the lock: nobody else removes the file or gives it another name, and none can be made of this name.
+// Holds the lock: no other process removes the file or gives it another name, and none can make a file of
+// this name.
 int remove_left(int folder, const std::string& name) {
   const Fd left(retry_interrupted([&] { return ::openat(folder, name.c_str(), kLooked); }));
   if (!left.is_open()) return errno;
@@ -67,7 +68,7 @@ int remove_left(int folder, const std::string& name) {
   return ::unlinkat(folder, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
-// The journal goes first: nobody looks for one without its file.
+// Removes the journal first: no process looks for a journal without its file.
 void remove_partial(int folder, std::string_view last_part) {
   const std::string name = temporary_name(kPartialFile, last_part);
   const Fd left(retry_interrupted([&] { return ::openat(folder, name.c_str(), kLooked); }));

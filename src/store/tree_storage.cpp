@@ -15,11 +15,11 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kDigestsKept = 1024;
-// Files that wait for the disk. Connections are not read from beyond the first number, and what has come from
-// them by then is taken up to the second one.
+// Limits of the files that wait for the disk. Beyond the first number, connections are not read from. Files
+// that have arrived by then are accepted up to the second number.
 constexpr std::size_t kMostWaiting = 512, kMostTaken = 4 * kMostWaiting;
 
-// The sender cannot help it: equal bytes are not sent again.
+// Sending the file again does not help: equal bytes are not sent again.
 constexpr std::string_view kNotTaken =
     "the disk has failed to take it before: see to the disk, then remove it or send it with --overwrite";
 
@@ -29,7 +29,8 @@ std::unexpected<FileRefusal> refuse(FileError error, std::string_view text = {})
   return std::unexpected(FileRefusal{error, std::string(text)});
 }
 
-// `what` has a name, or a part of it, that a directory is to have.
+// `what` is the subject of the sentence: the entry that has the name of a directory, or of a part of its
+// path.
 std::unexpected<FileRefusal> no_directory(FileError error, std::string_view what) {
   return refuse(error, std::string(what) + " is no directory: move it away, or choose another place");
 }
@@ -46,7 +47,7 @@ std::unexpected<FileRefusal> not_made(int number) {
   return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
 
-// The rest is left to others.
+// Leaves the rest to other programs.
 std::uint64_t usual_quota(const Available& available) {
   return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
 }
@@ -111,7 +112,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (request.size > rules_.largest_file)
     return refuse(FileError::too_large, "larger than the server allows");
   if (samples_.contains(request.name)) return refuse(FileError::exists);
-  // One that comes whole has no other connections, which would look for it.
+  // A file that is sent whole uses one connection, so no other connection looks for its upload.
   if (request.wishes && !request.wishes->outlives) {
     if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
     return begin(request);
@@ -134,8 +135,8 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   return upload;
 }
 
-// A rehearsal is discarded, so an existing file does not matter. A sender that says what it wants replaces a
-// file only if it wants that too.
+// A rehearsal is discarded, so an existing file does not matter. A request with wishes replaces a file only
+// if the wishes ask for that too.
 NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   if (!request.wishes) return {.existing = request.rehearsal ? Existing::replace : rules_.existing};
   const FileWishes& wishes = *request.wishes;
@@ -153,7 +154,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   if (!slot) return std::unexpected(slot.error());
   auto place = files_->create(request.name, rules_for(request));
   if (!place) return not_made(place.error());
-  // A source that is small now comes whole, and nobody would go on with what was there of it.
+  // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
   const bool outlives = request.wishes && request.wishes->outlives;
   if (!outlives && !request.rehearsal && kept_.take(request.name)) files_->remove_partial(request.name);
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
@@ -205,7 +206,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   return file;
 }
 
-// A file that is complete gets its name although its sender has gone, and one that is not is left as the next
+// A complete file gets its name although its sender has disconnected. An incomplete file is left as the next
 // attempt needs it.
 void TreeStorage::session_ended() {
   if (!claims_.is_shared()) return;

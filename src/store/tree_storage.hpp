@@ -22,9 +22,10 @@ struct StorageRules {
   Existing existing = Existing::keep;
   std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
   std::size_t most_uploads = 256;                        // open at once
-  std::size_t most_kept = 4096;  // uploads that were interrupted, to be gone on with: the oldest goes
-  // Bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the available memory,
-  // when the storage is made.
+  // Interrupted uploads that are kept, to be resumed. Beyond this number the oldest is removed.
+  std::size_t most_kept = 4096;
+  // Limit of the bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the
+  // available memory, when the storage is made.
   std::optional<std::uint64_t> most_stored{};
   FileRead read = FileRead::read;
   FileWrite write = FileWrite::write;
@@ -53,35 +54,39 @@ class TreeStorage : public Storage {
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
-  // Uploads that were interrupted and can be gone on with, and have not been so far.
+  // The number of interrupted uploads that can be resumed and have not been resumed so far.
   std::size_t unfinished() const { return kept_.count() + quota_.places().count_left(); }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
-  std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }  // files, for the disk
+  // The number of files that wait for the disk.
+  std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }
   FileAnswer<OpenFile> open_named(std::string_view name);
-  // A process of one connection may wait for the disk, and is not to end before a thread that does: null.
+  // Returns null in a forked process, which has one connection: it may wait for the disk itself, and must not
+  // end before a thread that waits.
   DigestWorker* publisher() { return claims_.is_shared() ? nullptr : &publisher_; }
   GroupCommit* commits() { return claims_.is_shared() ? nullptr : &commits_; }
   FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);
 
   const StorageRules rules_;
-  const std::size_t most_waiting_;  // files for the disk
+  const std::size_t most_waiting_;  // files that may wait for the disk
   const std::unique_ptr<FileTree> files_;
-  SharedMemory<PlainBytes> plain_{};  // outlives the files, because sessions do not outlive the service
-  UploadSlots slots_;                 // likewise
-  Quota quota_;                       // likewise
-  UploadClaims claims_;               // likewise
+  // Files and uploads borrow the next four members, which outlive them: no session outlives the service.
+  SharedMemory<PlainBytes> plain_{};
+  UploadSlots slots_;
+  Quota quota_;
+  UploadClaims claims_;
   KeptShares kept_{rules_.most_kept, [this](std::string_view name) { files_->remove_partial(name); }};
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
-  DigestWorker worker_;     // destroyed before the rest: its task may hold the last reference to an upload
-  DigestWorker publisher_;  // likewise
-  GroupCommit commits_;     // likewise
+  // The threads are destroyed before the rest: a task may hold the last reference to an upload.
+  DigestWorker worker_;
+  DigestWorker publisher_;
+  GroupCommit commits_;
 };
 
 }  // namespace joust

@@ -48,7 +48,8 @@ UploadClaims::Place* UploadClaims::take(std::uint64_t mine) {
   return nullptr;
 }
 
-// Looks after claiming: of two processes that claim at the same time, at least one sees the other's claim.
+// Looks for other claims after making its own: of two processes that claim at the same time, at least one
+// sees the other's claim.
 FileAnswer<std::unique_ptr<UploadClaim>> UploadClaim::begin(UploadClaims& claims,
                                                             const UploadRequest& request) {
   if (!claims.is_shared()) return std::unique_ptr<UploadClaim>(new UploadClaim(nullptr));

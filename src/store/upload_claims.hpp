@@ -14,22 +14,23 @@
 
 namespace joust {
 
-// Which process stores which upload, for a server whose sessions live in processes that were forked since.
-// The ranges of one upload cannot meet there, so a second process that begins it is refused. In the process
-// that made this object nothing is claimed, because its sessions share their uploads.
+// Records which process stores which upload, for a server whose sessions run in processes that were forked
+// after this object was made. Such processes cannot combine the ranges of one upload, so a second process
+// that begins the upload is refused. The process that made this object claims nothing, because its sessions
+// share their uploads.
 //
-// A process that is killed leaves its claims behind. Where no place is left, an upload begins without a
-// claim: a second process would then store ranges in vain, which their client notices at the end. Any thread.
+// A process that is killed leaves its claims behind. If no place is free, an upload begins without a claim: a
+// second process would then store ranges in vain, and its client notices that at the end. Any thread.
 class UploadClaims {
  public:
   static constexpr std::size_t kPlaces = 4096;
   using Place = std::atomic<std::uint64_t>;  // the upload and its process; 0: free
 
   UploadClaims();
-  bool is_shared() const;                                 // this process was forked since
-  Place* take(std::uint64_t mine);                        // null if no place is free
-  bool is_anothers(std::uint64_t mine) const;             // another process has claimed the upload
-  static std::uint64_t of(const UploadRequest& request);  // by this process
+  bool is_shared() const;                      // true: this process was forked after the object was made
+  Place* take(std::uint64_t mine);             // null if no place is free
+  bool is_anothers(std::uint64_t mine) const;  // true: another process has claimed the upload
+  static std::uint64_t of(const UploadRequest& request);  // the claim of this process
 
  private:
   const pid_t made_by_;
@@ -39,7 +40,7 @@ class UploadClaims {
 // The claim of one upload.
 class UploadClaim {
  public:
-  // Refuses what another process has claimed. Of two processes that begin at the same time, both may be
+  // Refuses an upload that another process has claimed. If two processes begin at the same time, both may be
   // refused.
   static FileAnswer<std::unique_ptr<UploadClaim>> begin(UploadClaims& claims, const UploadRequest& request);
   ~UploadClaim();

@@ -9,16 +9,16 @@
 
 namespace joust {
 
-// The place of one open upload. To give way, it ends the connection that has begun the upload: a sender goes
-// on with it over another one.
+// The place of one open upload. When it has to give way, it ends the connection that began the upload: the
+// sender resumes the upload over another connection.
 using UploadSlot = ConnectionShare;
 
-// How many uploads may be open, and how many complete files may wait for the disk, by the descriptors of this
-// process: see store/descriptors.hpp. Throw std::system_error.
+// The limits that follow from the descriptors of this process: of open uploads, and of complete files that
+// wait for the disk. See store/descriptors.hpp. Throw std::system_error.
 std::size_t most_uploads_by_descriptors();
 std::size_t most_waiting_by_descriptors();
 
-// How many uploads are open. No address can keep all of them: see Shares. Any thread.
+// Limits the number of open uploads. No address can keep all slots: see Shares. Any thread.
 class UploadSlots {
  public:
   explicit UploadSlots(std::size_t most) : shares_(most, 1) {}

@@ -12,10 +12,10 @@
 namespace joust::transfer {
 namespace {
 
-// Without an end a server that takes offers and drops them would be asked for ever.
+// Limit of the offers that a server takes and then drops. Without it the server would be asked for ever.
 constexpr unsigned kMostForgotten = 8;
 
-constexpr std::uint64_t kDigestAhead = 8 << 20;  // bytes, of the ranges that were handed out
+constexpr std::uint64_t kDigestAhead = 8 << 20;  // bytes, ahead of the ranges that were handed out
 
 std::uint64_t random_number() {
   std::random_device random;
@@ -35,7 +35,7 @@ Bring::Bring(BringPlan plan)
     ++count().failed;
     complain(why);
   }
-  asks_first_ = plan_.wishes.overwrites;  // most may be the same
+  asks_first_ = plan_.wishes.overwrites;  // most files may be the same
   if (left_ == 0) end();
 }
 
@@ -91,7 +91,8 @@ Bring::Work Bring::next_of_large() {
   return work;
 }
 
-// A file that goes whole goes at once, so under a limit only what may go at once does.
+// The size of the largest file that is sent whole. Such a file is sent at once, so that a rate limit
+// restricts its size.
 std::uint64_t Bring::largest_whole() const {
   return limit_.applies() ? limit_.portion() : kRangeBytes;
 }
@@ -111,7 +112,7 @@ Bring::Work Bring::next_item(const Asker& asker) {
     if (asker.only_whole || large_) return {};
     if (begin_large(next_++)) return next_of_large();
   }
-  // The deepest first: nobody may pass through one that is closed.
+  // Takes the deepest directory first: no process may pass through a closed one.
   if (last_.empty() || !may_ask_for_folder(asker)) return {};
   const std::size_t item = last_.back();
   last_.pop_back();
@@ -162,7 +163,7 @@ void Bring::put_off(const Work& work) {
   returned_.push_back(work);
 }
 
-// The last one ends the transfer. Where something has failed, directories stay open for the next attempt.
+// Ends the transfer after the last item. If something has failed, directories stay open for the next attempt.
 void Bring::item_done() {
   if (--left_ > 0) return;
   if (count().failed > 0) closed_.clear();
@@ -198,7 +199,7 @@ void Bring::skipped(const Work& work) {
   item_done();
 }
 
-// Several connections may find out the same of one large file.
+// Counts a large file once, although several connections may find that it has failed.
 void Bring::failed(const Work& work, const std::string& why, bool stays) {
   complain(why);
   {
@@ -225,8 +226,8 @@ void Bring::offered(const Work& work, const file::Offered& offered) {
   announce();
 }
 
-// Of a file that is offered once more, the server has what was there at first, and what has come since. Part
-// of that may be lost. Under the lock.
+// Counts the bytes of a file that is offered once more. The server has the bytes that were there at first,
+// and those that have arrived since. A part of the latter may be lost. Under the lock.
 void Bring::count_again(std::uint64_t there) {
   const ByteRange before = std::exchange(large_->counted, {});
   large_->counted.offset = large_->was_offered ? std::min(before.offset, there) : there;
@@ -237,7 +238,7 @@ void Bring::count_again(std::uint64_t there) {
   if (before.size > large_->counted.size) count().lost += before.size - large_->counted.size;
 }
 
-// However many connections ask, and lose what they had to another one.
+// Keeps one time for the large file, however many connections ask, and lose their work to another one.
 Time Bring::give_up_at(const Work& work, Time first) {
   const std::lock_guard lock(mutex_);
   if (work.large->give_up_at == Time{}) work.large->give_up_at = first;

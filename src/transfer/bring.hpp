@@ -20,18 +20,18 @@ namespace joust::transfer {
 
 struct BringPlan {
   std::vector<SourceItem> items{};
-  std::vector<std::string> missing{};  // what should be sent and cannot be: each counts as a failed file
-  FileWishes wishes{};                 // of the user: existing files, syncing
-  std::uint64_t bytes_per_s = 0;       // at most; 0: no limit
+  std::vector<std::string> missing{};  // why sources cannot be sent: each counts as a failed file
+  FileWishes wishes{};                 // the user's: existing files, syncing
+  std::uint64_t bytes_per_s = 0;       // the rate limit; 0: no limit
   unsigned most_retries = 8;
 };
 
-// What the owner of a directory may do, as long as files come into it.
+// The permissions of a directory's owner, as long as files are stored in it.
 inline constexpr std::uint32_t kOwnersPermissions = 0700;
 
-// The steps of sending files, and who takes which. Files of at most one range go whole, many of them without
-// waiting for answers, and so do directories. Larger ones are offered, one at a time, and all connections
-// carry their ranges.
+// Sends files, and hands the steps to the connections. Files of at most one range are sent whole, many of
+// them without waiting for answers, and so are directories. Larger files are offered, one at a time, and all
+// connections carry their ranges.
 class Bring : public Transfer {
  public:
   explicit Bring(BringPlan plan);
@@ -43,7 +43,7 @@ class Bring : public Transfer {
 
   const FileWishes& wishes() const { return plan_.wishes; }
   RateLimit& limit() { return limit_; }
-  // Of the last file that was stored.
+  // The digest of the last file that was stored.
   std::optional<Digest> digest() const;
 
   // For sessions. Any thread.
@@ -51,39 +51,41 @@ class Bring : public Transfer {
   struct Work {
     Task task = Task::none;
     std::size_t item = 0;
-    bool is_last = false;  // whole: the second time of a directory, when all is in it
+    bool is_last = false;  // whole: the second request for a directory, after all its files
     bool again = false;    // whole: an earlier attempt may have succeeded
     bool differs = false;  // whole: the server was asked, and has no such file or another one
-    Time give_up_at{};     // whole: when a busy server is not asked any more; Time{}: it was not busy
+    Time give_up_at{};     // whole: when to stop asking a busy server; Time{}: it was not busy
     ByteRange range{};
     std::shared_ptr<LargeSource> large{};  // offer, range, seal
-    std::uint64_t id = 0;                  // likewise, of the offer
+    std::uint64_t id = 0;                  // offer, range, seal: the number of the offer
   };
-  // The connection that asks.
+  // The connection that asks for work.
   struct Asker {
     const void* session = nullptr;
-    bool only_whole = false;  // it has answers to wait for, and takes nothing else beside
+    bool only_whole = false;  // it waits for answers, and takes only whole files meanwhile
   };
   Work next(const Asker& asker);
   void give_back(const Work& work);
   void found_busy() { was_busy_ = true; }
-  bool was_busy() const { return was_busy_; }  // the server, at some time
-  void put_off(const Work& work);  // whole: to be taken once more, by whichever connection is free
-  // After an interruption many files are there, one after the other: such are asked for before they are sent.
+  bool was_busy() const { return was_busy_; }  // the server was busy at some time
+  void put_off(const Work& work);              // whole: to be taken once more, by any free connection
+  // True if the server is asked for a file before the file is sent: after an interruption, many files in a
+  // row exist there.
   bool asks_first() const { return asks_first_; }
   void asks_first(bool expected) { asks_first_ = expected; }
   const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
   void stored(const Work& work, const Digest& digest);
   void folder_is_there(const Work& work, bool by_this);
   void skipped(const Work& work);
-  // The other files go on. `stays`: what has come is there for the next attempt.
+  // Ends one file; the other files go on. `stays`: the bytes sent so far are kept for the next attempt.
   void failed(const Work& work, const std::string& why, bool stays = false);
   void offered(const Work& work, const file::Offered& offered);
-  // A server is busy with the large file: when it is not asked any more. `first`: if that is new.
+  // Returns when to stop asking a server that is busy with the large file. `first` is that time if the server
+  // was not busy before.
   Time give_up_at(const Work& work, Time first);
-  void offer_again(const Work& work);  // the server does not know of it any more
-  void finished(const Work& work);     // a range
-  // Bytes of a large file that the server has, and that is only being digested here.
+  void offer_again(const Work& work);  // the server no longer knows the upload
+  void finished(const Work& work);     // a range is finished
+  // The digested bytes of a large file whose bytes the server has, if only its digest is missing here.
   std::optional<std::uint64_t> digested() const;
 
  private:
@@ -105,16 +107,16 @@ class Bring : public Transfer {
   std::deque<Work> returned_;  // whole files
   std::size_t next_ = 0;       // the first item that was never handed out
   std::size_t left_ = 0;       // items that are not done
-  // Directories are asked for over one connection at a time, in order, before any file: none is then made by
-  // what comes into it. Those to which their owner may not write get their mode at the end.
+  // Directories are asked for over one connection at a time, in order, before any file, so that no file makes
+  // its directory. Directories to which their owner may not write get their mode at the end.
   std::atomic<bool> was_busy_{false};
   const void* folder_session_ = nullptr;
   std::size_t folders_asked_ = 0;
   std::size_t folders_left_ = 0;
-  std::vector<std::size_t> closed_;  // items: such directories,
-  std::vector<std::size_t> last_;    // and those of them that are left when all else is done
+  std::vector<std::size_t> closed_;  // items: directories that get their mode at the end
+  std::vector<std::size_t> last_;    // items: those of closed_ when all else is done
   std::shared_ptr<LargeSource> large_;
-  std::uint64_t kept_ = 0;  // of large files that failed
+  std::uint64_t kept_ = 0;  // bytes of large files that failed
   std::optional<Digest> digest_;
   std::atomic<bool> asks_first_{false};
   DigestWorker worker_;  // destroyed first

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the server says of the files that a connection brings.
+// The answers of the server on the files that a connection sends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace joust::transfer {
 namespace {
 
-// A server may still hold what a lost connection has begun, or have no place for more. It may need its idle
-// limit, a minute, to notice that a connection is gone.
+// The time for which a busy server is asked. It may still hold the work that a lost connection has begun, or
+// have no place for more. It may need its idle limit, a minute, to notice that a connection is lost.
 constexpr Duration kLongestBusy = std::chrono::seconds(100);
 
 constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
@@ -29,8 +29,8 @@ std::string words_on(const std::string& name, const FileRefusal& refusal) {
 void BringSession::take(const file::Message& message, Time now) {
   now_ = now;
   if (std::holds_alternative<file::Working>(message.body)) return;
-  // The server ends the connection. Who is too slow is told so in the answer of what is under way, which may
-  // be no reason for it.
+  // The server ends the connection. It reports a client that is too slow in the answer to the request under
+  // way, which may be no reason for it.
   const auto* error = std::get_if<file::Error>(&message.body);
   if (error != nullptr && (message.request == 0 || error->refusal.error == FileError::too_slow))
     return lose(words_of("connection", error->refusal), now);
@@ -56,7 +56,7 @@ void BringSession::take_of_whole(const file::Message& message, Time now) {
     return bring_.skipped(pending.work);
   if (const auto* facts = std::get_if<file::Facts>(&message.body); facts != nullptr && pending.asked)
     return compare_whole(pending, *facts);
-  pending_.push_front(pending);  // still asked for: to lose an idle connection costs no retry
+  pending_.push_front(pending);  // still pending: the loss of an idle connection would cost no retry
   lose(printable(bring_.item(pending.work.item).name) + ": a frame that is no answer", now);
 }
 
@@ -67,34 +67,34 @@ void BringSession::compare_whole(const Pending& pending, const file::Facts& fact
   same ? is_there(work, pending.digest, work.again) : exists(work);
 }
 
-// Once more, and without a question before.
+// Sends the file once more, without asking the server first.
 void BringSession::send_unasked(Bring::Work work) {
   work.differs = true;
   bring_.put_off(work);
 }
 
-// Its time and mode are what the server was told to give it.
+// True if the server's file has the time and mode that the server was asked to give it.
 bool BringSession::has_same_looks(const Bring::Work& work, const file::Facts& facts) const {
   const FileVersion& version = bring_.item(work.item).version;
   return facts.modified_ns == version.modified_ns &&
          (!facts.mode || (*facts.mode & kPermissionBits) == version.mode);
 }
 
-// The file that is there may be this one.
+// Handles a refusal. An existing file may be the same as this one: then the server is asked for its facts.
 void BringSession::refused_whole(const Pending& pending, const FileRefusal& refusal) {
   Bring::Work work = pending.work;
   const SourceItem& item = bring_.item(work.item);
   const bool is_busy = refusal.error == FileError::busy;
   if (is_busy) bring_.found_busy();
-  // The directory that it is in may be one that was put off.
+  // Its parent directory may be one that was put off.
   const bool is_early = refusal.error == FileError::not_found && item.is_inside && bring_.was_busy();
-  // By time: whichever connection is free asks again, and with many of them that is soon.
+  // Limited by time: any free connection asks again, and with many connections that is soon.
   if ((is_busy || is_early) && (work.give_up_at == Time{} || now_ < work.give_up_at)) {
     if (work.give_up_at == Time{}) work.give_up_at = now_ + kLongestBusy;
     go_on_at_ = std::max(go_on_at_, now_ + kAskAgain);
     return bring_.put_off(work);
   }
-  // A server without directories, or one that takes nothing: what comes into it is answered the same.
+  // A server without directories, or one that takes nothing, answers the same to the files in the directory.
   if (refusal.error == FileError::not_permitted && item.is_on_way && !work.is_last && !replaces())
     return bring_.folder_is_there(work, false);
   if (refusal.error == FileError::exists && !pending.asked && !is_of_folder(pending))
@@ -105,10 +105,10 @@ void BringSession::refused_whole(const Pending& pending, const FileRefusal& refu
   }
   if (refusal.error == FileError::not_permitted && pending.asked) {
     if (!replaces() || work.differs) return untold(work, work.again);
-    bring_.asks_first(false);  // it is sent in any case
+    bring_.asks_first(false);  // the file is sent in any case
     return send_unasked(work);
   }
-  // The disk has refused the file that is there.
+  // The disk of the server has failed to take the existing file.
   if (refusal.error == FileError::input_output && pending.asked && replaces() && !work.differs)
     return send_unasked(work);
   bring_.failed(work, words_on(bring_.item(work.item).name, refusal));
@@ -137,8 +137,8 @@ void BringSession::take_of_large(const file::Message& message, Time now) {
   lose("a frame that is no answer", now);
 }
 
-// Only a file of the same size is worth a digest. The own one may take as long as a transfer, so that one
-// that may be replaced has to look the same as well.
+// Only a file of the same size is worth a digest. The local digest may take as long as a transfer, so a file
+// that may be replaced must have the same time and mode as well.
 void BringSession::compare_large(const file::Facts& facts) {
   const LargeSource& large = *work_.large;
   if (facts.size == large.version().size && (!is_to_compare() || has_same_looks(work_, facts))) {
@@ -178,12 +178,12 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   if (held && now_ < bring_.give_up_at(work_, now_ + kLongestBusy)) return wait();
   const std::string& name = bring_.item(work_.item).name;
   const bool was_asked = asked_ != Asked::nothing;
-  // A file that the disk has refused is replaced as well.
+  // A file that the disk of the server has failed to take is replaced as well.
   const bool tells_nothing = refusal.error == FileError::not_found ||
                              refusal.error == FileError::not_permitted ||
                              refusal.error == FileError::input_output;
   if (was_asked && tells_nothing && is_to_compare()) return offer_compared();
-  // The file that is there may be this one.
+  // The existing file may be the same as this one.
   if (refusal.error == FileError::exists && !was_asked) {
     asked_ = Asked::size;
     outgoing().message({++request_, file::Query{name, false}});
@@ -196,7 +196,7 @@ void BringSession::refused_large(const FileRefusal& refusal) {
   bring_.failed(work, words_on(name, refusal), !is_all_gone(refusal.error, work.task == Task::seal));
 }
 
-// A file with these bytes has the name: it is the one that this transfer has stored, or was there before.
+// Handles an existing file with the same bytes: this transfer has stored it, or it existed before.
 void BringSession::is_there(const Bring::Work& work, const Digest& digest, bool by_this) {
   if (by_this) return bring_.stored(work, digest);
   bring_.asks_first(true);
@@ -208,7 +208,7 @@ void BringSession::exists(const Bring::Work& work) {
                                   printable(bring_.item(work.item).name), kRemedy));
 }
 
-// Of a server from which nothing can be fetched.
+// Fails a file on a server from which nothing can be fetched.
 void BringSession::untold(const Bring::Work& work, bool answer_lost) {
   const std::string name = printable(bring_.item(work.item).name);
   bring_.failed(

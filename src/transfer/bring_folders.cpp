@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The directories of what is sent: which connection asks for them, and when.
+// The directories of the files that are sent: which connection asks for them, and when.
 #include "transfer/bring.hpp"
 
 namespace joust::transfer {
@@ -13,7 +13,7 @@ bool Bring::may_ask_for_folder(const Asker& asker) {
   return true;
 }
 
-// Under the lock. `is_there`: with a mode that this transfer has given it.
+// Under the lock. `is_there`: the directory exists with a mode that this transfer has given it.
 void Bring::folder_done(const Work& work, bool is_there) {
   --folders_asked_;
   if (work.is_last) return;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Duration kSayEvery = std::chrono::seconds(5);
 constexpr std::size_t kMostPending = 1024;       // whole files on their way
-constexpr std::uint64_t kMostWaiting = 2 << 20;  // bytes of them that are not sent
+constexpr std::uint64_t kMostWaiting = 2 << 20;  // bytes of whole files that are not sent
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void BringSession::proceed(Time now) {
   }
 }
 
-// A server takes silence for a lost client.
+// Reports the progress of the digest: a server takes silence for a lost client.
 void BringSession::say_working(Time now) {
   const auto digested = busy() ? std::nullopt : bring_.digested();
   digesting_ = digested.has_value();
@@ -89,7 +89,7 @@ FileWishes BringSession::wishes_of(const FileVersion& version) const {
   return wishes;
 }
 
-// Read twice at most: a file that changes while it is read is read once more.
+// Reads the file twice at most: a file that changes while it is read is read once more.
 void BringSession::begin_whole(const Bring::Work& work, Time now) {
   const SourceItem& item = bring_.item(work.item);
   if (item.is_folder) return ask_for_folder(work);
@@ -112,7 +112,7 @@ void BringSession::begin_whole(const Bring::Work& work, Time now) {
   bring_.failed(work, printable(item.path) + ": changes while it is read");
 }
 
-// As long as files come into it, its owner may write to it.
+// Asks for a directory. As long as files are stored in it, its owner may write to it.
 void BringSession::ask_for_folder(const Bring::Work& work) {
   const SourceItem& item = bring_.item(work.item);
   const FileWishes& wishes = bring_.wishes();
@@ -126,7 +126,8 @@ void BringSession::ask_for_folder(const Bring::Work& work) {
   pending_.push_back({.request = request_, .work = work, .check = check});
 }
 
-// One piece of output: the head, the data between its frames, and the end. Returns the check of the request.
+// Writes one piece of output: the head, the data between its frames, and the end. Returns the check of the
+// request.
 std::uint64_t BringSession::send_whole(const Pending& pending, const FileVersion& version, Bytes content,
                                        Time now) {
   const std::string& name = bring_.item(pending.work.item).name;

@@ -10,7 +10,7 @@
 
 namespace joust::transfer {
 
-// One connection that brings files.
+// One connection that sends files.
 class BringSession : public TransferSession {
  public:
   explicit BringSession(Bring& bring) : TransferSession(bring), bring_(bring) {}
@@ -33,8 +33,8 @@ class BringSession : public TransferSession {
     std::uint32_t request = 0;
     Bring::Work work{};
     Digest digest{};
-    bool asked = false;       // for the digest of what the server has under that name
-    std::uint64_t check = 0;  // of the request, unless asked
+    bool asked = false;       // the server was asked for the digest of its file of that name
+    std::uint64_t check = 0;  // the check of the request, unless asked
   };
 
   bool may_begin() const;
@@ -61,7 +61,7 @@ class BringSession : public TransferSession {
   }
   bool replaces() const { return bring_.wishes().overwrites; }
   bool has_same_looks(const Bring::Work& work, const file::Facts& facts) const;
-  // The server may have the file already, and is asked before it replaces it.
+  // True if the server is to be asked for its file before it replaces that: it may have this file already.
   bool is_to_compare() const;
   void offer_compared();
   void refused_large(const FileRefusal& refusal);
@@ -72,20 +72,20 @@ class BringSession : public TransferSession {
 
   Bring& bring_;
   std::deque<Pending> pending_;
-  std::vector<std::byte> content_;  // of the small file that is sent next
-  Bring::Work work_{};              // of a large file
+  std::vector<std::byte> content_;  // the small file that is sent next
+  Bring::Work work_{};              // work on a large file
   std::uint32_t request_ = 0;
-  std::uint64_t check_ = 0;  // of the latest request for a large file
-  ByteRange left_{};         // of the range, not sent yet
-  std::uint64_t sent_ = 0;   // bytes of the large file's work
+  std::uint64_t check_ = 0;  // the check of the latest request for a large file
+  ByteRange left_{};         // the part of the range that is not sent yet
+  std::uint64_t sent_ = 0;   // bytes sent for the work on the large file
   bool sending_ = false;     // the end of the range has not been written
-  bool waiting_ = false;     // for again_at_, to ask once more
-  bool digesting_ = false;   // nothing else is to be done
-  Time say_at_{};            // that it is
-  // What the server was asked about the file that it has under the name of an offered one.
+  bool waiting_ = false;     // until again_at_, to ask once more
+  bool digesting_ = false;   // only the digest is missing
+  Time say_at_{};            // when to report next that it is being made
+  // The latest question about the file that the server has under the name of an offered one.
   enum class Asked : std::uint8_t { nothing, size, digest } asked_ = Asked::nothing;
   Time again_at_{};
-  Time go_on_at_{};  // by the limit of the rate, or after the server was busy
+  Time go_on_at_{};  // when the rate limit allows more, or a busy server is asked again
   Time now_{};
 };
 

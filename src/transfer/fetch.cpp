@@ -13,13 +13,13 @@ namespace joust::transfer {
 namespace {
 
 // The file system's own limits count here, and no other. The kernel moves the bytes, where the engine lets
-// it, while another core digests those that are there.
+// it, while another core digests the stored ones.
 constexpr StorageRules kRules{.existing = Existing::replace,
                               .largest_file = UINT64_MAX,
                               .most_stored = UINT64_MAX,
                               .write = FileWrite::splice};
 
-// Files under way, where there are descriptors for them.
+// Limit of the files under way, if the descriptors suffice.
 constexpr std::uint64_t kMostActive = 64;
 std::size_t most_active() {
   return std::clamp<std::uint64_t>(descriptors::uploads_of(descriptor_limit().rlim_cur), 1, kMostActive);
@@ -61,12 +61,12 @@ std::optional<file::Facts> Fetch::facts() const {
   return active_.empty() ? std::nullopt : active_.front()->facts();
 }
 
-// The connections for so many bytes. None is dialled that would find no range.
+// Returns the number of connections for so many bytes, which is no more than the number of ranges.
 std::size_t Fetch::carriers(std::uint64_t bytes) const {
   return std::clamp<std::uint64_t>(RangesLeft::most_of(bytes), 1, plan_.connections(bytes));
 }
 
-// Files in hand go first: another one is begun where all of them wait for something.
+// Takes work of the files under way first. Begins another file if all of them wait for something.
 Fetch::Work Fetch::next(const void* session, bool only_small) {
   const std::lock_guard lock(mutex_);
   if (first_ == nullptr) first_ = session;

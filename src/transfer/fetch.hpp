@@ -17,25 +17,25 @@
 
 namespace joust::transfer {
 
-// What is to be fetched, and where it goes.
+// The files to be fetched, and their destination.
 struct FetchPlan {
   std::vector<FetchItem> items{};
-  std::vector<RemoteItem> folders{};   // to be made here, each behind the one that it is in
-  std::vector<std::string> missing{};  // what cannot be fetched: each counts as failed
-  std::string folder = ".";            // here
-  std::uint64_t server = 0;            // tells servers apart
-  FileWishes wishes{};                 // of the user: existing files, syncing
-  // How many connections so many bytes are worth; the one for the digest is not counted.
+  std::vector<RemoteItem> folders{};   // to be made here, each after its parent
+  std::vector<std::string> missing{};  // why files cannot be fetched: each counts as failed
+  std::string folder = ".";            // the local folder
+  std::uint64_t server = 0;            // distinguishes servers
+  FileWishes wishes{};                 // the user's: existing files, syncing
+  // The number of connections that so many bytes are worth; the one for the digest is not counted.
   std::function<std::size_t(std::uint64_t)> connections = [](std::uint64_t) { return 1; };
-  std::uint64_t bytes_per_s = 0;  // at most; 0: no limit
+  std::uint64_t bytes_per_s = 0;  // the rate limit; 0: no limit
   unsigned most_retries = 8;
   bool only_asks = false;  // a rehearsal: nothing is made here
 };
 
-// Fetches files, several at a time, and says which connection takes which of their steps.
+// Fetches files, several at a time, and hands their steps to the connections.
 class Fetch : public Transfer {
  public:
-  // Throws std::system_error if there is no such folder.
+  // Throws std::system_error if the folder does not exist.
   explicit Fetch(FetchPlan plan);
 
   std::unique_ptr<Session> open(const Opening& opening) override;
@@ -43,27 +43,28 @@ class Fetch : public Transfer {
 
   const FetchPlan& plan() const { return plan_; }
   RateLimit& limit() { return limit_; }
-  // Of the last file that was fetched.
+  // The digest of the last file that was fetched.
   std::optional<Digest> fetched() const;
-  std::optional<file::Facts> facts() const;  // of the first file that is not done
+  std::optional<file::Facts> facts() const;  // facts of the first file that is not done
 
-  // Makes the folders of the plan, open to their owner. Call before the connections are; waits for the disk.
+  // Makes the folders of the plan, open to their owner. Call before the connections are made. Waits for the
+  // disk.
   void make_folders();
-  // Gives those that were made the modes that they have on the server, once all is in them.
+  // Gives the folders that were made the modes that they have on the server. Call once all files are in them.
   void close_folders();
 
   // For sessions. Any thread.
   using Work = FileFetch::Work;
-  // `only_small`: of files that a list has named and that are small.
+  // `only_small`: only work on small files that come from a list.
   Work next(const void* session, bool only_small);
-  void gone(const void* session);  // it asks no more
+  void gone(const void* session);  // the session asks no more
 
   // For the files.
   TreeStorage& storage() { return storage_; }
   std::size_t carriers(std::uint64_t bytes) const;
   void dial_another() { dial_more(1); }
   void dial_carriers(std::size_t connections) { dial_more(connections - 1); }
-  void renew(const FileFetch& file);  // the server is asked for the facts
+  void renew(const FileFetch& file);  // asks the server for the facts again
   void skipped(const FileFetch& file, std::uint64_t bytes);
   void fetched(const FileFetch& file, const Digest& digest);
   void failed(const FileFetch& file, const std::string& why, std::uint64_t kept);
@@ -81,7 +82,7 @@ class Fetch : public Transfer {
   std::size_t next_ = 0;  // the first item that was never begun
   std::size_t left_ = 0;  // items that are not done
   const void* first_ = nullptr;
-  std::uint64_t kept_ = 0;  // of files that failed
+  std::uint64_t kept_ = 0;  // bytes of files that failed
   std::optional<Digest> fetched_;
   std::vector<std::size_t> closed_;  // folders that get their mode at the end
 };

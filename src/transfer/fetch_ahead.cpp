@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a connection that fetches asks for small files before the answers on others have come.
+// Requests for small files, sent before the answers on other files have arrived.
 #include <utility>
 
 #include "transfer/fetch_session.hpp"
@@ -8,13 +8,13 @@
 namespace joust::transfer {
 namespace {
 
-constexpr std::size_t kMostAhead = 16;  // questions
+constexpr std::size_t kMostAhead = 16;  // requests
 constexpr std::uint64_t kMostBytesAhead = 4 << 20;
 constexpr int kMostStepsAhead = 64;  // at a time
 
 }  // namespace
 
-// What was asked next is in hand now.
+// Ends the work in hand, and takes the next request of ahead_ in hand.
 void FetchSession::done() {
   work_ = {};
   is_begun_ = waiting_ = false;
@@ -35,8 +35,8 @@ bool FetchSession::may_go_ahead() const {
          bytes_ahead_ < kMostBytesAhead;
 }
 
-// A small file takes two questions, and on a slow link each answer is waited for: those of other small files
-// are asked meanwhile.
+// Asks for other small files meanwhile: a small file takes two requests, and on a slow link each answer takes
+// long.
 void FetchSession::go_ahead(Time now) {
   for (int steps = 0; may_go_ahead() && steps < kMostStepsAhead; ++steps) {
     Fetch::Work work = fetch_.next(this, true);

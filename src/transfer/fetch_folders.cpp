@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The directories of a tree that is fetched. They are made before the files, and while files come into them
-// their owner may write there.
+// The directories of a tree that is fetched. They are made before the files, and their owner may write to
+// them until all files are stored.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kFolderPause = std::chrono::milliseconds(2);
 
-// Nothing else is done meanwhile, so the wait is one of the caller.
+// Blocks the caller until the disk has the entry: nothing else is done meanwhile.
 FileAnswer<void> wait_for_disk(StoredEntry& entry) {
   for (;;) {
     const auto is_there = entry.is_on_disk();
@@ -29,7 +29,7 @@ FileAnswer<void> wait_for_disk(StoredEntry& entry) {
   }
 }
 
-// The folders into which a file comes, directly or further below.
+// Returns the folders that contain a file of the plan, directly or further below.
 std::unordered_set<std::string_view> ways_to(const std::vector<FetchItem>& items) {
   std::unordered_set<std::string_view> ways;
   for (const FetchItem& item : items) {
@@ -42,7 +42,7 @@ std::unordered_set<std::string_view> ways_to(const std::vector<FetchItem>& items
 }  // namespace
 
 void Fetch::make_folders() {
-  constexpr std::size_t kTogether = 256;  // that the disk takes as a group
+  constexpr std::size_t kTogether = 256;  // folders that the disk takes as a group
   const std::unordered_set<std::string_view> ways = ways_to(plan_.items);
   std::vector<std::shared_ptr<StoredEntry>> waiting;
   const auto settle = [&](const std::string& last) {
@@ -74,8 +74,8 @@ void Fetch::make_folders() {
   if (!waiting.empty()) settle(plan_.folders.back().name);
 }
 
-// The deepest first: nobody may pass through one that is closed. Where something has failed, all stay open
-// for the next attempt.
+// Closes the deepest folder first: no process may pass through a closed one. If something has failed, all
+// folders stay open for the next attempt.
 void Fetch::close_folders() {
   if (count().failed > 0) return;
   for (; !closed_.empty(); closed_.pop_back()) {

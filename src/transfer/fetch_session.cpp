@@ -14,8 +14,8 @@ namespace joust::transfer {
 namespace {
 
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
-constexpr unsigned kMostChecks = 40;  // to give the file its name
-constexpr int kMostSteps = 64;        // without a word to the server, such as for files that are here
+constexpr unsigned kMostChecks = 40;  // attempts to give the file its name
+constexpr int kMostSteps = 64;  // steps without a request to the server, such as for files that exist here
 
 }  // namespace
 
@@ -105,7 +105,8 @@ void FetchSession::begin(Time now) {
     done();
     return of->begin();
   }
-  if (work_.task == Task::digest) greet();  // tells who ignores the question from who is not there
+  // The greeting distinguishes a server that ignores the question from one that does not answer at all.
+  if (work_.task == Task::digest) greet();
   if (work_.task == Task::ask || work_.task == Task::digest) {
     ask(work_, {});
     request_ = asked_;
@@ -114,7 +115,7 @@ void FetchSession::begin(Time now) {
   if (work_.task == Task::range) begin_range(now);
 }
 
-// Without a seal a check would expect no digest.
+// Seals the upload before the check: without a seal, the check would expect no digest.
 bool FetchSession::seals(const Fetch::Work& work) {
   if (work.into->over()) return true;
   const auto sealed = work.into->seal(work.of->expected());
@@ -144,7 +145,7 @@ void FetchSession::begin_range(Time now) {
   reserves(work_) ? take_part(now) : done();
 }
 
-// The server sends as fast as it can, so under a limit it is asked for no more than may come at once.
+// The server sends as fast as it can, so under a limit it is asked for no more than may arrive at once.
 void FetchSession::take_part(Time now) {
   RateLimit& limit = fetch_.limit();
   part_ = behind_;
@@ -183,7 +184,7 @@ FetchSession::Step FetchSession::check(Fetch::Work& work) {
     wait_ = kLookForDisk;
     return check->waits ? Step::waits : Step::goes_on;
   }
-  // Something that the name takes is short: descriptors, or memory.
+  // Naming the file takes descriptors or memory, which are short at present.
   if (!check && check.error().error == FileError::busy && ++work.attempts < kMostChecks &&
       work.into->seal(work.of->expected())) {
     wait_ = kAskAgain;
@@ -205,7 +206,7 @@ void FetchSession::take(const file::Message& message, Time now) {
 
 void FetchSession::take_error(const FileRefusal& refusal, Time now) {
   const std::shared_ptr<FileFetch> of = work_.of;
-  // Zeros have come for what the server could not read.
+  // The server sends zeros for bytes that it could not read.
   if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
   if (refusal.error == FileError::busy) return lose(words_of(of->item().name, refusal), now);
   done();
@@ -265,7 +266,7 @@ void FetchSession::on_stored(std::size_t n, Bytes seen, Time now) {
   alive(now);
 }
 
-// The rest of what comes has no place.
+// Ends the connection, because no more of its bytes can be stored.
 void FetchSession::on_store_failed(int error, Time now) {
   receive_data(0);
   const std::string why =

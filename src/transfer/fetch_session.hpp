@@ -8,9 +8,9 @@
 
 namespace joust::transfer {
 
-inline constexpr std::size_t kMostFilesOnDisk = 64;  // of a connection, that wait for the disk
+inline constexpr std::size_t kMostFilesOnDisk = 64;  // files of a connection that wait for the disk
 
-// One connection that fetches. Its work of here (recalling, checking) is done in slices too.
+// One connection that fetches. Its local work (recalling, comparing, checking) is done in slices too.
 class FetchSession : public TransferSession {
  public:
   explicit FetchSession(Fetch& fetch) : TransferSession(fetch), fetch_(fetch) {}
@@ -55,13 +55,13 @@ class FetchSession : public TransferSession {
 
   Fetch& fetch_;
   Fetch::Work work_{};
-  // What waits for the disk, which takes many files at a time: other files come meanwhile.
+  // Work that waits for the disk. The disk takes many files at a time, so other files are fetched meanwhile.
   struct Waiting {
     Fetch::Work work{};
-    Time at{};  // of the next look
+    Time at{};  // when to look next
   };
   std::deque<Waiting> on_disk_;
-  // What was asked for small files behind the work in hand: the answers come in this order.
+  // Requests for small files that follow the work in hand. The answers arrive in this order.
   struct Ahead {
     std::uint32_t request = 0;
     Fetch::Work work{};
@@ -69,16 +69,16 @@ class FetchSession : public TransferSession {
   std::deque<Ahead> ahead_;
   std::uint64_t bytes_ahead_ = 0;
   std::uint32_t asked_ = 0;    // the last request
-  Duration wait_{};            // of the work that waits
-  bool is_in_middle_ = false;  // other connections get their turn
-  std::uint32_t request_ = 0;  // of the work in hand
-  ByteRange behind_{};         // of the range: nobody has asked for it
-  ByteRange part_{};           // of the range: what is asked for at a time, all of it without a limit
-  ByteRange left_{};           // of the part
-  bool is_begun_ = false;      // the work
+  Duration wait_{};            // pause of the work that waits
+  bool is_in_middle_ = false;  // interrupted, so that other connections get their turn
+  std::uint32_t request_ = 0;  // request of the work in hand
+  ByteRange behind_{};         // the part of the range that is not asked for yet
+  ByteRange part_{};           // the part of the range that is asked for at a time: all of it without a limit
+  ByteRange left_{};           // the rest of part_, which has not arrived
+  bool is_begun_ = false;      // the work in hand is begun
   bool found_ = false;         // the answer has begun
-  bool waiting_ = false;       // for go_on_at_, to ask for the part
-  Time go_on_at_{};            // by the limit of the rate
+  bool waiting_ = false;       // until go_on_at_, to ask for the part
+  Time go_on_at_{};            // set by the rate limit
   Time next_slice_{};
 };
 

@@ -14,14 +14,15 @@
 namespace joust::transfer {
 namespace {
 
-// A server that digests says so every second, however long it takes.
+// Limit of unanswered questions for a digest. A server that digests reports that every second, however long
+// it takes.
 constexpr unsigned kMostMissed = 2;
 
 constexpr std::string_view kAnother =
     ", and is another file; --overwrite replaces it, --skip-existing leaves it";
 constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
 
-// Tells the files of one size and time apart: of other names, and of other servers.
+// Returns a number that distinguishes files of the same size and time, by their names and their servers.
 std::uint64_t source_number(const std::string& name, std::uint64_t server) {
   Digester digester;
   digester.add(as_bytes(name));
@@ -36,7 +37,7 @@ std::uint64_t source_number(const std::string& name, std::uint64_t server) {
 FileFetch::FileFetch(Fetch& owner, FetchItem item)
     : owner_(owner), item_(std::move(item)), facts_(is_listed() ? item_.facts : std::nullopt) {}
 
-// For people.
+// The local path, for people.
 std::string FileFetch::path_here() const {
   return printable(owner_.plan().folder + '/' + item_.file);
 }
@@ -65,8 +66,8 @@ FileFetch::Work FileFetch::next(bool is_first) {
   if (!upload_ && !here_.file) return {};
   if (upload_ && !recalled_ && !std::exchange(recalling_, true))
     return {.task = Task::recall, .into = upload_};
-  // On a connection of its own, so that the server makes it while the ranges come. Until that one is open, or
-  // if there is none, the first one fetches what it can.
+  // The digest is asked for on a connection of its own, so that the server makes it while the ranges arrive.
+  // Until that connection is open, or without one, the first connection fetches ranges.
   const bool fetches = is_first && !is_listed() && recalled_ && ranges_.any();
   if (!digest_ && !fetches && !std::exchange(asked_digest_, true)) return {.task = Task::digest};
   if (!recalled_ || (is_listed() && !digest_)) return {};
@@ -101,11 +102,11 @@ void FileFetch::learned(const file::Facts& facts) {
   }
   owner_.count().total += facts.size - (item_.facts ? item_.facts->size : 0);
   if (owner_.plan().only_asks) return owner_.end();
-  if (!facts.digest && facts.size > kRangeBytes) owner_.dial_another();  // for the digest
+  if (!facts.digest && facts.size > kRangeBytes) owner_.dial_another();  // a connection for the digest
   begin();
 }
 
-// What may be replaced, and looks the same, is compared first.
+// Compares an existing file first, if it may be replaced and looks the same.
 void FileFetch::begin() {
   const file::Facts known = *facts();
   if (!owner_.plan().wishes.overwrites || !may_be_here(known)) make_file(known);
@@ -155,7 +156,7 @@ bool FileFetch::may_be_here(const file::Facts& facts) {
   return true;
 }
 
-// With what is wished the disk is to have it, also if nothing of it is to be fetched.
+// Compares the existing file, and syncs it if the user wishes that, also if nothing of it is to be fetched.
 FileFetch::Compared FileFetch::compare() {
   const auto through = digest_here_->advance(*here_.file);
   if (through && !*through) return Compared::partly;
@@ -181,7 +182,8 @@ FileFetch::Compared FileFetch::is_not_on_disk(const FileRefusal& refusal) {
   return Compared::completely;
 }
 
-// Both digests may be complete at the same time, on two connections. A file that cannot be read is another.
+// Decides once, although both digests may be complete at the same time, on two connections. A file that
+// cannot be read counts as another file.
 void FileFetch::judge_what_is_here() {
   bool same = false;
   {
@@ -228,7 +230,7 @@ void FileFetch::digest_missed() {
   give_up_digest("does not answer the question for the");
 }
 
-// Without an end a server that keeps silent would be asked as often as a connection may be lost.
+// Without this limit a silent server would be asked as often as a connection may be lost.
 void FileFetch::give_up_digest(std::string_view what) {
   give_up(fmt::format("{}: the server {} digest of it, so that nothing can be verified",
                       printable(item_.name), what));
@@ -261,7 +263,8 @@ void FileFetch::checked(const FileAnswer<Upload::Check>& check) {
   owner_.fetched(*this, *check->digest);
 }
 
-// Nothing that has come can be gone on with. A list may be older than the file.
+// Drops the bytes that have arrived: they cannot be resumed. A file from a list is asked for again, because
+// the list may be older than the file.
 void FileFetch::changed_on_server() {
   if (is_listed()) {
     {
@@ -276,13 +279,13 @@ void FileFetch::changed_on_server() {
       fmt::format("{}: the file has changed on the server meanwhile; fetch it again", printable(item_.name)));
 }
 
-// What has come is of no use to the next attempt.
+// Drops the bytes that have arrived: they are of no use to the next attempt.
 void FileFetch::forget() {
   const std::lock_guard lock(mutex_);
   upload_.reset();
 }
 
-// Several connections may find out the same.
+// Gives up once, although several connections may find the same reason.
 void FileFetch::give_up(const std::string& why) {
   const std::uint64_t left = kept();
   {

@@ -17,56 +17,58 @@ namespace joust::transfer {
 
 class Fetch;
 
-// A file to be fetched, and where it goes.
+// A file to be fetched, and its local name.
 struct FetchItem {
-  std::string name{};                  // on the server
-  std::string file{};                  // here, below the folder of the plan
-  std::optional<file::Facts> facts{};  // from a list of the server, and perhaps old; nothing: it is asked
+  std::string name{};                  // its name on the server
+  std::string file{};                  // its name here, below the folder of the plan
+  std::optional<file::Facts> facts{};  // from the server's list, perhaps old; empty: the server is asked
 };
 
-// The steps of fetching one file. It belongs to a Fetch, which hands its work to the connections and hears
-// what becomes of it. Any thread; no method may be called under the lock of the Fetch, but next() and kept().
+// The steps of fetching one file. It belongs to a Fetch, which hands its work to the connections and receives
+// its outcome. Any thread; next() and kept() are the only methods that may be called under the lock of the
+// Fetch.
 class FileFetch {
  public:
   FileFetch(Fetch& owner, FetchItem item);
 
   enum class Task : std::uint8_t {
     none,     // wait for an announcement
-    ask,      // for the facts
-    begin,    // a place for it here, by the facts
-    compare,  // the file that is here already
-    recall,   // what an earlier attempt has left, here
-    digest,   // ask for the digest of the whole
-    range,    // fetch one
-    check,    // the whole, here
+    ask,      // ask for the facts
+    begin,    // make the local file by the facts
+    compare,  // compare the file that exists here
+    recall,   // verify the bytes left here by an earlier attempt
+    digest,   // ask for the digest of the whole file
+    range,    // fetch a range
+    check,    // check the whole file here
   };
   struct Work {
     Task task = Task::none;
     std::shared_ptr<FileFetch> of{};
     ByteRange range{};
     std::shared_ptr<Upload> into{};
-    unsigned attempts = 0;  // check: to give the file its name
+    unsigned attempts = 0;  // check: attempts to give the file its name
   };
 
   const FetchItem& item() const { return item_; }
-  // A small file is taken for what the list has said, which the answer with its digest confirms or refutes.
+  // True for a small file whose facts come from a list. The answer with its digest confirms or refutes these
+  // facts.
   static bool is_listed(const FetchItem& item) { return item.facts && item.facts->size <= kRangeBytes; }
   bool is_listed() const { return is_listed(item_); }
   std::optional<file::Facts> facts() const;
-  std::optional<Digest> expected() const;  // the server's
+  std::optional<Digest> expected() const;  // the server's digest
   std::uint64_t kept() const;              // bytes that are left for the next attempt
 
-  // `is_first`: the connection to which ranges come before the digest. Work::of is left out.
+  // `is_first`: the connection that fetches ranges before it asks for the digest. Work::of is not set.
   Work next(bool is_first);
-  void give_back(const Work& work, std::uint64_t came);  // so many bytes of a range
+  void give_back(const Work& work, std::uint64_t came);  // `came`: bytes of a range that have arrived
   void learned(const file::Facts& facts);
   void begin();
   void recalled(const Upload::Recall& recall);
   void learned_digest(const Digest& digest);
-  void digest_missed();                        // the server is there, and has not answered
-  void give_up_digest(std::string_view what);  // the server does
+  void digest_missed();                        // the server has answered before, but not this question
+  void give_up_digest(std::string_view what);  // `what`: verb of the server in the message
   enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
-  Compared compare();  // a slice
+  Compared compare();  // compares one slice
   void finished(ByteRange range);
   void checked(const FileAnswer<Upload::Check>& check);
   void changed_on_server();
@@ -88,7 +90,7 @@ class FileFetch {
   std::optional<Digest> digest_;
   unsigned digests_missed_ = 0;
   std::shared_ptr<Upload> upload_;
-  // The file that is here already, if it may be the wanted one: it has its size.
+  // The file that exists here, if it may be the wanted one: it has the same size.
   OpenFile here_;
   std::optional<FileDigest> digest_here_;
   std::shared_ptr<StoredEntry> synced_here_;

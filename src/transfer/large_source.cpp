@@ -26,7 +26,8 @@ LargeSource::LargeSource(std::size_t item, OpenSource source, std::size_t connec
       once_(duplicate_of(fd_), version_.size, FileRead::read),
       digest_(version_.size) {}
 
-// Reading changes none of it; a change of the mode or of the name is none of the bytes.
+// Compares size and time only: reading changes neither, and a change of the mode or of the name changes no
+// bytes.
 bool LargeSource::has_changed() const {
   const FileVersion now = version_of(fd_.get());
   return now.size != version_.size || now.modified_ns != version_.modified_ns;

@@ -39,7 +39,8 @@ void ListSession::proceed(Time now) {
 void ListSession::take(const file::Message& message, Time now) {
   if (listing_.over()) return;
   const auto* error = std::get_if<file::Error>(&message.body);
-  // The server ends the connection, or has no descriptors at present: another one may find more.
+  // The server ends the connection, or has no descriptors at present: another connection may have more
+  // success.
   if (error != nullptr && (message.request == 0 || error->refusal.error == FileError::too_slow ||
                            error->refusal.error == FileError::busy))
     return lose(words_of("connection", error->refusal), now);

@@ -18,7 +18,7 @@ class ListSession : public TransferSession {
   ~ListSession() override;
 
  private:
-  // A directory whose answer is awaited, and what has come of it.
+  // A directory whose answer is awaited, and the part of the answer that has arrived.
   struct Pending {
     std::uint32_t request = 0;
     Listing::Work work{};

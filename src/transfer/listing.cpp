@@ -73,13 +73,15 @@ void Listing::is_a_file(const file::Facts& facts) {
   done();
 }
 
-// A server that tells nothing of its files may have it or not.
+// True if the refusal is an answer to the question for the kind. A server that permits no look at its files
+// may have the file or not.
 bool Listing::tells_kind(const FileRefusal& refusal) {
   is_folder_ = refusal.error == FileError::not_a_file;
   return is_folder_ || refusal.error == FileError::not_found || refusal.error == FileError::not_permitted;
 }
 
-// A file is no directory to the server, and what does not exist is not either.
+// Asks for a file after the name was refused as a directory: the server refuses files and missing names in
+// that way.
 void Listing::refused(Work work, const FileRefusal& refusal) {
   if (plan_.only_kind && tells_kind(refusal)) return done();
   const bool may_be_file = refusal.error == FileError::not_found || refusal.error == FileError::not_a_file;
@@ -104,7 +106,7 @@ void Listing::done() {
   if (was_last) end();
 }
 
-// What an untrusted list has had before is of no use either.
+// Drops all items: the earlier entries of an untrusted list are of no use either.
 void Listing::give_up(const std::string& why) {
   take_items();
   ++count().failed;

@@ -16,17 +16,17 @@
 
 namespace joust::transfer {
 
-// What is to be listed, and how much of it at the most.
+// The directory to be listed, and the limits of its list.
 struct ListPlan {
   std::string name{};      // a directory, or a file, on the server; empty: the server's own directory
-  bool recursive = false;  // all that is below it
-  bool only_kind = false;  // nothing of it, but whether it is a directory, a file, or neither
+  bool recursive = false;  // lists everything below it too
+  bool only_kind = false;  // asks only whether it is a directory, a file, or neither
   unsigned most_retries = 8;
   TreeLimits limits{};
 };
 
-// Asks a server what is in its directories. It is over when all of them have been listed, or cannot be. The
-// server's list of a directory counts when all of it has come and nothing speaks against it.
+// Lists the directories of a server. It is over when each of them has been listed, or refused. The list of a
+// directory counts when it has arrived completely and without an objection.
 class Listing : public Transfer {
  public:
   explicit Listing(const ListPlan& plan);
@@ -34,23 +34,23 @@ class Listing : public Transfer {
   std::unique_ptr<Session> open(const Opening& opening) override;
 
   const ListPlan& plan() const { return plan_; }
-  // Once it is over.
-  bool is_file() const { return is_file_; }      // what was asked for: the facts are all there is
-  bool is_folder() const { return is_folder_; }  // with `only_kind`
-  const std::optional<file::Facts>& facts() const { return facts_; }  // of what was asked for
+  // Call the following once the listing is over.
+  bool is_file() const { return is_file_; }      // the name is that of a file: only its facts are known
+  bool is_folder() const { return is_folder_; }  // set with `only_kind` only
+  const std::optional<file::Facts>& facts() const { return facts_; }  // facts of the name that was asked for
   std::vector<RemoteItem> take_items() { return tree_.take_sorted(); }
   std::uint64_t left_out() const { return left_out_; }  // names on the server that cannot be fetched
 
   // For sessions. Any thread.
   struct Work {
-    std::string folder{};      // below what was asked for; empty: that itself
-    bool may_be_file = false;  // it is asked for as a file
+    std::string folder{};      // below the name that was asked for; empty: that name
+    bool may_be_file = false;  // the name is asked for as a file
     RemoteTree::Coming coming{};
   };
   std::optional<Work> next();
   void give_back(Work work);
-  // Some entries of a directory have come, and more may. False: something speaks against them, and the
-  // listing is over.
+  // Checks some entries of a directory; more may follow. Returns false after an objection: the listing is
+  // over then.
   bool may_go_on(Work& work, std::span<const FolderEntry> part);
   void listed(Work work, const file::Facts& facts, std::vector<FolderEntry> entries, std::uint64_t left_out);
   void is_a_file(const file::Facts& facts);
@@ -59,14 +59,14 @@ class Listing : public Transfer {
  private:
   bool is_top(const Work& work) const { return work.folder.empty(); }
   bool tells_kind(const FileRefusal& refusal);
-  void done();  // one directory
+  void done();  // ends one directory
   void give_up(const std::string& why);
 
   const ListPlan plan_;
   mutable std::mutex mutex_;
   RemoteTree tree_;
-  std::deque<Work> left_;     // not asked for
-  std::size_t unlisted_ = 1;  // directories that are not done: those, and those that are being listed
+  std::deque<Work> left_;     // directories that are not asked for yet
+  std::size_t unlisted_ = 1;  // directories that are not done: in left_, or being listed
   std::optional<file::Facts> facts_;
   bool is_file_ = false, is_folder_ = false;
   std::uint64_t left_out_ = 0;

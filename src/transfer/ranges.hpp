@@ -12,21 +12,21 @@
 namespace joust::transfer {
 
 // The ranges of one file that have not been moved. A free connection takes the next one, so that a slow
-// connection delays nobody. One thread at a time.
+// connection delays no other. One thread at a time.
 class RangesLeft {
  public:
-  // Into how many ranges so many bytes are taken apart, at the most.
+  // The largest number of ranges into which so many bytes are divided.
   static std::uint64_t most_of(std::uint64_t bytes) {
     return bytes / kLeastRange + (bytes % kLeastRange > 0 ? 1 : 0);
   }
 
   RangesLeft() = default;
-  // Many connections have less at a time each: the digest is made in the order of the bytes, and would
-  // otherwise fall behind by all that is under way.
+  // With many connections each range is smaller: the digest is made in the order of the bytes, and would
+  // otherwise fall behind by all ranges that are under way.
   RangesLeft(std::uint64_t size, std::size_t connections)
       : size_(size), left_(size), most_(connections > kFew ? kRangeBytes / 2 : kRangeBytes) {}
 
-  // Everything behind the first `there` bytes is left.
+  // Starts after the first `there` bytes: all others are left.
   void begin(std::uint64_t there) {
     first_ = next_ = there;
     left_ = size_ - there;
@@ -42,15 +42,16 @@ class RangesLeft {
       return part;
     }
     if (next_ == size_) return std::nullopt;
-    // An interruption loses what is incomplete on all connections: early on, and on slow ones, that is to be
-    // little beside what is there.
+    // An interruption loses the incomplete ranges of all connections. Ranges grow with the bytes taken, so
+    // that the loss is small beside them, also early on and on slow connections.
     const std::uint64_t sixteenth = (next_ - first_) / 16 & ~(kLeastRange - 1);
     const std::uint64_t most = std::min(std::clamp(sixteenth, kLeastRange, most_), portion_);
     const ByteRange range{next_, std::min(most, size_ - next_)};
     next_ = range.end();
     return range;
   }
-  // It was lost with its connection: on a link that fails that often, smaller ones may get through.
+  // Takes back a range that was lost with its connection. The next ranges are smaller: on a link that fails
+  // often, smaller ones may get through.
   void give_back(ByteRange range) {
     returned_.push_back(range);
     portion_ = std::max(kLeastPortion, std::min(portion_, range.size / 2));
@@ -72,9 +73,9 @@ class RangesLeft {
   std::uint64_t size_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t next_ = 0;  // the first byte that was never handed out
-  std::uint64_t left_ = 0;  // bytes that are not there
+  std::uint64_t left_ = 0;  // bytes that are not moved
   std::uint64_t most_ = kRangeBytes;
-  std::uint64_t portion_ = kRangeBytes;  // at most, after losses
+  std::uint64_t portion_ = kRangeBytes;  // limit of a range, after losses
   std::vector<ByteRange> returned_;
 };
 

@@ -15,12 +15,12 @@ class RateLimit {
   explicit RateLimit(std::uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) {}
 
   bool applies() const { return bytes_per_s_ > 0; }
-  // As much as may go at a time: a twentieth of a second's.
+  // The bytes that may be sent at a time: those of a twentieth of a second, but at most `most`.
   std::uint64_t portion(std::uint64_t most = 1 << 20) const {
     return std::clamp<std::uint64_t>(bytes_per_s_ / 20, 1, most);
   }
 
-  // When so many bytes may go; they count from now on.
+  // Returns when so many bytes may be sent; they count from now on.
   Time reserve(std::uint64_t bytes, Time now) {
     const std::lock_guard lock(mutex_);
     const Time at = std::max(next_, now);

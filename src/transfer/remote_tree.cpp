@@ -12,7 +12,7 @@
 namespace joust::transfer {
 namespace {
 
-// "/" comes before all other characters: a directory is followed by what is in it.
+// Orders "/" before all other characters, so that a directory is followed by its entries.
 bool is_before(const RemoteItem& one, const RemoteItem& other) {
   const auto rank = [](char c) { return c == '/' ? 0U : 1U + static_cast<unsigned char>(c); };
   return std::ranges::lexicographical_compare(one.name, other.name, {}, rank, rank);

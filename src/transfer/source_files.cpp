@@ -28,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "a/b" and "a/b/" end in b; "a/b/." means what is in it. ".." and "/" have no name of their own.
+// Returns the last part of a path: b for "a/b" and "a/b/". Empty for "a/b/.", which means the entries of the
+// directory, and for ".." and "/", which have no name of their own.
 std::string last_part(const std::string& path) {
   if (path.ends_with("/.") || path.ends_with("/..")) return "";
   fs::path normal = fs::path(path).lexically_normal();
@@ -37,7 +38,7 @@ std::string last_part(const std::string& path) {
   return last == "." || last == ".." || last == "/" ? "" : last;
 }
 
-// "a FIFO", for a note.
+// Returns the kind of a file for a note, such as "a FIFO".
 std::string_view kind_of(mode_t mode) {
   switch (mode & S_IFMT) {
     case S_IFLNK:
@@ -54,7 +55,7 @@ std::string_view kind_of(mode_t mode) {
   }
 }
 
-// Its name is the end of the path, and may be long.
+// Gives the path only: it ends with the name, which may be long.
 std::string unnamed(const std::string& path, std::string_view objection) {
   return fmt::format("{}: cannot be sent: {}; rename it", printable(path), objection);
 }
@@ -63,7 +64,7 @@ class Collector {
  public:
   explicit Collector(SourceList& list) : list_(list) {}
 
-  // A file that the user has named. Returns what speaks against it.
+  // Adds a file that the user has named. Returns the objection, if any.
   std::string add_named(const std::string& path, const std::string& name) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0)
@@ -72,7 +73,7 @@ class Collector {
     return add_file({.path = path, .name = name, .version = version_of(facts)});
   }
 
-  // What is below a directory that the user has named. Returns what speaks against it.
+  // Adds the entries below a directory that the user has named. Returns the objection, if any.
   std::string add_top(const std::string& path, const std::string& name) {
     try {
       top_ = std::make_shared<const Directory>(path);
@@ -84,7 +85,7 @@ class Collector {
   }
 
  private:
-  // Returns what speaks against it.
+  // Returns the objection, if any.
   std::string add_file(SourceItem item) {
     if (const auto objection = objection_to(item.name); !objection.empty())
       return unnamed(item.path, objection);
@@ -93,13 +94,13 @@ class Collector {
     return {};
   }
 
-  // In the order of their names, so that two runs send in the same order.
+  // Adds the entries in the order of their names, so that two runs send in the same order.
   void add_directory(const std::string& path, const std::string& name, const std::string& beneath) {
     std::error_code error;
     std::vector<fs::directory_entry> entries;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
       entries.push_back(*at);
-    if (error) cannot_send(path, error.message());  // what was read of it is still sent
+    if (error) cannot_send(path, error.message());  // the entries read so far are still sent
     std::ranges::sort(entries, {}, [](const fs::directory_entry& entry) { return entry.path().native(); });
     const std::size_t missing = list_.missing.size(), items = list_.items.size();
     for (const fs::directory_entry& entry : entries) add_entry(entry, name, beneath);
@@ -107,8 +108,8 @@ class Collector {
     if (!name.empty() && (is_empty ? !error : list_.items.size() > items)) add_folder(path, name, items);
   }
 
-  // Before what was found in it. One in which all that was found cannot be sent is not made: what is missing
-  // may come later.
+  // Inserts a directory before its entries. The caller leaves out a directory of which no entry can be sent:
+  // the missing entries may be sent later.
   void add_folder(const std::string& path, const std::string& name, std::size_t place) {
     if (const auto objection = objection_to(name); !objection.empty())
       return list_.missing.push_back("not sent: " + unnamed(path, objection));
@@ -140,11 +141,11 @@ class Collector {
   }
 
   SourceList& list_;
-  std::shared_ptr<const Directory> top_;  // of what is being collected
+  std::shared_ptr<const Directory> top_;  // the directory that is being collected
 };
 
-// Of two paths with the same directory the first one's counts, and each may bring something into it.
-// Directories go first.
+// Moves directories to the front. If two paths have the same directory, the first one counts, and both may
+// have files in it.
 void arrange_folders(SourceList& list) {
   std::set<std::string> seen, entered;
   std::erase_if(list.items,
@@ -162,7 +163,8 @@ void arrange_folders(SourceList& list) {
   std::ranges::stable_partition(list.items, &SourceItem::is_folder);
 }
 
-// Of two files with one name the later would replace the earlier, or count as skipped.
+// Returns an objection to two files with one name: the later one would replace the earlier one, or count as
+// skipped.
 std::string repeated_name(const std::vector<SourceItem>& items) {
   std::map<std::string_view, const std::string*> paths;
   for (const SourceItem& item : items)
@@ -172,7 +174,8 @@ std::string repeated_name(const std::vector<SourceItem>& items) {
   return {};
 }
 
-// The mode is that which was chosen for it: its own is that of a temporary file.
+// Opens a file without a path again. Its mode is the one that was chosen for it: its own is that of a
+// temporary file.
 std::expected<OpenSource, std::string> open_again(const SourceItem& item) {
   Fd fd(::fcntl(item.opened->get(), F_DUPFD_CLOEXEC, 0));
   if (!fd.is_open()) return std::unexpected(fmt::format("{}: {}", item.path, std::strerror(errno)));
@@ -222,7 +225,7 @@ std::expected<OpenSource, std::string> open_source(const SourceItem& item) {
   return OpenSource{std::move(*opened), version};
 }
 
-// One byte more is asked for, to notice that the file has grown.
+// Asks for one byte more, to notice that the file has grown.
 std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source,
                                                     std::vector<std::byte>& buffer) {
   const std::size_t size = source.version.size;

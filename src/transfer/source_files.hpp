@@ -14,35 +14,35 @@
 
 namespace joust::transfer {
 
-// A local file to be sent, or a directory to be made, and its name on the server. One that was found below a
-// directory is opened beneath that, so that no link that is put in the way meanwhile leads elsewhere.
+// A local file to be sent, or a directory to be made, and its name on the server. An item that was found
+// below a directory is opened beneath it, so that no link that is put in its path meanwhile leads elsewhere.
 struct SourceItem {
-  std::string path;  // for people, if there is a directory
+  std::string path;  // only for people if `top` or `opened` is set
   std::string name;
   std::shared_ptr<const Directory> top{};  // null: the path was named by the user, and links are followed
-  std::string beneath{};                   // the path from there
-  std::shared_ptr<const Fd> opened{};      // one without a path: standard input
-  FileVersion version{};                   // when it was found
+  std::string beneath{};                   // the path below `top`
+  std::shared_ptr<const Fd> opened{};      // standard input, which has no path
+  FileVersion version{};                   // the version when it was found
   bool is_folder = false;                  // a directory
-  bool is_on_way = false;                  // a directory: something is sent that comes into it
-  bool is_inside = false;                  // a directory: in another one that is sent
+  bool is_on_way = false;                  // a directory, and entries of it are sent
+  bool is_inside = false;                  // a directory in another one that is sent
 };
 
 struct SourceList {
   std::vector<SourceItem> items{};
-  std::vector<std::string> notes{};    // what was left out by intention, and why
-  std::vector<std::string> missing{};  // what belongs to them and cannot be sent, and why
+  std::vector<std::string> notes{};    // entries left out on purpose, and why
+  std::vector<std::string> missing{};  // entries that cannot be sent, and why
   std::uint64_t bytes = 0;
-  std::size_t folders = 0;  // of the items: directories, below which nothing is sent
-  std::size_t ways = 0;     // of the items: other directories
+  std::size_t folders = 0;  // items that are directories, below which nothing is sent
+  std::size_t ways = 0;     // items that are other directories
 
   std::size_t files() const { return items.size() - folders - ways; }
 };
 
-// The files that these paths name; with `recursive` those below directories too, and before all files the
-// directories, each behind the one that it is in. Links below a directory are not followed, and neither FIFOs
-// nor devices are opened: a note says so. `folder` is put before each name. The error says which of the paths
-// cannot be sent, or which two files would have one name.
+// Lists the files that these paths name. With `recursive` it lists the files below directories too, and
+// before all files the directories, each after its parent. Links below a directory are not followed, and
+// neither FIFOs nor devices are opened: a note reports each. `folder` is put before each name. The error
+// names the path that cannot be sent, or the two files that would have one name.
 std::expected<SourceList, std::string> list_sources(const std::vector<std::string>& paths, bool recursive,
                                                     const std::string& folder);
 
@@ -53,8 +53,8 @@ struct OpenSource {
 };
 std::expected<OpenSource, std::string> open_source(const SourceItem& item);
 
-// All of a small file, in `buffer`, which grows. Nothing if it has changed since it was opened; the error is
-// an errno.
+// Reads a whole small file into `buffer`, which grows. Returns nothing if the file has changed since it was
+// opened; the error is an errno.
 std::expected<std::optional<Bytes>, int> read_whole(const OpenSource& source, std::vector<std::byte>& buffer);
 
 }  // namespace joust::transfer

@@ -14,8 +14,8 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(50);
 constexpr unsigned kMostDoublings = 5;
 constexpr Duration kIdlePause = std::chrono::seconds(1);
-constexpr Duration kUntilWanted = std::chrono::hours(1);  // an announcement comes before
-constexpr Duration kTogether = std::chrono::seconds(2);  // shorter than anybody waits for an answer
+constexpr Duration kUntilWanted = std::chrono::hours(1);  // an announcement ends the wait earlier
+constexpr Duration kTogether = std::chrono::seconds(2);   // shorter than the wait for any answer
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void Transfer::connected() {
   reached();
 }
 
-// What was refused before is dialled again from now on.
+// Counts the connections refused so far as retries: from now on they are dialled again.
 void Transfer::reached() {
   if (!std::exchange(was_reached_, true)) counts_.retries += waiting_;
 }
@@ -34,7 +34,7 @@ void Transfer::answered() {
   if (!was_answered()) was_answered_.store(true, std::memory_order_relaxed);
 }
 
-// From now on a connection that is not heard has less time.
+// Announces the first connection that is heard: the others then have less time.
 void Transfer::heard() {
   if (heard_++ == 0) announce();
 }
@@ -57,14 +57,15 @@ std::string Transfer::words_on(const Failure& failure) const {
   return is_closed ? asked_.address + ": " + describe(failure) + asked_.if_closed : describe(failure);
 }
 
-// What has never been understood will not be the next time: another protocol, or another token.
+// True if a retry cannot help: the peer has never understood the protocol, or has another token.
 bool Transfer::is_final(const Failure& failure) const {
   return failure.stage == Stage::verify && !was_answered();
 }
 
-// A server that was never reached is no lost one: the address is wrong, or nobody is there. But as long as
-// another connection may be opened, one that was refused says little: the server may have been full. Of a
-// guarded connection that was lost in the handshake the session has not heard yet.
+// A connection that is refused before any was open does not count as lost: the address is wrong, or no server
+// listens there. As long as another connection may be opened, one refusal says little: the server may have
+// been full. A guarded connection that is lost in the handshake is reported here too, because its session
+// does not know of it yet.
 void Transfer::not_opened(const Failure& failure, Time now) {
   const bool dialling =
       failure.stage == Stage::resolve || failure.stage == Stage::connect || failure.stage == Stage::local;
@@ -81,15 +82,15 @@ void Transfer::not_opened(const Failure& failure, Time now) {
   end();
 }
 
-// Connections that wait at the same time are silent together, and one that was dialled after that is silent
-// again.
+// True if a connection is silent after an earlier one was. Connections that wait at the same time are silent
+// together and count as one; a connection that was dialled after that is silent again.
 bool Transfer::silent_again(Time now) {
   if (!first_silent_) first_silent_ = now;
   return now >= *first_silent_ + kTogether;
 }
 
 // Connections that are lost together count once: those of a server that ends, and those that it refuses until
-// it is there again. Who accepts twice and never says a word is no server of this protocol, or none at all.
+// it runs again. A peer that accepts twice and never answers is no server of this protocol.
 void Transfer::lost(const Failure& failure, bool idle, Time now) {
   if (over()) return;
   {
@@ -113,7 +114,7 @@ std::optional<Redial> Transfer::redial(Time now) {
   if (over()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   if (waiting_ == 0) return dial_wanted(now);
-  if (!was_reached_) return Redial{.at = now + kFirstPause};  // by then it may be
+  if (!was_reached_) return Redial{.at = now + kFirstPause};  // a connection may be open by then
   if (now >= next_dial_) {
     --waiting_;
     return Redial{.at = now};

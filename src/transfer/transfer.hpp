@@ -16,45 +16,45 @@
 // The file tool's client side: services and sessions that speak the file protocol over any stream engine.
 namespace joust::transfer {
 
-inline constexpr std::uint64_t kRangeBytes =
-    8 << 20;  // of a large file: the most that one connection takes at a time
+// The most bytes of a large file that one connection takes at a time.
+inline constexpr std::uint64_t kRangeBytes = 8 << 20;
 
-// After an answer that time alone can change.
+// The pause before a request is repeated, after an answer that time alone can change.
 inline constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 
-// How far a transfer is. Written by its sessions, read by whoever shows it.
+// The progress of a transfer. Written by its sessions, read by the program that shows it.
 struct Counts {
-  std::atomic<std::uint64_t> total{0};      // bytes of all files, as far as they are known
-  std::atomic<std::uint64_t> there{0};      // of them, left by an earlier attempt
-  std::atomic<std::uint64_t> moved{0};      // of them, by this one
-  std::atomic<std::uint64_t> sent{0};       // by this one, with all that is said beside
-  std::atomic<std::uint64_t> lost{0};       // by this one, with connections: they come again
-  std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt: of another source, or damaged
+  std::atomic<std::uint64_t> total{0};  // bytes of all files, as far as they are known
+  std::atomic<std::uint64_t> there{0};  // bytes of them that an earlier attempt left
+  std::atomic<std::uint64_t> moved{0};  // bytes of them that this attempt moved
+  std::atomic<std::uint64_t> sent{0};   // bytes that this attempt sent, with all of the protocol
+  std::atomic<std::uint64_t> lost{0};   // bytes of this attempt lost with connections: they are sent again
+  std::atomic<std::uint64_t> discarded{0};  // bytes of an earlier attempt, of another source or damaged
   std::atomic<std::uint64_t> files{0}, skipped{0}, failed{0};  // done
   std::atomic<std::uint64_t> folders{0};                       // made
   std::atomic<std::uint64_t> connections{0}, retries{0};
 };
 
-// Who is asked, and what may be the matter where nobody has ever answered. For people.
+// The address of the server, and the likely reasons if it never answers. For people.
 struct Asked {
   std::string address = "the server";
-  std::string if_silent{}, if_closed{};  // put behind what has happened
+  std::string if_silent{}, if_closed{};  // appended to the failure
 };
 
-// The connections of a transfer: those that are dialled at the start, and those that may follow.
+// The numbers of connections of a transfer: dialled at the start, and dialled later if needed.
 struct DialPlan {
   std::size_t first = 1, later = 0;
 };
 
-// What the connections of one transfer share: whether it goes on, and which lost connections are dialled
-// again. Any thread.
+// The state that the connections of one transfer share: whether it goes on, and which lost connections are
+// dialled again. Any thread.
 class Transfer : public Service {
  public:
-  // After so many losses in a row, without a byte of a file between them, the transfer is given up.
+  // The transfer is given up after so many losses in a row, without progress (progressed()) between them.
   explicit Transfer(unsigned most_retries) : most_retries_(most_retries) {}
 
   Publications* publications() override { return &publications_; }
-  // Before the first connection: how many are dialled.
+  // Sets how many connections are dialled. Call before the first connection.
   void expect(DialPlan dials, Asked asked = {}) {
     dials_ = dials.first;
     vacant_ = dials.later;
@@ -65,21 +65,21 @@ class Transfer : public Service {
   std::optional<Redial> redial(Time now) override;
 
   const Counts& counts() const { return counts_; }
-  // Nothing is left to be done, or the transfer was given up.
+  // True if nothing is left to be done, or the transfer was given up.
   bool over() const { return over_.load(std::memory_order_acquire); }
-  // What went wrong, for people; empty if nothing did.
+  // The failures, for people; empty if none happened.
   std::vector<std::string> complaints() const;
   // Bytes of incomplete files that are left for the next attempt.
   virtual std::uint64_t kept() const { return 0; }
-  // Nothing is left that the same transfer could do another time, although something is missing.
+  // True if the same transfer could do nothing another time, although something is missing.
   virtual bool is_in_vain() const { return false; }
 
   // For sessions.
   Counts& count() { return counts_; }
   void connected();
-  // Some connection has had an answer in this protocol: there is a server.
+  // Notes that a connection has had an answer in this protocol: the server exists.
   void answered();
-  // Connections on which the server has said something, and that are not gone. Others may be waiting to be
+  // Count the open connections on which the server has sent something. Other connections may be waiting to be
   // accepted.
   void heard();
   void heard_last() { --heard_; }
@@ -89,25 +89,26 @@ class Transfer : public Service {
   void leads_no_more(const void* session);
   bool was_answered() const { return was_answered_.load(std::memory_order_relaxed); }
   void moved(std::uint64_t bytes) { counts_.moved.fetch_add(bytes, std::memory_order_relaxed); }
-  // More is there for good than ever before: what was lost up to now is forgotten. Bytes alone are no
+  // Notes that more is stored for good than ever before, and forgets the losses up to now. Bytes alone are no
   // progress, because a server may end each connection before they count.
   void progressed() { in_a_row_ = 0; }
-  // `idle`: it had nothing to do, so that a server may well have closed it.
+  // Reports a lost connection. `idle`: it had nothing to do, so that the server may have closed it on
+  // purpose.
   void lost(const Failure& failure, bool idle, Time now);
-  void complain(const std::string& text);  // of one file: the others go on
-  void end();                              // the sessions end
+  void complain(const std::string& text);  // about one file: the others go on
+  void end();                              // ends the sessions
   void announce() { publications_.announce(); }
 
  protected:
-  // So many further connections have something to do. An announcement has to follow.
+  // Asks for so many further connections. An announcement has to follow.
   void dial_more(std::size_t count);
 
  private:
   static constexpr std::size_t kMostComplaints = 20;
 
-  void reached();               // under the lock
-  std::optional<Redial> dial_wanted(Time now);  // likewise
-  bool silent_again(Time now);  // likewise
+  void reached();                               // under the lock
+  std::optional<Redial> dial_wanted(Time now);  // under the lock
+  bool silent_again(Time now);                  // under the lock
   bool is_final(const Failure& failure) const;
   std::string words_on(const Failure& failure) const;
 
@@ -117,17 +118,17 @@ class Transfer : public Service {
   std::atomic<bool> over_{false};
   mutable std::mutex mutex_;
   std::vector<std::string> complaints_;
-  std::uint64_t more_complaints_ = 0;  // that are not told one by one
+  std::uint64_t more_complaints_ = 0;  // complaints that are only counted
   unsigned waiting_ = 0;               // lost connections that are to be dialled again
   std::atomic<unsigned> in_a_row_{0};
   std::atomic<bool> was_answered_{false};
   std::atomic<unsigned> heard_{0};
   std::atomic<const void*> leader_{nullptr};
   std::size_t dials_ = 1;
-  std::size_t vacant_ = 0;  // connections that may be dialled later,
-  std::size_t wanted_ = 0;  // and those of them that are to be dialled now
+  std::size_t vacant_ = 0;  // connections that may be dialled later
+  std::size_t wanted_ = 0;  // of vacant_, those that are to be dialled now
   Asked asked_;
-  std::size_t refused_ = 0;           // of them, before one was open
+  std::size_t refused_ = 0;           // connections refused before one was open
   std::optional<Time> first_silent_;  // when a connection was lost without an answer
   bool was_reached_ = false;
   Time next_dial_{};

@@ -14,14 +14,14 @@
 namespace joust::transfer {
 namespace {
 
-constexpr Duration kLongestSilence = std::chrono::seconds(30);  // a server at work says so every second
-// Of a server that has never answered, so that a wrong address is noticed soon. What the kernel has taken may
-// be on its way for long: each second allows for so many bytes.
+constexpr Duration kLongestSilence = std::chrono::seconds(30);  // a busy server reports that every second
+// The patience with a server that has never answered: short, so that a wrong address is noticed soon. Bytes
+// that the kernel has taken may be under way for long, so each kSlowBytesPerS of them add a second.
 constexpr Duration kFirstAnswer = std::chrono::seconds(10);
 constexpr std::uint64_t kSlowBytesPerS = 64 << 10;
-constexpr Duration kAnswerBesideOthers = std::chrono::seconds(3);  // that are answered
-constexpr std::uint32_t kGreeting = UINT32_MAX;                    // the request; others count from 1
-constexpr Duration kLook = std::chrono::milliseconds(100);         // whether bytes were sent
+constexpr Duration kAnswerBesideOthers = std::chrono::seconds(3);  // if other connections are answered
+constexpr std::uint32_t kGreeting = UINT32_MAX;                    // its request number; others count from 1
+constexpr Duration kLook = std::chrono::milliseconds(100);  // period of looking whether bytes were sent
 
 constexpr std::string_view kStranger =
     "what answers there does not speak the file protocol, as 'receive' does: is it another program, or "
@@ -35,7 +35,7 @@ std::string words_of(const std::string& name, const FileRefusal& refusal) {
   return words;
 }
 
-// A disk that is full may tell so at the sync only, and then nobody knows which bytes it has.
+// A full disk may report that at the sync only, and then it is unknown which bytes it has.
 bool is_all_gone(FileError error, bool at_end) {
   return error == FileError::digest_differs || error == FileError::input_output ||
          (at_end && error == FileError::no_space);
@@ -52,7 +52,8 @@ Want TransferSession::want() const {
   return data_left_ > 0 ? Want::file : Want::bytes;
 }
 
-// The first byte of all messages is the same. A stranger's may be too few for a message, and come one by one.
+// Recognises a server by its first byte, which is the same in all messages. A foreign peer may send fewer
+// bytes than a message has, one by one.
 bool TransferSession::is_server(Bytes chunk, Time now) {
   if (is_known_) return true;
   is_known_ = first_.empty() && std::to_integer<std::uint8_t>(chunk.front()) == file::kVersion;
@@ -72,7 +73,7 @@ Failure TransferSession::stranger() const {
   return {Stage::verify, 0, std::string(words)};
 }
 
-// Who has begun to say something else is a stranger, whatever ends the connection.
+// A peer that has begun to send something else is a foreign program, whatever ends the connection.
 void TransferSession::lose_peer(const Failure& failure, Time now) {
   if (!finished_) lose(first_.empty() ? failure : stranger(), now);
 }
@@ -99,8 +100,8 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
   return finished_ ? chunk.size() : taken;
 }
 
-// A connection without work asks a question, to learn whether it is accepted. That takes little time: the
-// answer comes together with that to the one which leads.
+// Asks a question on a connection without work, to learn whether it is accepted. The answer takes little
+// time: it arrives together with the answer on the connection that leads.
 void TransferSession::greet() {
   if (is_known_ || greeting_ != Greeting::none) return;
   greeting_ = Greeting::sent;
@@ -115,14 +116,15 @@ void TransferSession::take_greeting(const file::Message& message, Time now) {
   if (!is_answer) lose("a frame that is no answer", now);
 }
 
-// What has changed on the way comes again over the next connection.
+// Bytes that were damaged on the way are sent again over the next connection.
 void TransferSession::take_wrong_frame(const FileRefusal& refusal, Time now) {
   if (refusal.error == FileError::damaged)
     return lose({Stage::receive, 0, fmt::format("{} was damaged on the way", refusal.text)}, now);
   lose("a wrong frame: " + refusal.text, now);
 }
 
-// Who does not understand the requests will not the next time. Any other refusal is the answer of a server.
+// A peer that does not understand the requests will not understand them the next time. Any other refusal is
+// the answer of a server.
 void TransferSession::take_refusal(const FileRefusal& refusal, Time now) {
   if (refusal.error == FileError::damaged) {
     transfer_.answered();
@@ -158,7 +160,7 @@ void TransferSession::on_deadline(Time now) {
   conclude(now);
 }
 
-// What was begun can be gone on with later: the connection ends at once.
+// Ends the connection at once: work that was begun can be resumed later.
 void TransferSession::on_drain(Time /*now*/) {
   if (finished_) return;
   finished_ = gives_up_ = true;
@@ -166,7 +168,7 @@ void TransferSession::on_drain(Time /*now*/) {
   leave();
 }
 
-// Somebody else may lead.
+// Gives up the lead, so that another session may lead.
 void TransferSession::leave() {
   if (std::exchange(is_known_, false)) transfer_.heard_last();
   transfer_.leads_no_more(this);
@@ -180,10 +182,10 @@ void TransferSession::lose(const Failure& failure, Time now) {
   give_back_work();
   leave();
   transfer_.lost(failure, idle, now);
-  transfer_.announce();  // the others may take what it had
+  transfer_.announce();  // other connections may take its work
 }
 
-// Of the first answer: one that sends back what it gets, say.
+// A peer whose first answer is wrong is a foreign program: for example one that sends back the bytes it gets.
 void TransferSession::lose(const std::string& why, Time now) {
   const bool is_known = transfer_.was_answered();
   lose({Stage::verify, 0, is_known ? why : fmt::format("{} ({})", kStranger, why)}, now);
@@ -205,7 +207,8 @@ void TransferSession::conclude(Time now) {
   give_back_work();
 }
 
-// A connection that was never answered may wait to be accepted, with work that others could do.
+// A connection that was never answered has less time: it may wait to be accepted, with work that other
+// connections could do.
 Duration TransferSession::patience() const {
   if (is_known_) return kLongestSilence;
   const Duration first = transfer_.is_any_heard() ? kAnswerBesideOthers : kFirstAnswer;

@@ -11,7 +11,7 @@
 
 namespace joust::transfer {
 
-// One connection of a transfer: what fetching and bringing have in common. It asks for work when it is idle,
+// One connection of a transfer: the common part of fetching and sending. It asks for work when it is idle,
 // and gives the work back when the connection is lost.
 class TransferSession : public Session, protected SessionFiles {
  public:
@@ -40,21 +40,23 @@ class TransferSession : public Session, protected SessionFiles {
   void released(std::size_t n) override { outgoing_.released(n); }
 
  protected:
-  // False if it may wait to be accepted: what it had, nobody else would do. Until the server has said
-  // something on some connection, one of them has work all the same.
+  // False if the connection may be waiting to be accepted: no other connection would do its work then. Until
+  // the server has sent something on any connection, one of them has work all the same.
   bool may_have_work() { return is_known_ || transfer_.leads(this); }
-  // Begins what there is to do, if the connection is free for it. Called after every input.
+  // Begins the next work, if the connection is free for it. Called after every input.
   virtual void proceed(Time now) = 0;
   virtual void take(const file::Message& message, Time now) = 0;
-  // Once, and only where the server has said nothing yet: it is asked for a name, so that it says something.
+  // Asks the server for a name, to get an answer. Does so once, and only if the server has sent nothing yet
+  // on this connection.
   void greet();
   virtual const std::string& any_name() const = 0;
-  // The work in hand is somebody else's now.
+  // Gives the work in hand back, so that another connection can take it.
   virtual void give_back_work() = 0;
   virtual bool busy() const = 0;  // an answer is awaited
-  virtual void fell_silent() {}   // a server that has answered before: the connection is lost
+  // Called when a server that has answered before falls silent: the connection is lost.
+  virtual void fell_silent() {}
   virtual void more_room(std::size_t /*sent*/) {}
-  virtual std::optional<Time> due() const { return std::nullopt; }  // of proceed(), beside inputs
+  virtual std::optional<Time> due() const { return std::nullopt; }  // when to call proceed() without an input
 
   FileRange store() const override { return {}; }
   void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) override {}
@@ -65,7 +67,7 @@ class TransferSession : public Session, protected SessionFiles {
   file::Outgoing& outgoing() { return outgoing_; }
   const file::Outgoing& outgoing() const { return outgoing_; }
   void alive(Time now) { last_sign_ = now; }
-  // Bytes of files have gone: a sign as well, while a question is none.
+  // Notes that bytes of files have been sent. They are a sign of progress too, unlike a question.
   void progress_sent(std::size_t n) {
     sent_ = true;
     sent_bytes_ += n;
@@ -73,7 +75,7 @@ class TransferSession : public Session, protected SessionFiles {
   void receive_data(std::uint64_t size) { data_left_ = size; }
   std::uint64_t data_left() const { return data_left_; }
   void data_stored(std::size_t n) { data_left_ -= n; }
-  // The connection is of no use any more; another one may take its place.
+  // Ends a connection that is of no use any more; another one may take its place.
   void lose(const Failure& failure, Time now);
   void lose(const std::string& why, Time now);
 
@@ -91,21 +93,21 @@ class TransferSession : public Session, protected SessionFiles {
   Transfer& transfer_;
   file::Decoder decoder_;
   file::Outgoing outgoing_;
-  std::uint64_t data_left_ = 0;  // not received yet of the current data frame
+  std::uint64_t data_left_ = 0;  // bytes of the current data frame that are not received yet
   bool finished_ = false;
   bool gives_up_ = false;
   enum class Greeting : std::uint8_t { none, sent, answered } greeting_ = Greeting::none;
-  bool is_known_ = false;  // by its first byte, as a server
-  std::string first_;      // bytes of one that is none
+  bool is_known_ = false;  // its first byte has shown that the peer is a server
+  std::string first_;      // the first bytes of a peer that is no server
   bool sent_ = false;      // bytes have been sent since the last look
   std::uint64_t sent_bytes_ = 0;
   Time looked_{};
-  Time last_sign_{};  // of the peer, or of progress
+  Time last_sign_{};  // the last sign of the peer, or of progress
 };
 
-// The server's words on a name, for people.
+// Describes the server's refusal of a name, for people.
 std::string words_of(const std::string& name, const FileRefusal& refusal);
-// Whether nothing is left, for the next attempt, of a file that was refused. `at_end`: when all had come.
+// True if nothing of a refused file is left for the next attempt. `at_end`: all bytes had arrived.
 bool is_all_gone(FileError error, bool at_end);
 
 }  // namespace joust::transfer

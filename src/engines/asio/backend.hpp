@@ -8,8 +8,8 @@
 #include "engines/engine.hpp"
 #include "engines/io_uring/available.hpp"
 
-// The descriptors of the engines on Boost.Asio: the knob by which they have two builds (asio/build.hpp), and
-// what they have in common.
+// The descriptors of the engines on Boost.Asio: the knob that selects one of their two builds
+// (asio/build.hpp), and the fields that they have in common.
 namespace joust {
 
 namespace on_epoll {
@@ -24,7 +24,7 @@ void run_asio_coroutines(const Hosting& hosting, Stop& stop);
 
 inline constexpr std::array<std::string_view, 2> kAsioBackends{"epoll", "io-uring"};
 
-// The ring that the library makes for each context.
+// The size of the ring that the library makes for each context.
 inline constexpr RingSize kAsioRing{.submissions = 16'384, .completions = 32'768};
 
 inline std::string no_asio_backend(std::string_view choice) {
@@ -36,10 +36,10 @@ inline constexpr std::array kAsioKnobs{Knob{.name = "asio-backend",
                                             .summary = "what Boost.Asio drives sockets by",
                                             .unavailable = no_asio_backend}};
 
-// The descriptors' Engine::wait_errors_ignored.
+// The value of Engine::wait_errors_ignored in the descriptors.
 inline constexpr std::string_view kWaitErrorsIgnored = "the library does not look at the result of its wait";
 
-// The descriptors' Engine::run: the build that the knob asks for.
+// Engine::run of the descriptors: calls the build that the knob selects.
 template <auto OnEpoll, auto OnIoUring>
 void run_on_backend(const Hosting& hosting, Stop& stop) {
 #ifdef JOUST_HAVE_LIBURING

@@ -2,8 +2,8 @@
 #pragma once
 
 // The engines on Boost.Asio are compiled twice: with the library on epoll and, where liburing was found, on
-// io_uring. The second build renames the library's namespace (CMakeLists.txt), and ours is named here, so
-// that one program has both.
+// io_uring. The second build renames the library's namespace (CMakeLists.txt). This header names the
+// namespace of our code. So one program contains both builds.
 #ifndef JOUST_ASIO_BUILD
 #define JOUST_ASIO_BUILD on_epoll
 #endif

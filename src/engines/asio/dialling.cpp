@@ -12,8 +12,9 @@
 namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
-// The library waits for a unix socket whose peer's backlog is full as for a TCP connect in progress. The
-// kernel forgets such a connect, so it seems to succeed, without a peer.
+// Returns EAGAIN if the connect met a full backlog of a unix socket, otherwise 0. The library waits for such
+// a socket as for a TCP connect in progress. The kernel forgets such a connect, so it seems to succeed,
+// without a peer.
 int full_backlog(const AsioSocket& socket, const Endpoint& endpoint) {
   AsioError error;
   if (endpoint.family() == AF_UNIX) static_cast<void>(socket.remote_endpoint(error));
@@ -38,7 +39,7 @@ void AsioDialling::start() {
   again_.expires_at(due.value_or(Time::max()));  // ends an older wait, which would keep the context at work
   if (!due) return;
   again_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
-    if (error) return;  // set to another time
+    if (error) return;  // cancelled: the timer was set to another time
     start();
     if (is_done()) on_done_();
   }));
@@ -65,12 +66,12 @@ void AsioDialling::begin(const Dial& dial) {
     connect(attempt);
   } catch (const std::system_error& error) {
     give_up(attempt, failed, {Stage::connect, error.code().value(), hosting_.target->name()});
-  } catch (const std::exception& error) {  // no memory
+  } catch (const std::exception& error) {  // out of memory
     give_up(attempt, failed, failure_of(error));
   }
 }
 
-// `attempt` is null where there was no socket, or no memory, for one.
+// `attempt` is null if no socket, or no memory, was available for it.
 void AsioDialling::give_up(const Shared& attempt, Dial& dial, const Failure& failure) {
   if (attempt) end(attempt);
   dials_.failed(dial, failure, Clock::now());
@@ -82,7 +83,7 @@ void AsioDialling::connect(const Shared& attempt) {
   attempt->socket.async_connect(AsioProtocol::endpoint(to.raw(), to.size),
                                 asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
                                   attempt->connecting = false;
-                                  if (!attempts_.contains(attempt)) return;  // given up
+                                  if (!attempts_.contains(attempt)) return;  // the dial was given up
                                   connected(attempt,
                                             error ? error.value() : full_backlog(attempt->socket, to));
                                 }));

@@ -11,16 +11,17 @@
 
 namespace joust::JOUST_ASIO_BUILD {
 
-// The connects of an engine on Asio, on the strand of its hub.
+// Dials the connections of an engine on Asio. Runs on the strand of the engine's hub.
 class AsioDialling {
  public:
-  // `context` says where the next connection is to live; `admit` takes it; `on_done` follows the last dial.
+  // `context` returns the context of the next connection; `admit` takes the connected socket; `on_done` is
+  // called after the last dial.
   AsioDialling(const Hosting& hosting, AsioStrand home, std::function<AsioExecutor()> context,
                std::function<void(AsioSocket)> admit, std::function<void()> on_done);
-  // As many as may be in progress. Call it again when a publication has come: it may be that lost connections
-  // are dialled again from then on.
+  // Starts as many connects as may be in progress. Call it again after a publication, because lost
+  // connections may be dialled again from then on.
   void start();
-  void ended();    // a connection that had been admitted is gone
+  void ended();    // an admitted connection has ended
   void abandon();  // the program is stopping
   bool is_done() const { return dials_.done(); }
 
@@ -47,7 +48,7 @@ class AsioDialling {
   const std::function<void(AsioSocket)> admit_;
   const std::function<void()> on_done_;
   Dials dials_;
-  AsioTimer again_;  // when lost connections are dialled again
+  AsioTimer again_;  // expires when lost connections are dialled again
   std::set<Shared> attempts_;
 };
 

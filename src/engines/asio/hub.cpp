@@ -44,13 +44,13 @@ void AsioHub::begin() {
   if (request_.at_once()) return end_all();  // another thread could not be started
   await(stop_, &AsioHub::begin_drain);
   await(stop_at_once_, &AsioHub::end_all);
-  if (publications_ != nullptr) gather();  // some may be older than this run
+  if (publications_ != nullptr) gather();  // publications may be older than this run
   for (Door& door : doors_) accept(door);
   dialling_.start();
   end_if_over();
 }
 
-// A wait that is not cancelled may fail on io_uring, for lack of memory.
+// On io_uring a wait may fail for lack of memory, without having been cancelled. Then it is repeated.
 void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)()) {
   const auto done = [this, &descriptor, step](const AsioError& error) {
     if (!error) return (this->*step)();
@@ -59,8 +59,8 @@ void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)(
   descriptor.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, done));
 }
 
-// Accepting. A peer at a time: its handler goes to the end of the context's queue, so the others have their
-// turn in between.
+// Accepting. The hub accepts one peer at a time. The handler goes to the end of the context's queue, so other
+// handlers have their turn in between.
 
 void AsioHub::accept(Door& door) {
   if (stopping_) return;
@@ -92,7 +92,7 @@ void AsioHub::pause_accepting(Door& door) {
   }));
 }
 
-// The life of a peer: until its last handler has run, here and in its handlers.
+// The life of a peer. `peers_` and the peer's handlers keep it until its last handler has run.
 
 void AsioHub::admit(AsioSocket socket) {
   try {
@@ -131,8 +131,8 @@ void AsioHub::tell_all(AsioPeer::News news) {
   for (const auto& peer : peers_) peer->tell(news);
 }
 
-// Publications. A server waits for further ones, and tells them together: see Gathering. It looks for them
-// between other handlers, by posting itself to the end of the queue.
+// Publications. A server waits for further publications, and passes them to its peers together: see
+// Gathering. gather() checks for them between other handlers, by posting itself to the end of the queue.
 
 void AsioHub::gather() {
   if (over_) return;
@@ -167,7 +167,7 @@ void AsioHub::close_doors() {
 }
 
 void AsioHub::begin_drain() {
-  if (std::exchange(stopping_, true)) return;  // another thread has been faster with the second request
+  if (std::exchange(stopping_, true)) return;  // end_all() has run first
   close_doors();
   const Time until = Clock::now() + hosting_.limits.drain;
   tell_all(AsioPeer::News::stop);
@@ -185,7 +185,7 @@ void AsioHub::begin_drain() {
   end_if_over();
 }
 
-// Both requests may be there at once, and the second one be heard first.
+// Both requests may be pending at the same time, and the second one may be handled first.
 void AsioHub::end_all() {
   at_once_ = stopping_ = true;
   close_doors();
@@ -194,7 +194,7 @@ void AsioHub::end_all() {
   end_if_over();
 }
 
-// Without these waits the contexts have no work left.
+// Ends the remaining waits if the run is over, so that the contexts have no work left.
 void AsioHub::end_if_over() {
   if (over_ || !peers_.empty() || !(stopping_ || (!hosting_.serves() && dialling_.is_done()))) return;
   over_ = true;

@@ -21,23 +21,23 @@
 
 namespace joust::JOUST_ASIO_BUILD {
 
-// What an engine on Asio does besides its connections: it accepts, dials, gathers publications, and stops.
-// All of it is on one strand, by operations of the library. When the last connection has ended and none is to
-// come, nothing is left to wait for, and io_context::run() returns.
+// Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
+// stops. All of it runs on one strand, as operations of the library. When the last connection has ended and
+// no further one is to come, no operation is left to wait for, and io_context::run() returns.
 class AsioHub {
  public:
   using MakePeer = std::function<std::shared_ptr<AsioPeer>(AsioHub&, AsioSocket)>;
-  // The connections are dealt out to the contexts in turn. `on_over` is called at the end of all.
+  // The connections are distributed over the contexts in turn. `on_over` is called when the run is over.
   AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
           std::function<void()> on_over);
   ~AsioHub();
   AsioHub(const AsioHub&) = delete;
   AsioHub& operator=(const AsioHub&) = delete;
 
-  // Any thread:
+  // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
-  bool is_gathering() const;  // all peers will be told soon: until then they send no part of their output
-  void left(std::shared_ptr<AsioPeer> peer);  // it has closed its socket
+  bool is_gathering() const;  // publications will be passed on soon; no peer sends output until then
+  void left(std::shared_ptr<AsioPeer> peer);  // the peer has closed its socket
 
  private:
   struct Door {
@@ -79,7 +79,7 @@ class AsioHub {
   bool stopping_ = false;
   bool at_once_ = false;
   bool over_ = false;
-  std::atomic<std::uint64_t> told_{0};  // the publication count that all peers have been told of
+  std::atomic<std::uint64_t> told_{0};  // the publication count that was passed to all peers
   Gathering gathering_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;
 };

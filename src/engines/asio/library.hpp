@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What the engines on Boost.Asio use of it. Its headers are included here only, so that all files are
-// compiled with the same settings.
+// The parts of Boost.Asio that the engines use. Other headers of the library are included only after this
+// one, so that all files are compiled with the same settings.
 #include "engines/asio/build.hpp"
 #define BOOST_ASIO_NO_DEPRECATED
 #define BOOST_ASIO_DISABLE_VISIBILITY
@@ -11,7 +11,7 @@
 #include "engines/asio/untagged_entries.hpp"
 #endif
 
-// Other headers of Boost 1.81 need these without including them.
+// Other headers of Boost 1.81 need these two without including them.
 #include <boost/asio/handler_alloc_hook.hpp>
 #include <boost/asio/handler_invoke_hook.hpp>
 
@@ -38,8 +38,8 @@ namespace joust::JOUST_ASIO_BUILD {
 
 namespace asio = boost::asio;
 
-// The library's own names stand for any executor, which costs an indirect call for each use. These name the
-// one that is meant.
+// The library's own names stand for any executor, which costs an indirect call for each use. These names
+// stand for the executor of an io_context.
 using AsioExecutor = asio::io_context::executor_type;
 using AsioStrand = asio::strand<AsioExecutor>;
 using AsioError = boost::system::error_code;
@@ -49,7 +49,8 @@ using AsioAcceptor = asio::basic_socket_acceptor<AsioProtocol, AsioExecutor>;
 using AsioDescriptor = asio::posix::basic_stream_descriptor<AsioExecutor>;
 using AsioTimer = asio::basic_waitable_timer<Clock, asio::wait_traits<Clock>, AsioExecutor>;
 
-// A socket of the library from ours. Throws std::system_error; the library has a class of its own for that.
+// Makes a socket of the library from a socket of ours. Throws std::system_error; the library has an exception
+// class of its own for that.
 inline AsioSocket asio_socket(const AsioExecutor& context, int family, Fd socket) {
   AsioSocket made(context);
   AsioError error;
@@ -66,12 +67,13 @@ void cancel_all(Object& object) noexcept {
   static_cast<void>(object.cancel(ignored));
 }
 
-// On io_uring, what Boost 1.81 keeps of a closed or released descriptor goes to the next one at once, even
-// while operations of the first are under way, and their results go to the second. So an object is closed or
-// released only after its last operation.
+// On io_uring, the state that Boost 1.81 keeps for a closed or released descriptor passes to the next
+// descriptor at once, even while operations of the first one are in progress. The results of these operations
+// then go to the second descriptor. So an object is closed or released only after its last operation.
 
-// Closes a socket. On io_uring, operations that are under way are only ended, and the socket's destructor
-// closes it: their handlers keep its owner until then. The shutdown ends those that a cancellation misses.
+// Closes a socket. On io_uring, operations in progress are only cancelled, and the socket's destructor closes
+// it; the handlers keep the socket's owner until then. The shutdown ends operations that the cancellation
+// misses.
 inline void close_soon(AsioSocket& socket, bool operations_under_way) noexcept {
   AsioError ignored;
   if (!kOnIoUring || !operations_under_way) return static_cast<void>(socket.close(ignored));
@@ -79,7 +81,7 @@ inline void close_soon(AsioSocket& socket, bool operations_under_way) noexcept {
   cancel_all(socket);
 }
 
-// An object of the library for a descriptor that belongs to somebody else, who closes it.
+// An object of the library for a descriptor that another object owns and closes.
 template <typename Object>
 class AsioLoan : public Object {
  public:
@@ -88,7 +90,7 @@ class AsioLoan : public Object {
   ~AsioLoan() {
     if (Object::is_open()) Object::release();
   }
-  // Waits that are under way are cancelled.
+  // Cancels waits that are in progress.
   void end() {
     if (!Object::is_open()) return;
     if constexpr (kOnIoUring)

@@ -9,9 +9,10 @@
 
 namespace joust::JOUST_ASIO_BUILD {
 
-// The memory of one operation, or of the handler that it has become, kept beside its connection: one after
-// the other, so a message allocates nothing. The library's own cache is for a few operations of a thread, and
-// thousands wait at the same time. The library calls for this by the allocator of a handler.
+// The memory of one operation, and then of its handler, kept beside the connection. Operations use it one
+// after the other, so a message allocates nothing. The library's own cache is for a few operations of a
+// thread, while thousands wait at the same time. The library requests this memory through the allocator of a
+// handler.
 class AsioMemory {
  public:
   AsioMemory() = default;
@@ -35,7 +36,7 @@ class AsioMemory {
   bool taken_ = false;
 };
 
-// The standard library's interface to it.
+// The interface of the standard library to AsioMemory.
 template <typename T>
 class AsioAllocator {
  public:

@@ -16,7 +16,7 @@
 namespace joust::JOUST_ASIO_BUILD {
 namespace {
 
-// The operation begins again if it is still wanted.
+// Returns true for errors that are no failure: the operation begins again if it is still wanted.
 bool is_no_failure(const AsioError& error) {
   return error == asio::error::operation_aborted || error == asio::error::interrupted;
 }
@@ -27,7 +27,7 @@ AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
     : hub_(hub), socket_(std::move(socket)), buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
 
 void AsioPeer::tell(News news) {
-  // What is published while the news is on its way is seen when it arrives.
+  // A publication that comes while the news is on its way is found when the news arrives.
   if (news != News::published || !published_.exchange(true)) pass_on(news);
 }
 
@@ -37,13 +37,13 @@ void AsioPeer::hear(News news) noexcept {
     if (news == News::established)
       return open_session(hub_.hosting(), socket_.native_handle(), connection_, now);
     if (news == News::published) {
-      published_.exchange(false);  // acquires what was published before it was set
+      published_.exchange(false);  // acquires the publications made before it was set
       telling_ = true;
       return connection_->refresh(now);
     }
     stopping_ = true;
     read_until_ = connection_->bytes_received() + hub_.hosting().limits.read_bytes_per_turn;
-    socket_.cancel();  // the read that is under way ends, and tells what has arrived
+    socket_.cancel();  // ends the read in progress; settle() then checks for input that has arrived
   });
 }
 
@@ -65,7 +65,7 @@ void AsioPeer::look_again() noexcept {
   take_step([](Time /*now*/) {});
 }
 
-// What the session wants next, after a change.
+// Acts on the session's state after a change: passes on the stop, prepares output, and ends the stream.
 void AsioPeer::settle(Time now) {
   if (stopping_ && !reading_ && !may_have_more()) {
     stopping_ = false;
@@ -73,15 +73,15 @@ void AsioPeer::settle(Time now) {
   }
   if (!writing_) prepare_output(now);
   if (!connection_->wants_shutdown()) return;
-  // A session that fails withdraws its output. The write that is under way would wait for a peer that does
-  // not read.
+  // A session that fails withdraws its output. The write in progress would wait for a peer that does not
+  // read.
   if (writing_)
     cancel_all(socket_);
   else if (count_ == 0 && !from_file_)
     end_stream(socket_.native_handle(), *connection_, now);
 }
 
-// An exception concerns this connection only.
+// Ends this connection after an exception, which concerns no other connection.
 void AsioPeer::break_off(const std::exception& error) noexcept {
   if (closed_) return;
   try {
@@ -102,7 +102,8 @@ void AsioPeer::close() noexcept {
   hub_.left(shared_from_this());
 }
 
-// Requests that arrived before the stop are answered before the session is told of it.
+// Returns true while requests that arrived before the stop are unread. They are answered before the session
+// gets the stop.
 bool AsioPeer::may_have_more() {
   AsioError error;
   return connection_->wants_input() && connection_->bytes_received() < read_until_ &&
@@ -133,7 +134,7 @@ void AsioPeer::readable(const AsioError& error) noexcept {
   reading_ = false;
   take_step([&](Time now) {
     const std::size_t most = error ? 0 : file_input_here().wanted(*connection_);
-    if (most == 0) return;  // cancelled, or the session has something else in mind now
+    if (most == 0) return;  // cancelled, or the session wants no bytes for a file any more
     found_ = true;
     file_input_here().receive_ready(socket_.native_handle(), *connection_, most, false, now);
   });
@@ -154,7 +155,7 @@ void AsioPeer::watched(const AsioError& error) noexcept {
   });
 }
 
-// While publications are being gathered, none are sent.
+// Prepares no output while publications are being gathered.
 void AsioPeer::prepare_output(Time now) {
   count_ = 0;
   from_file_ = false;
@@ -166,8 +167,9 @@ void AsioPeer::prepare_output(Time now) {
   for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
 }
 
-// After a write that fell short the library takes the socket for full, and the next one would wait until it
-// has been full. But the kernel also sends a part where a mapped file has shrunk. A wait looks.
+// After a short write the library assumes that the socket is full, and its next write would wait until the
+// socket has been full. But the kernel also writes only a part where a mapped file has shrunk. So a wait
+// comes first, which checks the socket.
 AsioPeer::Operation AsioPeer::begin_write() {
   if (!wants_write()) return Operation::none;
   writing_ = true;
@@ -193,7 +195,8 @@ void AsioPeer::writable(const AsioError& error) noexcept {
   });
 }
 
-// In an open loop a deadline is met within microseconds: by a thread that wakes up before, and looks again.
+// In an open loop a deadline must be met within microseconds. So the thread wakes up before the deadline, and
+// checks again.
 Time AsioPeer::wakes_at() const {
   const auto due = is_open() ? connection_->deadline() : std::nullopt;
   if (!due) return Time::max();

@@ -20,11 +20,12 @@ namespace joust::JOUST_ASIO_BUILD {
 
 class AsioHub;
 
-// A connection of an engine on Asio: what is to be read, written and waited for next, and what the results
-// mean for the session. The engine makes the asynchronous calls. Handlers keep the peer by shared pointers.
+// A connection of an engine on Asio. It determines what is to be read, written and waited for next, and
+// passes the results to the session. The engine makes the asynchronous calls. Handlers keep the peer by
+// shared pointers.
 //
-// All but tell() belongs to the peer's executor, which the engine chooses so that one thread at a time is
-// there: a strand, or a context with one thread.
+// All members but tell() are used on the peer's executor only. The engine chooses an executor that runs one
+// thread at a time: a strand, or a context with one thread.
 class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
  public:
   AsioPeer(AsioHub& hub, AsioSocket socket);
@@ -33,20 +34,21 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   AsioPeer& operator=(const AsioPeer&) = delete;
 
   enum class News : std::uint8_t { established, published, stop, end };
-  void tell(News news);  // any thread
+  void tell(News news);  // called by any thread
 
-  std::size_t index = 0;  // for the hub
-  AsioMemory leaving;     // for its handler at the end, when nothing may fail
+  std::size_t index = 0;  // for the hub: the position in its list of peers
+  AsioMemory leaving;     // for the handler of AsioHub::left(), when nothing may fail
 
  protected:
-  // The engine's part: post hear(news) to the peer's executor.
+  // The engine's part: posts hear(news) to the peer's executor.
   virtual void pass_on(News news) = 0;
-  // The engine's part, after every change: start what is to begin. It may throw.
+  // The engine's part, called after every change: starts the operations that are to begin. It may throw.
   virtual void go_on() = 0;
-  // The engine's part, once: the socket's operations have been cancelled. Other waits must end.
+  // The engine's part, called once, after the socket's operations were cancelled: ends the other waits.
   virtual void on_closed() noexcept = 0;
-  // With thousands of peers, what a message uses is no longer in the caches. An engine calls this first of
-  // all when a read has a result: everything is then fetched at the same time. `last` is the end of the peer.
+  // Fetches the peer and its session into the caches at the same time. With thousands of peers, the memory
+  // that a message uses is no longer there. An engine calls this first of all when a read has a result.
+  // `last` is the end of the peer.
   void fetch_ahead(const void* last) const {
     const auto* const first = reinterpret_cast<const char*>(this);
     prefetch(first, static_cast<std::size_t>(static_cast<const char*>(last) - first));
@@ -54,14 +56,14 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   }
 
   void hear(News news) noexcept;
-  void look_again() noexcept;  // at what is to begin
+  void look_again() noexcept;  // checks which operations are to begin
   void break_off(const std::exception& error) noexcept;
   bool is_open() const { return connection_ && !closed_; }
   AsioSocket& socket() { return socket_; }
 
-  // Operations. Where begin_...() says so, one is to be started; its result is reported. A cancelled one is
-  // no failure: it begins again if it is still wanted. For files the library only waits until the socket is
-  // ready, and then the kernel moves the bytes.
+  // Operations. If begin_...() returns an operation, the engine starts it and reports its result. A cancelled
+  // operation is no failure: it begins again if it is still wanted. For files the library only waits until
+  // the socket is ready, and then the kernel moves the bytes.
   enum class Operation : std::uint8_t { none, transfer, wait };
   bool wants_read() const { return is_open() && !reading_ && connection_->wants_input(); }
   Operation begin_read();
@@ -75,13 +77,13 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   void written(const AsioError& error, std::size_t n) noexcept;
   void writable(const AsioError& error) noexcept;
 
-  // While nothing is wanted from the peer, only a wait for an error finds its reset. It takes unwatch(), by
-  // which a read ends it.
+  // While nothing is wanted from the peer, only a wait for an error detects its reset. The engine binds the
+  // wait to unwatch(), by which a read ends it.
   bool begin_watch();
   asio::cancellation_slot unwatch() { return unwatch_.slot(); }
   void watched(const AsioError& error) noexcept;
 
-  // When to call deadline_passed(), which may be called early.
+  // Returns when to call deadline_passed(), which may be called early.
   Time wakes_at() const;
   void deadline_passed() noexcept;
 
@@ -95,7 +97,7 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
 
   static constexpr std::size_t kFirstRead = 1 << 10;  // the size of a new peer's buffer, in bytes
 
-  // What every message uses comes first, close together.
+  // Members that every message uses come first, close together.
   AsioHub& hub_;
   AsioSocket socket_;
   std::vector<std::byte> buffer_;
@@ -103,18 +105,18 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   bool writing_ = false;
   bool watching_ = false;
   bool closed_ = false;
-  bool telling_ = false;      // of a publication: output is not gathered any longer
-  bool hung_up_ = false;      // the peer, so that a watch would end again and again
-  bool found_ = false;        // input, since the last deadline
-  bool stopping_ = false;     // the session is to be told of the stop
-  bool fell_short_ = false;   // the last write
-  bool no_sendfile_ = false;  // the kernel has refused it
-  bool from_file_ = false;    // what is to be sent next,
-  std::size_t count_ = 0;     // or the number of pieces
+  bool telling_ = false;      // a publication was passed on: output is not held back any longer
+  bool hung_up_ = false;      // the peer has hung up, so that a watch would end again and again
+  bool found_ = false;        // input was found since the last deadline
+  bool stopping_ = false;     // the stop is still to be passed to the session
+  bool fell_short_ = false;   // the last write was short
+  bool no_sendfile_ = false;  // the kernel has refused sendfile()
+  bool from_file_ = false;    // the next output comes from a file,
+  std::size_t count_ = 0;     // or consists of this number of pieces
   std::optional<StreamConnection> connection_;
   std::array<asio::const_buffer, 16> pieces_;
-  std::uint64_t read_until_ = 0;        // the bytes received after which a stop no longer waits for input
-  std::atomic<bool> published_{false};  // the news is on its way
+  std::uint64_t read_until_ = 0;        // count of received bytes after which a stop waits for no more input
+  std::atomic<bool> published_{false};  // the news of a publication is on its way
   asio::cancellation_signal unwatch_;
   Lateness lateness_;
 };

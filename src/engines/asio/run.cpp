@@ -21,8 +21,8 @@ namespace {
 
 thread_local FileInput* file_input = nullptr;
 
-// Runs handlers until the context has no more work. Told not to sleep, a thread asks with poll(), which
-// returns at once.
+// Runs handlers until the context has no more work. A thread that is not to sleep calls poll(), which returns
+// at once.
 void run_context(asio::io_context& context, Wait wait) {
   if (wait == Wait::block) {
     context.run();
@@ -37,8 +37,8 @@ void run_context(asio::io_context& context, Wait wait) {
   }
 }
 
-// After an exception, operations of one context are left over whose handlers belong to another one. So all
-// contexts let go of their handlers before the first of them is destroyed.
+// After an exception, a context may still hold operations whose handlers belong to another context. So all
+// contexts release their handlers before the first of them is destroyed.
 class AsioContext : public asio::io_context {
  public:
   using asio::io_context::io_context;
@@ -49,7 +49,8 @@ class AsioRun {
  public:
   AsioRun(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make)
       : hosting_(hosting), stop_(stop) {
-    // How many threads run a context: for one, the library leaves out what only others would need.
+    // The number of threads that run each context. For one thread, the library leaves out what only several
+    // threads need.
     const auto threads_each = static_cast<int>(hosting.options.threads / contexts);
     while (contexts_.size() < contexts) {
       contexts_.emplace_back(threads_each);
@@ -89,11 +90,12 @@ class AsioRun {
   const Hosting& hosting_;
   Stop& stop_;
   std::deque<AsioContext> contexts_;
-  std::deque<asio::executor_work_guard<AsioExecutor>> guards_;  // until all is over
+  std::deque<asio::executor_work_guard<AsioExecutor>> guards_;  // keep the contexts running until all is over
   std::optional<AsioHub> hub_;
 };
 
-// A client's program has other work for its own thread, so its contexts run in the background.
+// Runs a client's contexts in the background, as a program does that has other work for its own thread. The
+// calling thread waits for the end.
 void run_in_background(AsioRun& run) {
   std::exception_ptr failure;
   const auto body = [&] {

@@ -9,11 +9,11 @@
 
 namespace joust::JOUST_ASIO_BUILD {
 
-// Engine::run for an engine on Asio with so many contexts, and -t threads: a context of its own for each, or
-// one for all.
+// Engine::run for an engine on Asio with this number of contexts, and -t threads. `contexts` is either the
+// number of threads (each thread has its own context) or 1 (all threads share one).
 void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const AsioHub::MakePeer& make);
 
-// Of the calling thread, which is one of run_asio().
+// Returns the file input of the calling thread, which must be a thread of run_asio().
 FileInput& file_input_here();
 
 }  // namespace joust::JOUST_ASIO_BUILD

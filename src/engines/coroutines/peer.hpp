@@ -10,8 +10,8 @@
 
 namespace joust {
 
-// A connection, its coroutines, and the places where these wait. The tasks come last, to be destroyed first:
-// their frames refer to the rest.
+// A connection, its coroutines, and the places where these wait. The tasks are the last members, so that they
+// are destroyed first: their frames refer to the other members.
 struct CoroutinePeer : ReadyPeer {
   using ReadyPeer::ReadyPeer;
 
@@ -23,8 +23,8 @@ struct CoroutinePeer : ReadyPeer {
     return sends_left > 0 && ((writable && connection->has_output()) || connection->wants_shutdown());
   }
 
-  std::uint64_t read_until = 0;  // the bytes received at which the quota of this turn is used up
-  unsigned sends_left = 0;       // of the quota of this turn
+  std::uint64_t read_until = 0;  // the count of received bytes at which the quota of this turn is used up
+  unsigned sends_left = 0;       // sends left in the quota of this turn
   Waiter connected, input, output, alarm;
   Task<> dialler, receiver, sender, keeper;
 };

@@ -7,15 +7,15 @@
 #include <optional>
 #include <utility>
 
-// The parts of a coroutine that engines write down: the type of the coroutine, and the place where one waits
-// for the event loop. Neither knows of sockets. One thread.
+// The types with which engines write coroutines: Task, the type of a coroutine, and Waiter (waiter.hpp), the
+// place where one waits for the event loop. Neither depends on sockets. Both are used by one thread.
 namespace joust {
 
 template <typename Result = void>
 class Task;
 
-// Counts the coroutine frames of the calling thread. A frame that nobody destroys is a leak which no compiler
-// reports, so tests look here after a run.
+// Counts the coroutine frames of the calling thread. A frame that is never destroyed is a leak which no
+// compiler reports, so tests check the count after a run.
 class TaskFrames {
  public:
   static std::ptrdiff_t alive() { return alive_; }
@@ -27,7 +27,7 @@ class TaskFrames {
   static inline constinit thread_local std::size_t made_ = 0;
 };
 
-// What the compiler asks of a coroutine's frame, whatever the result.
+// The part of a coroutine's promise that does not depend on the result. The compiler demands its members.
 class TaskPromiseBase {
  public:
   TaskPromiseBase() noexcept {
@@ -87,9 +87,9 @@ class TaskPromise<void> : public TaskPromiseBase {
   void take() const { rethrow(); }
 };
 
-// A coroutine and its result. The task owns the frame: to destroy a task that is suspended is to cancel it.
-// Its local objects are destroyed as at a return, and with them the tasks that it awaits. So a coroutine
-// needs no code for its cancellation, but must not be destroyed while it runs.
+// A coroutine and its result. The task owns the frame: destroying a suspended task cancels it. The
+// coroutine's local objects are destroyed as at a return, and with them the tasks that it awaits. So a
+// coroutine needs no code for its cancellation, but must not be destroyed while it runs.
 template <typename Result>
 class [[nodiscard]] Task {
  public:
@@ -105,17 +105,17 @@ class [[nodiscard]] Task {
     if (coroutine_) coroutine_.destroy();
   }
 
-  // For a task that no coroutine awaits: runs it until it waits for the first time or ends. An exception is
-  // thrown later, by surface() or result().
+  // Runs a task that no coroutine awaits, until it waits for the first time or ends. An exception is thrown
+  // later, by surface() or result().
   void start() const { coroutine_.resume(); }
   bool is_done() const { return coroutine_ && coroutine_.done(); }
-  // Of a task that is done: what it has returned, or thrown. Once.
+  // Returns the result of a finished task, or throws its exception. May be called once.
   Result result() const { return coroutine_.promise().take(); }
-  // Throws the exception with which the task has ended, if it has. For the code that resumes it.
+  // Throws the exception with which the task has ended, if any. Called by the code that resumes the task.
   void surface() const {
     if (is_done()) coroutine_.promise().rethrow();
   }
-  // For a prefetch of the frame; null if there is none.
+  // Returns the address of the frame, for a prefetch; null if the task has no frame.
   const void* frame() const { return coroutine_ ? coroutine_.address() : nullptr; }
 
   // `co_await task` runs the task, and resumes with its result or its exception.

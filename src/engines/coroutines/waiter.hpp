@@ -8,12 +8,12 @@ namespace joust {
 
 // The place where one coroutine at a time waits until the event loop resumes it: `co_await waiter`. It holds
 // no handle of a coroutine that was destroyed while it waited, so the loop never resumes a frame that is
-// gone. An awaitable with a condition or a result of its own derives from Awaitable. One thread.
+// gone. An awaitable with a condition or a result of its own derives from Awaitable. Used by one thread.
 class Waiter {
  public:
   bool is_waited_at() const { return static_cast<bool>(coroutine_); }
-  // The coroutine, which waits no longer: for resume(), or for a symmetric transfer. None: a coroutine that
-  // does nothing.
+  // Returns the waiting coroutine, which then waits no longer: for resume(), or for a symmetric transfer.
+  // Returns a coroutine that does nothing if none waits.
   std::coroutine_handle<> take() {
     return is_waited_at() ? std::exchange(coroutine_, nullptr) : std::noop_coroutine();
   }

@@ -16,8 +16,8 @@
 namespace joust {
 namespace {
 
-// A connect that was interrupted, or timed out a little early, continues when called again. On a unix socket
-// it starts again, and waits for room in the accept queue.
+// Returns true if connect is to be called again. A connect that was interrupted, or timed out a little early,
+// then continues. On a unix socket it starts again, and waits for room in the accept queue.
 bool goes_on(int error, int family) {
   return error == EINTR || error == EINPROGRESS || error == EALREADY || is_full_backlog(error, family);
 }

@@ -7,8 +7,9 @@
 
 namespace joust {
 
-// A socket connected to the first of the target's endpoints that accepts. An empty one if none does, which is
-// counted, or if the crew is told to end meanwhile. After `until` none is of use.
+// Returns a socket connected to the first of the target's endpoints that accepts. Returns an empty one if no
+// endpoint accepts, which is counted, or if the crew begins to drain meanwhile. Gives up at `until`, because
+// a later connection is of no use.
 Fd dial_blocking(const Hosting& hosting, const Crew& crew, Time until);
 
 }  // namespace joust

@@ -28,7 +28,7 @@ void CrewPeer::catch_up(Time now) {
   connection->refresh(now);
 }
 
-// Returns the stage that has followed.
+// Waits until the peer is beyond this stage, and returns the stage that has followed.
 CrewPeer::Stage CrewPeer::await_beyond(Stage stage) {
   std::unique_lock lock(mutex);
   entered_.wait(lock, [&] { return stage_ > stage; });
@@ -78,7 +78,7 @@ std::optional<Failure> Crew::prepare() noexcept {
   }
 }
 
-// Those threads of it that have been started end.
+// Ends the threads that were already started for the spare peer.
 void Crew::dismiss_spare() {
   if (spare_.empty()) return;
   if (!spare_.front() || spare_.front()->present_ == 0) return spare_.clear();
@@ -108,7 +108,7 @@ void Crew::run_thread(CrewPeer& peer, std::size_t thread) noexcept {
   leave(peer);
 }
 
-// False if a dial has failed.
+// Returns false if a dial has failed.
 bool Crew::open(CrewPeer& peer) {
   if (!peer.socket.is_open()) connect_(peer);
   if (!peer.socket.is_open()) return false;
@@ -148,7 +148,7 @@ void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
   }
 }
 
-// A signal counts as an event: it may be a nudge.
+// Handles a failed ppoll(). A signal counts as an event, because it may be a nudge.
 void Crew::wait_failed() const {
   joust::wait_failed(hosting_, "ppoll()");
 }
@@ -186,7 +186,7 @@ void Crew::pass_publications() {
   if (!will_speak()) return;
   const std::uint64_t count = publications_->count();
   if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) {
-    ::sched_yield();  // lets threads run that have something to publish
+    ::sched_yield();  // lets other threads publish
     return;
   }
   told_ = count;

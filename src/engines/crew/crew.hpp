@@ -20,37 +20,40 @@ namespace joust {
 // All peers of a run and their threads, for engines whose connections have threads of their own.
 //
 // Only a signal ends a blocking call without ending the stream, and a signal is lost on a thread that is just
-// about to sleep. So a nudge is repeated until an owner has acknowledged it.
+// about to sleep. So a nudge, which sends such a signal, is repeated until an owner of the connection has
+// acknowledged it.
 class Crew {
  public:
   using MakePeer = std::function<std::unique_ptr<CrewPeer>(Crew&)>;
-  // `connect` fills the socket of a peer that was started without one, on the peer's first thread; if it
-  // leaves it empty, the peer ends.
+  // `connect` fills the socket of a peer that was started without one, on the peer's first thread. If it
+  // leaves the socket empty, the peer ends.
   Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)> connect);
-  ~Crew();  // ends all at once if they still run
+  ~Crew();  // ends all peers at once if they still run
 
   // Called by the host:
-  // Has threads wait for the next connection, if none do. Returns the failure if there can be none.
+  // Starts threads that wait for the next connection, if none wait. Returns the failure if that is
+  // impossible.
   std::optional<Failure> prepare() noexcept;
-  // Passes the socket, or the task to dial, to these threads.
+  // Passes the socket, or the task to dial, to the waiting threads.
   void start(Fd socket, Time dial_until = Time::max());
-  std::size_t size() const { return peers_.size(); }  // without the waiting one
-  int fd() const { return waker_.fd(); }              // readable when attend() has work,
-  std::optional<Time> due() const;                    // which it also has at this time
+  std::size_t size() const { return peers_.size(); }  // without the spare peer
+  int fd() const { return waker_.fd(); }              // readable when attend() has work
+  std::optional<Time> due() const;                    // the time at which attend() has work without that
   void attend(Time now);  // joins ended threads, passes on publications, repeats nudges
-  void drain();           // tells all owners to finish
-  void end_at_once();     // ends all, finished or not
+  void drain();           // asks all owners to finish
+  void end_at_once();     // ends all peers, finished or not
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
   Publications* publications() const { return publications_; }
-  bool will_speak() const;  // the host is about to tell all of a publication: no part of it need be sent
+  bool will_speak() const;  // the host will soon pass a publication to all: no part of it need be sent
   PipePool& pipes() { return pipes_; }
   bool draining() const { return draining_; }
   bool ending() const { return ending_; }
   void wake_host() { waker_.wake(); }
   void wait_failed() const;  // ppoll() has failed: returns when it may be retried; throws permanent errors
-  // Ends a peer by a failure that concerns only that peer. With the peer's lock held; its owners then leave.
+  // Ends a peer by a failure that concerns only that peer. Call it with the peer's lock held; the peer's
+  // owners then leave.
   void break_off(CrewPeer& peer, const Failure& failure) noexcept;
 
  private:
@@ -77,7 +80,7 @@ class Crew {
   CrewPeer* ended_last_ = nullptr;  // protected by the mutex; an intrusive list
 
   Time now_ = Clock::now();
-  std::optional<Time> nudge_again_;     // while some are not acknowledged
+  std::optional<Time> nudge_again_;     // set while a nudge is not acknowledged
   std::atomic<std::uint64_t> told_{0};  // the publication count passed on last
   Gathering gathering_;
   std::list<std::unique_ptr<CrewPeer>> spare_;  // at most one: its threads wait for a connection

@@ -18,9 +18,9 @@ namespace joust {
 
 class Crew;
 
-// A connection and its own threads, the owners. An engine derives its type of peer. The host (the thread that
-// runs the engine) uses the peer too, so members that are not atomic are protected by the mutex. No thread
-// sleeps with the lock held, except in sendfile(), for one tick of the kernel.
+// A connection and its own threads, which are its owners. An engine derives its own type of peer. The host
+// (the thread that runs the engine) uses the peer too, so members that are not atomic are protected by the
+// mutex. No thread sleeps with the lock held, except in sendfile(), for one tick of the kernel.
 class CrewPeer {
  public:
   CrewPeer(Crew& crew, std::size_t threads);
@@ -28,28 +28,28 @@ class CrewPeer {
   CrewPeer(const CrewPeer&) = delete;
   CrewPeer& operator=(const CrewPeer&) = delete;
 
-  // The engine's part.
-  // Serves the connection, which is open, until it is over. Each owner calls it. An exception ends only this
-  // connection, and is counted.
+  // The engine's part:
+  // Serves the open connection until it is over. Each owner calls it. An exception ends only this connection,
+  // and is counted.
   virtual void hold(std::size_t thread) = 0;
-  // Called by the host when something has been published, and not to wait for long. False if the owners
-  // have to be nudged.
+  // Passes publications to the session. The host calls it, so it must not wait for long. Returns false if the
+  // owners have to be nudged.
   virtual bool pass_publications(Time now) noexcept = 0;
-  // Ends the sleep of the owners. The host repeats that while `nudged` is set, because a signal is lost on a
-  // thread that is just about to sleep.
+  // Ends the sleep of the owners. The host repeats the call while `nudged` is set, because a signal is lost
+  // on a thread that is just about to sleep.
   virtual void rouse() = 0;
-  // One owner has left: hold() must return on the others. Called with the lock held.
+  // Called with the lock held when one owner has left: hold() must return on the other owners.
   virtual void release_others() noexcept {}
 
   Crew& crew() const { return crew_; }
-  // Calls refresh() if the count differs from `seen`. With the lock held.
+  // Calls refresh() if the publication count differs from `seen_`. Call it with the lock held.
   void catch_up(Time now);
 
   std::mutex mutex;
-  Time dial_until = Time::max();               // when it was started without a socket
+  Time dial_until = Time::max();               // the limit of the dial, if it was started without a socket
   Fd socket;                                   // used only by the first owner until the connection is open
-  std::optional<StreamConnection> connection;  // while it is open
-  std::atomic<bool> nudged{false};             // by the host, and not acknowledged yet
+  std::optional<StreamConnection> connection;  // set while the connection is open
+  std::atomic<bool> nudged{false};             // set by the host, until an owner acknowledges it
 
  protected:
   void interrupt(std::size_t thread) { threads_[thread].interrupt(); }
@@ -69,7 +69,7 @@ class CrewPeer {
 
   std::list<std::unique_ptr<CrewPeer>>::iterator self_;
   CrewPeer* ended_before_ = nullptr;
-  const std::size_t count_;  // of threads_
+  const std::size_t count_;  // the number of threads_
   std::unique_ptr<SmallThread[]> threads_;
 };
 

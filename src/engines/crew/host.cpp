@@ -13,8 +13,9 @@
 namespace joust {
 namespace {
 
-constexpr Duration kLookForStop = std::chrono::milliseconds(50);  // while draining, for a second stop
-constexpr std::size_t kBeforeListeners = 2;                       // entries of ppoll
+// How often a draining host looks for a second stop.
+constexpr Duration kLookForStop = std::chrono::milliseconds(50);
+constexpr std::size_t kBeforeListeners = 2;  // ppoll entries before the listeners
 
 // A dial in progress. Its end, successful or not, allows another one to start.
 class Dialling {
@@ -44,7 +45,7 @@ Host::Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make)
   events_.reserve(kBeforeListeners + listeners_.size());
 }
 
-// After an exception, peers in the accept queue would otherwise wait for ever.
+// Closes the listeners. After an exception, peers in the accept queue would otherwise wait for ever.
 Host::~Host() {
   for (Listener* const listener : listeners_) listener->close();
 }
@@ -96,8 +97,8 @@ void Host::accept_from_ready() {
     if (events_[kBeforeListeners + i].revents != 0) accept_peers(*listeners_[i]);
 }
 
-// A peer is accepted only when threads wait for it. While none can be made, peers wait in the queue,
-// as they do when descriptors run out.
+// Accepts peers. A peer is accepted only when threads wait for it. While no threads can be started, peers
+// wait in the queue, as they do when descriptors run out.
 void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
     const bool room = hosting_.room(crew_.size()) > 0 && !crew_.prepare();
@@ -129,7 +130,8 @@ void Host::start_dials() {
   }
 }
 
-// Starts threads for a connection that cannot wait for them. False, and counted, if there is none.
+// Starts threads for a connection that cannot wait for them. Returns false, and counts the failure, if no
+// thread can be started.
 bool Host::take_on(Fd socket, Time dial_until) {
   const auto shortage = crew_.prepare();
   if (!shortage) {

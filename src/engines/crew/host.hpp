@@ -41,13 +41,13 @@ class Host {
 
   const Hosting& hosting_;
   Stop& stop_;
-  std::span<Listener* const> listeners_;  // until the stop
-  std::vector<pollfd> events_;            // the crew, the stop, and the listeners in their order
-  std::size_t undialled_;                 // connections
+  std::span<Listener* const> listeners_;  // empty after the stop
+  std::vector<pollfd> events_;            // for ppoll: the crew, the stop, and the listeners in their order
+  std::size_t undialled_;                 // connections that are not dialled yet
   Vacancies vacancies_;
   std::atomic<std::size_t> connecting_{0};  // dials in progress
   Time now_ = Clock::now();
-  std::optional<Time> accept_again_;  // while accepting is paused
+  std::optional<Time> accept_again_;  // set while accepting is paused
   std::optional<Time> drain_by_;
   Crew crew_;
 };

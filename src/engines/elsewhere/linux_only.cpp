@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the engines that need Linux, for the systems on which their files are not compiled
-// (CMakeLists.txt): there they can be named, and the reason why they do not run is told.
+// (CMakeLists.txt). A command can name these engines there, and reports why they do not run.
 #include "engines/engine.hpp"
 #include "engines/io_uring/available.hpp"
 
@@ -27,7 +27,7 @@ constexpr Engine row(std::string_view name, std::string (*reason)()) {
 
 }  // namespace
 
-// Boost.Asio asks too, where it could be built on io_uring.
+// The engines on Boost.Asio call these two functions too: their knob asio-backend has the choice io-uring.
 std::string uring_unavailable(RingSize /*size*/) {
   return uring_unavailable();
 }

@@ -13,7 +13,7 @@ namespace joust {
 
 namespace fs = std::filesystem;
 
-// Beside the program as it was installed, or as it was built. Empty if there is none.
+// Returns the file beside the program as it was installed, or as it was built. Empty if neither exists.
 std::string EngineModule::file() const {
   std::error_code unknown;
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);

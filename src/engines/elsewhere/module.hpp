@@ -8,16 +8,17 @@
 namespace joust {
 
 // A part of the program that is loaded when one of its engines runs, because its library would make every
-// other command start later, and take more memory. It takes all else from the program that loads it.
+// other command start later, and take more memory. The module takes all other code from the program that
+// loads it.
 struct EngineModule {
-  const char* engines;    // "the engines on Qt"
-  const char* installed;  // its file, beside the program's folder
-  const char* built;      // or where it was built
+  const char* engines;    // as text: "the engines on Qt"
+  const char* installed;  // its file, relative to the folder above the program's folder
+  const char* built;      // its file where it was built
 
-  // Why it cannot be loaded; empty if it can.
+  // Returns why the module cannot be loaded; empty if its file exists.
   std::string missing() const;
-  // Calls its function of that name. Throws std::runtime_error if it cannot be loaded. It is never unloaded:
-  // libraries keep what belongs to threads.
+  // Calls the module's function `entry`. Throws std::runtime_error if the module cannot be loaded. It is
+  // never unloaded, because libraries keep objects that belong to threads.
   void run(const char* entry, const Hosting& hosting, Stop& stop) const;
 
  private:

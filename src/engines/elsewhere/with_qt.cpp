@@ -18,7 +18,7 @@ void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
   kModule.run(entry, hosting, stop);
 }
 
-// What the engines on Qt have in common, and what an engine has of its own.
+// Adds the fields that all engines on Qt have in common to the fields of one engine.
 constexpr Engine on_qt(Engine own) {
   own.wait_ignored = "Qt's event loop waits";
   own.no_file_ring = "Qt reads from its sockets itself";
@@ -43,7 +43,7 @@ extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
     .files_each = 3,     // the socket, and two of the event loop
-    .files_of_dial = 1,  // it looks whether one is left for the socket
+    .files_of_dial = 1,  // checks whether a descriptor is left for the socket
     .threads = "one per client",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the engines on ZeroMQ. Their code is a module that is loaded when one of them runs, because
-// libzmq brings a dozen libraries along, and every command would start half as late again.
+// libzmq loads a dozen further libraries, and every command would take half as long again to start.
 #include "engines/elsewhere/module.hpp"
 #include "engines/zeromq/engines.hpp"
 

@@ -15,24 +15,26 @@
 
 namespace joust {
 
-// Moves a file's bytes from sockets into it, by the way that the file wants: a pipe or a ring buffer. One for
-// each loop, or for each connection's thread.
+// Moves bytes from sockets into files, through a pipe or a ring buffer, as the file demands. Each loop, or
+// each connection's thread, has one.
 class FileInput {
  public:
   FileInput(Tally& tally, const Limits& limits) : pipe_(tally), ring_(limits) {}
   FileInput(PipePool& pool, const Limits& limits) : pipe_(pool), ring_(limits) {}
 
-  // How many bytes fill() may take for the file that the connection wants filled next; 0: use recv() instead.
+  // Returns how many bytes fill() may take for the file that the connection wants filled next; 0: use recv()
+  // instead.
   std::size_t wanted(const StreamConnection& connection);
 
-  // Both steps for a non-blocking socket, with what wanted() has said. The result and `end_is_near` are those
-  // of receive_ready() in loop/ready_io.hpp.
+  // Does both steps for a non-blocking socket. `most` is the result of wanted(). The result and `end_is_near`
+  // are those of receive_ready() in loop/ready_io.hpp.
   bool receive_ready(int socket, StreamConnection& connection, std::size_t most, bool end_is_near, Time now);
 
-  // The two steps, after wanted(). fill() waits, returns and fails as recv() does. Nothing if there is no
-  // pipe, or if the kernel cannot: use recv() then.
+  // The two steps, after wanted(). fill() waits, returns and fails as recv() does. It returns nothing if no
+  // pipe is available, or if the kernel cannot fill the file: use recv() then.
   std::optional<ssize_t> fill(int socket, std::size_t most);
-  // Moves the bytes of fill() into the file. If that fails, the session is told and gets them as input.
+  // Moves the bytes of fill() into the file. A failure is reported to the session, which gets the bytes as
+  // input.
   void empty(StreamConnection& connection, Time now);
 
  private:

@@ -16,14 +16,14 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kMostRead = 64 << 10;
-constexpr std::size_t kMostSent = 1 << 20;  // by one call, so that a fast reader delays others less
+constexpr std::size_t kMostSent = 1 << 20;  // bytes of one call, so that a fast reader delays others less
 
 bool would_block(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
-// True for errors that a retry cannot change: the kernel has no such transfer for this file or socket, or a
-// seccomp profile forbids it (EPERM).
+// Returns true for errors that a retry cannot change: the kernel has no such transfer for this file or
+// socket, or a seccomp profile forbids it (EPERM).
 bool cannot(int error) {
   return error == EINVAL || error == EPERM || error == ENOSYS || error == EOPNOTSUPP || error == EOVERFLOW;
 }
@@ -91,7 +91,7 @@ std::size_t FilePipe::wanted(const StreamConnection& connection) const {
 }
 
 std::optional<ssize_t> FilePipe::fill(int socket, std::size_t most) {
-  give_back();  // left in the pipe by an exception
+  give_back();  // an exception may have left bytes in the pipe
   pipe_ = pool_.borrow();
   if (!pipe_) return std::nullopt;
   const ssize_t n =
@@ -115,7 +115,7 @@ void FilePipe::empty(StreamConnection& connection, Time now) {
   give_back();
 }
 
-// False if the kernel cannot splice from the pipe into the file.
+// Returns false if the kernel cannot splice from the pipe into the file.
 bool FilePipe::store(StreamConnection& connection, const FileRange& range, Time now) {
   auto offset = static_cast<off_t>(range.offset);
   const std::size_t most = std::min<std::uint64_t>(held_, range.size);

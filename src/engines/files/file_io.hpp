@@ -13,13 +13,13 @@
 #include "engines/files/pipe_pool.hpp"
 #include "joust/time.hpp"
 
-// Transfers between files and sockets inside the kernel. Where the kernel refuses them, StreamConnection
-// copies through user space: no call here makes a transfer fail that could go on.
+// Transfers between files and sockets inside the kernel. If the kernel refuses a transfer, StreamConnection
+// copies through user space, so a refusal does not make the transfer fail.
 namespace joust {
 
-// One sendfile() of `source`, which must be the connection's. On a blocking socket it waits until the send
-// timeout, on a non-blocking one not at all. False when the socket is full; nothing if the kernel cannot send
-// this file. The calling thread needs a SigpipeBlock.
+// Makes one sendfile() of `source`, which must be the connection's. On a blocking socket it waits until the
+// send timeout, on a non-blocking one not at all. Returns false when the socket is full, and nothing if the
+// kernel cannot send this file. The calling thread needs a SigpipeBlock.
 std::optional<bool> send_file(int socket, StreamConnection& connection, const FileRange& source, Time now);
 
 // The two steps of send_file(), for threads that do not hold the connection's lock while they send: the call,
@@ -33,8 +33,8 @@ std::optional<bool> report_sendfile(StreamConnection& connection, const FileRang
 std::optional<bool> send_file_at_once(int socket, StreamConnection& connection, const FileRange& source,
                                       Time now);
 
-// Moves bytes from a socket into files by splice(), which needs a pipe between them. One for each loop, or
-// for each connection's thread. It borrows a pipe only from fill() to the end of empty().
+// Moves bytes from a socket into files by splice(), which needs a pipe between them. Each loop, or each
+// connection's thread, has one. It borrows a pipe only from fill() to the end of empty().
 class FilePipe {
  public:
   explicit FilePipe(Tally& tally) : own_(std::in_place, tally), pool_(*own_) {}
@@ -43,14 +43,16 @@ class FilePipe {
   FilePipe(const FilePipe&) = delete;
   FilePipe& operator=(const FilePipe&) = delete;
 
-  // How many bytes fill() may take for the file that the connection wants filled next; 0: use recv() instead.
+  // Returns how many bytes fill() may take for the file that the connection wants filled next; 0: use recv()
+  // instead.
   std::size_t wanted(const StreamConnection& connection) const;
 
-  // splice() from the socket: waits, returns and fails as recv() does. Nothing if there is no pipe, or if the
-  // kernel cannot: use recv() then.
+  // Calls splice() from the socket: waits, returns and fails as recv() does. Returns nothing if no pipe is
+  // available, or if the kernel cannot splice: use recv() then.
   std::optional<ssize_t> fill(int socket, std::size_t most);
 
-  // Moves the bytes of fill() into the file. If that fails, the session is told and gets them as input.
+  // Moves the bytes of fill() into the file. A failure is reported to the session, which gets the bytes as
+  // input.
   void empty(StreamConnection& connection, Time now);
 
  private:

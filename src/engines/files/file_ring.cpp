@@ -13,7 +13,7 @@ std::size_t FileRing::wanted(const StreamConnection& connection) const {
   return by_ring ? std::min<std::uint64_t>(range->size, size_) : 0;
 }
 
-// `size` bytes from this place on; the second piece may be empty.
+// Returns `size` bytes from `begin` on; the second piece may be empty.
 FileRing::Pieces FileRing::pieces(std::size_t begin, std::size_t size) {
   const std::size_t first = std::min(size, size_ - begin);
   return {std::span(memory_.get() + begin, first), std::span(memory_.get(), size - first)};

@@ -29,13 +29,15 @@ class FileRing {
   FileRing(const FileRing&) = delete;
   FileRing& operator=(const FileRing&) = delete;
 
-  // How many bytes fill() may take for the file that the connection wants filled next; 0: use recv() instead.
+  // Returns how many bytes fill() may take for the file that the connection wants filled next; 0: use recv()
+  // instead.
   std::size_t wanted(const StreamConnection& connection) const;
 
-  // readv() from the socket: waits, returns and fails as recv() does. `most` is at most wanted().
+  // Calls readv() from the socket: waits, returns and fails as recv() does. `most` is at most wanted().
   ssize_t fill(int socket, std::size_t most);
 
-  // Writes the bytes of fill() into the file. If that fails, the session is told and gets them as input.
+  // Writes the bytes of fill() into the file. A failure is reported to the session, which gets the bytes as
+  // input.
   void empty(StreamConnection& connection, Time now);
 
  private:
@@ -48,8 +50,8 @@ class FileRing {
 
   const std::size_t size_;
   std::unique_ptr<std::byte[]> memory_;
-  std::size_t begin_ = 0;  // of the bytes held
-  std::size_t held_ = 0;   // bytes
+  std::size_t begin_ = 0;  // the position of the bytes held
+  std::size_t held_ = 0;   // the number of bytes held
 };
 
 }  // namespace joust

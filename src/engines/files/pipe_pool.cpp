@@ -10,7 +10,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostIdle = 8;  // kept for reuse
+constexpr std::size_t kMostIdle = 8;  // pipes kept for reuse
 constexpr Duration kTryAgain = std::chrono::seconds(1);
 
 // Asks for the largest pipe that the user may have, and returns its size.

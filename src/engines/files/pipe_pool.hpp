@@ -15,7 +15,7 @@
 namespace joust {
 
 // Pipes for splice(), shared by all threads of an engine. A thread borrows one only while bytes go through
-// it, so an idle connection has none. Pipes are made on demand. All methods: any thread.
+// it, so an idle connection has none. Pipes are made on demand. Any thread may call all methods.
 //
 // A pipe is worth its two system calls only if it is large. The sizes are limited for each user
 // (fs.pipe-user-pages-soft, fs.pipe-max-size); beyond the limit the kernel makes a small pipe without an
@@ -26,21 +26,22 @@ class PipePool {
     Fd from, into;
     std::size_t bytes = 0;  // its capacity
   };
-  static constexpr std::size_t kPipeBytes = 1 << 20;  // wanted
+  static constexpr std::size_t kPipeBytes = 1 << 20;  // the capacity that is requested
   static constexpr std::size_t kLeastBytes = 64 << 10;
   static constexpr std::size_t kMostLent = 32;  // each may hold kPipeBytes of kernel memory
 
   explicit PipePool(Tally& tally);
 
-  // False for a while after no pipe could be made, and for good after refuse().
+  // Returns false for a while after no pipe could be made, and for good after refuse().
   bool is_open() const;
 
-  // An empty pipe, or nothing.
+  // Returns an empty pipe, or nothing if none is available.
   std::optional<Pipe> borrow();
-  // Returns a pipe. One that is not empty is closed, so that no peer's bytes get into another peer's file.
+  // Takes a pipe back. A pipe that is not empty is closed, so that no peer's bytes get into another peer's
+  // file.
   void give_back(Pipe pipe, bool is_empty);
 
-  // The kernel cannot splice between the sockets and files of this run.
+  // Closes the pool for good: the kernel cannot splice between the sockets and files of this run.
   void refuse();
 
  private:

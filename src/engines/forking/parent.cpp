@@ -29,7 +29,7 @@ namespace {
 
 constexpr Duration kFirstInterrupt = std::chrono::milliseconds(1);
 constexpr Duration kLastInterrupt = std::chrono::milliseconds(50);
-constexpr Duration kKillAfter = std::chrono::milliseconds(500);  // children that are told to end at once
+constexpr Duration kKillAfter = std::chrono::milliseconds(500);  // for children that must end at once
 constexpr std::string_view kPaused =
     "accepting paused: out of descriptors, memory or processes, or at the connection limit";
 
@@ -44,7 +44,8 @@ ParentProcess::ParentProcess(const Hosting& hosting, Stop& stop, Serve serve, Pr
   if (prepare_) prepared_.emplace();
 }
 
-// After an exception: peers in the accept queue would otherwise wait for ever, and children go on.
+// Ends all. After an exception, peers in the accept queue would otherwise wait for ever, and children would
+// go on.
 ParentProcess::~ParentProcess() {
   for (Listener* const listener : listeners_) listener->close();
   kill_children();
@@ -69,7 +70,7 @@ void ParentProcess::run() {
 }
 
 void ParentProcess::wait() {
-  Time until = drain_by_ ? interrupt_again_ : now_ + Patience::kForever;  // a second stop is seen there too
+  Time until = drain_by_ ? interrupt_again_ : now_ + Patience::kForever;  // a second stop is seen then too
   if (accept_again_) until = std::min(until, *accept_again_);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
   events_.clear();  // ppoll ignores negative descriptors
@@ -86,7 +87,8 @@ void ParentProcess::wait() {
   if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
 }
 
-// In a loop, because children may end at the same time. The last child takes the place of one that is gone.
+// Reaps in a loop, because several children may end at the same time. The last child takes the place of one
+// that is gone.
 void ParentProcess::reap_ended() {
   const std::size_t first = 1 + listeners_.size();
   for (std::size_t i = children_.size(); i-- > 0;) {
@@ -130,10 +132,10 @@ void ParentProcess::accept_peers(const Listener& listener) {
   }
 }
 
-// False if there can be no process for the waiting connection now: it waits, and so do the peers in the
-// queue. The child begins at once, so what the parent needs is made before the fork; the descriptor of the
-// child takes the place of one that is held for it. What the child needs is made before the parent gives up
-// the connection.
+// Starts a child for the waiting connection. Returns false if no process can be made now: the connection
+// waits, and so do the peers in the queue. The child begins at once, so what the parent needs is made before
+// the fork: `place` reserves a descriptor, and the descriptor of the child then takes its place. What the
+// child needs is made before the parent gives up the connection.
 bool ParentProcess::start_child() {
   if (children_.size() == children_.capacity()) children_.reserve(2 * children_.size() + 16);
   Fd place(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -158,10 +160,10 @@ bool ParentProcess::start_child() {
     children_.pop_back();
     return pause_accepting();
   }
-  waiting_.close();  // the child's now
+  waiting_.close();  // it belongs to the child now
   if (children_.back().process.is_open()) return true;
-  // The kernel has reaped the child already, as it does while SIGCHLD is ignored; or another thread of the
-  // program has taken the place, and the child cannot be watched.
+  // The kernel has reaped the child already, as it does while SIGCHLD is ignored. Or another thread of the
+  // program has taken the reserved descriptor, and the child cannot be watched.
   if (error != ESRCH) {
     ::kill(pid, SIGKILL);
     hosting_.tally.failed({Stage::local, error, "the process of a connection"});
@@ -171,7 +173,8 @@ bool ParentProcess::start_child() {
   return true;
 }
 
-// False if something was short. A child that has crashed has taken the connection with it.
+// Waits until the child has ended its preparation. Returns false if a resource was short. Returns true for a
+// child that has crashed, because the connection is lost with it.
 bool ParentProcess::await_prepared(const Child& child) {
   if (!prepare_) return true;
   bool has_ended = !child.process.is_open();
@@ -180,7 +183,7 @@ bool ParentProcess::await_prepared(const Child& child) {
                                   {.fd = child.process.get(), .events = POLLIN, .revents = 0}}};
     const int result = ::ppoll(events.data(), events.size(), nullptr, nullptr);
     if (result < 0) wait_failed(hosting_, "ppoll()");
-    if (result > 0 && events[0].revents != 0) prepared_->clear();  // perhaps that of the child before
+    if (result > 0 && events[0].revents != 0) prepared_->clear();  // perhaps the event of the child before
     has_ended = result > 0 && events[1].revents != 0;
   }
   return *preparation_ != Preparation::short_of_something;
@@ -192,13 +195,14 @@ bool ParentProcess::pause_accepting() {
   return false;
 }
 
-// The stop does not wait for processes that cannot be made.
+// Counts the waiting connection as not opened. The stop does not wait until a process can be made.
 void ParentProcess::give_up_waiting() {
   hosting_.not_opened({Stage::local, EAGAIN, "no process for the connection"}, now_);
   waiting_.close();
 }
 
-// The child: serves the waiting connection, and ends without the parent's destructors and output buffers.
+// The work of the child: serves the waiting connection, and ends without the parent's destructors and output
+// buffers.
 void ParentProcess::become_child(pid_t parent) {
   end_with_parent();
   if (::getppid() != parent) ::_exit(0);  // the parent died before that
@@ -214,7 +218,7 @@ void ParentProcess::become_child(pid_t parent) {
   ::_exit(0);
 }
 
-// In the child.
+// Runs the engine's preparation in the child, and reports the result to the parent.
 void ParentProcess::prepare() {
   try {
     prepare_(waiting_.get());
@@ -247,7 +251,8 @@ void ParentProcess::begin_drain() {
   }
 }
 
-// The limit is over. Sessions still end in order, because an upload that was begun has to be removed.
+// Called when the drain limit has passed. Sessions still end in order, because an upload that was begun has
+// to be removed.
 void ParentProcess::end_children() {
   *ending_ = true;
   kill_at_ = now_ + kKillAfter;
@@ -255,7 +260,7 @@ void ParentProcess::end_children() {
   interrupt_after_ = kFirstInterrupt;
 }
 
-// Children that were about to sleep hear of the stop the next time.
+// Children that were just about to sleep miss this signal, and detect the stop at the next one.
 void ParentProcess::interrupt_children() {
   for (const Child& child : children_) signal_process(child.process, kInterruptChild);
   interrupt_again_ = now_ + interrupt_after_;

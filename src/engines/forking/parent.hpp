@@ -20,23 +20,24 @@
 
 namespace joust {
 
-// The process that accepts, forks a child for each connection, and reaps: for engines that serve each
-// connection in processes of its own.
+// The process that accepts connections, forks a child for each of them, and reaps the children. For engines
+// that serve each connection in processes of its own.
 //
-// It holds a pidfd of each child, which becomes readable at the child's end: no handler of SIGCHLD is needed,
-// which would belong to the whole program. While no process can be made, the connection that has been
-// accepted waits, and later peers wait in the accept queue. So one child at a time prepares itself: several
-// could take from one another what each of them still needs. The kernel kills the children of a parent that
-// dies (PR_SET_PDEATHSIG).
+// It holds a pidfd of each child, which becomes readable at the child's end. So no handler of SIGCHLD is
+// needed, which would belong to the whole program. While no process can be made, the connection that has been
+// accepted waits, and later peers wait in the accept queue. Only one child at a time prepares itself, because
+// several could take from one another what each of them still needs. The kernel kills the children of a
+// parent that dies (PR_SET_PDEATHSIG).
 class ParentProcess {
  public:
   // `serve` is the work of a child, with a connected, blocking socket. It returns when the connection is
-  // over, and soon when `ending` is set: then all end now, finished or not. A signal (kInterruptChild) ends
-  // its system calls when the stop is requested and when `ending` is set; as the child may just be about to
-  // sleep, the signal is repeated. Exceptions of `serve` mean that there is no session.
+  // over, and soon after `ending` is set: then all connections end, finished or not. A signal
+  // (kInterruptChild) ends its system calls when the stop is requested and when `ending` is set. The signal
+  // is repeated, because the child may just be about to sleep. An exception of `serve` means that no session
+  // exists.
   using Serve = std::function<void(Fd socket, const std::atomic<bool>& ending)>;
-  // What the child makes before that, for engines that need more than the child. While something is short,
-  // it throws, the child ends, and the connection waits for another one.
+  // `prepare` makes what the child needs before `serve`, for engines that need more than the child. If a
+  // resource is short, it throws, the child ends, and the connection waits for another child.
   using Prepare = std::function<void(int socket)>;
   ParentProcess(const Hosting& hosting, Stop& stop, Serve serve, Prepare prepare = {});
   ~ParentProcess();
@@ -50,7 +51,7 @@ class ParentProcess {
     Fd process;  // a pidfd
   };
 
-  // Of the youngest child.
+  // How far the child forked last is with its preparation.
   enum class Preparation : std::uint8_t { under_way, complete, short_of_something };
 
   bool over() const { return drain_by_ && children_.empty() && !waiting_.is_open(); }
@@ -61,7 +62,7 @@ class ParentProcess {
   void accept_peers(const Listener& listener);
   bool start_child();
   bool await_prepared(const Child& child);
-  bool pause_accepting();  // false
+  bool pause_accepting();  // always returns false
   void give_up_waiting();
   [[noreturn]] void become_child(pid_t parent);
   void prepare();
@@ -76,15 +77,15 @@ class ParentProcess {
   const Prepare prepare_;
   SharedMemory<std::atomic<Preparation>> preparation_{Preparation::under_way};
   std::optional<EventDescriptor> prepared_;  // readable when a child has ended its preparation
-  std::span<Listener* const> listeners_;     // until the stop
+  std::span<Listener* const> listeners_;     // empty after the stop
   std::vector<Child> children_;
-  std::vector<pollfd> events_;  // the stop, the listeners, the children
-  Fd waiting_;                  // accepted, and there is no process for it yet
+  std::vector<pollfd> events_;  // for ppoll: the stop, the listeners, the children
+  Fd waiting_;                  // accepted, and no process exists for it yet
   Time now_ = Clock::now();
-  std::optional<Time> accept_again_;  // while accepting is paused
+  std::optional<Time> accept_again_;  // set while accepting is paused
   std::optional<Time> drain_by_;
-  SharedMemory<std::atomic<bool>> ending_{false};  // for the children: all end now, finished or not
-  std::optional<Time> kill_at_;                    // those that do not
+  SharedMemory<std::atomic<bool>> ending_{false};  // for the children: all must end now, finished or not
+  std::optional<Time> kill_at_;                    // when children that still run are killed
   Time interrupt_again_{};
   Duration interrupt_after_{};
 };

@@ -23,36 +23,39 @@ class alignas(16) UringAcceptor {
   UringAcceptor(Uring& ring, const Listener& listener) : ring_(ring), listener_(listener) {}
 
   bool in_flight() const { return in_flight_; }
-  void keep_on(std::size_t room);  // for `room` connections, at least one
-  bool end();                      // cancels the accept in flight for good; true when none is left
+  void keep_on(std::size_t room);  // keeps an accept in flight for `room` connections, at least one
+  bool end();                      // cancels the accept in flight for good; returns true when none is left
 
-  // The result of a completion of the accept.
+  // Returns the result of a completion of the accept.
   Accepted completed(const io_uring_cqe& cqe);
 
  private:
-  // Its last completion is still to come. May have no effect while the accept is being executed.
+  // Cancels the accept, whose last completion is still to come. May have no effect while the accept is being
+  // executed.
   void cancel();
   std::uint64_t tag() const;
 
   Uring& ring_;
   const Listener& listener_;
   bool in_flight_ = false;
-  bool goes_on_ = false;  // until cancelled
+  bool goes_on_ = false;  // a multishot that is not cancelled
 };
 
 // The acceptors of all listeners, and the peers they have accepted. A multishot accept takes all peers in the
-// queue. Those beyond a turn's limit wait here, so that the others are served meanwhile.
+// queue. Peers beyond a turn's limit wait here, so that connected peers are served meanwhile.
 class UringAcceptors {
  public:
   UringAcceptors(Uring& ring, std::span<Listener* const> listeners) {
     for (const Listener* listener : listeners) acceptors_.emplace_back(ring, *listener);
   }
 
-  // False if accepting is to pause: there is no room for more connections.
+  // Keeps an accept of each listener in flight. Returns false if accepting is to pause, because no more
+  // connections may be opened.
   bool keep_on(std::size_t room);
   bool end();  // see UringAcceptor::end()
 
-  // A completion with UringOp::accept. False if accepting is to pause: the machine is short of something.
+  // Handles a completion with UringOp::accept. Returns false if accepting is to pause, because the machine is
+  // short of a resource.
   bool completed(const io_uring_cqe& cqe);
 
   bool has_newcomers() const { return !newcomers_.empty(); }
@@ -70,7 +73,7 @@ class UringAcceptors {
   }
 
  private:
-  std::deque<UringAcceptor> acceptors_;  // one for each listener; the kernel has their addresses
+  std::deque<UringAcceptor> acceptors_;  // one for each listener; the kernel knows their addresses
   std::deque<Fd> newcomers_;
 };
 

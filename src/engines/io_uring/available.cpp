@@ -25,12 +25,12 @@ namespace {
 // The first Linux with rings of provided buffers and multishot accept.
 constexpr std::pair kNeeded{5, 19};
 
-// What the kernel counts as locked memory, roughly: an entry and its place in the queue.
+// The locked memory that the kernel counts, roughly: for an entry and its place in the queue.
 constexpr std::uint64_t kBytesOfSubmission = 64 + 4;
 constexpr std::uint64_t kBytesOfCompletion = 16;
-constexpr std::uint64_t kBytesOfRing = 12 << 10;  // beside them
+constexpr std::uint64_t kBytesOfRing = 12 << 10;  // for the ring itself
 
-// "5.10.0-28-amd64" is {5, 10}; {0, 0} if it does not begin with two numbers.
+// Returns {5, 10} for "5.10.0-28-amd64", and {0, 0} if the text does not begin with two numbers.
 std::pair<int, int> version_of(std::string_view release) {
   std::pair<int, int> version{};
   const char* const end = release.data() + release.size();
@@ -44,7 +44,7 @@ std::uint64_t bytes_of(RingSize size) {
   return kBytesOfRing + kBytesOfSubmission * size.submissions + kBytesOfCompletion * size.completions;
 }
 
-// RLIM_INFINITY for a user that may lock as much as it likes.
+// Returns how many bytes this user may lock; RLIM_INFINITY if it may lock as many as it likes.
 rlim_t lockable_bytes() {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
@@ -88,13 +88,13 @@ std::string uring_unavailable() {
   return uring_unavailable({UringSetup{}.submissions, UringSetup{}.completions});
 }
 
-// The ring that is tried is small: the memory of a ring that was closed counts for a while, so that a large
-// one could take it from the one that is needed.
+// Tries a small ring only. The memory of a ring that was closed counts for a while, so a large one could take
+// the memory of the ring that is needed.
 std::string uring_unavailable(RingSize size) {
   std::string reason;
   if (const rlim_t most = lockable_bytes(); most < bytes_of(size)) return too_little_to_lock(size, most);
-  // On a thread of its own: after a ring has been closed, the kernel interrupts a system call of the thread
-  // that made it, and calls with a timeout then return EINTR.
+  // Tried on a thread of its own: after a ring has been closed, the kernel interrupts a system call of the
+  // thread that made it, and calls with a timeout then return EINTR.
   const auto probed = [&reason] {
     try {
       const Uring probe(

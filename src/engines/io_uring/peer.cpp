@@ -20,8 +20,8 @@ namespace {
 constexpr unsigned kFilesPerTurn = 4;  // sendfile() calls for one peer, before others get their turn
 constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
 
-// No byte was moved, and the same again may succeed. The kernel cancels what waits for a socket also by
-// itself, when a signal meets the thread.
+// Returns true if no byte was moved, and the same operation may succeed when it is repeated. The kernel also
+// cancels operations that wait for a socket by itself, when a signal meets the thread.
 bool is_transient(int result) {
   constexpr std::array kTransient{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};
   return std::ranges::find(kTransient, result) != kTransient.end();
@@ -77,7 +77,8 @@ void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
   if (op == UringOp::room && cqe.res >= 0 && (cqe.res & POLLOUT) == 0) copies_files_ = true;
   if (op == UringOp::rest) resting = false;
   if (op == UringOp::hang_up) watching_ = false;
-  // An operation that is being executed is not found by the cancel; if it goes on, it is cancelled again.
+  // The cancel does not find an operation that is being executed. If that operation goes on, it is cancelled
+  // again.
   if (op == UringOp::cancel && cqe.res < 0) stopping = letting_go_ = false;
 }
 

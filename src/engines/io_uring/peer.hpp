@@ -36,35 +36,36 @@ struct alignas(16) UringPeer : LoopPeer {
   io_uring_sqe* prepare(Uring& ring, UringOp op);
   void cancel(Uring& ring, UringOp op);
 
-  // Records a completion. Call it first.
+  // Records a completion. Call it before received(), sent() or hung_up().
   void completed(UringOp op, const io_uring_cqe& cqe);
 
-  // The completions of a receive, whose bytes are empty unless the result is positive, and of a send.
+  // Handle the completions of a receive and of a send. `bytes` is empty unless the result is positive.
   void received(int result, Bytes bytes, Time now);
   void sent(int result, Time now);
 
-  // A send of `pieces`, which stay in place until it completes. So does the output, until sent(): the kernel
-  // may read both at any time.
+  // Sends `pieces`, which stay in place until the send completes. The output stays too, until sent(): the
+  // kernel may read both at any time.
   void send_pieces(Uring& ring, std::span<iovec> pieces);
 
-  // A reset completes all operations in flight. When none is, because nothing is wanted, a poll without
-  // events detects the reset. A poll of io_uring also reports when the peer has ended its direction of the
-  // stream, which lasts. So the poll is a multishot: it reports changes, and goes on.
+  // Detects a reset while no operation is in flight, because nothing is wanted from the peer. (A reset
+  // completes all operations in flight.) A poll without events detects it. A poll of io_uring also reports
+  // when the peer has ended its direction of the stream, which lasts. So the poll is a multishot: it reports
+  // changes, and goes on.
   void watch_for_reset(Uring& ring);
   void hung_up(int result, Time now);
 
-  // When a file comes first in the output: sendfile() until the socket is full, or a turn is over;
-  // await_room(), a poll, is to follow. False if other output comes first, or if the file has to be read. A
-  // poll of io_uring also ends when the peer has ended its direction of the stream; that lasts, so from then
-  // on files are read, and the send waits for room.
+  // Sends a file that comes first in the output: by sendfile(), until the socket is full or a turn is over;
+  // await_room(), a poll, is to follow. Returns false if other output comes first, or if the file has to be
+  // read. A poll of io_uring also ends when the peer has ended its direction of the stream, which lasts. From
+  // then on files are read, and the send waits for room.
   bool send_files(Time now);
   void await_room(Uring& ring);
 
-  // True if the socket holds bytes that the connection wants.
+  // Returns true if the socket holds bytes that the connection wants.
   bool has_unread() const;
 
-  // For a peer that leaves: cancels the operations in flight. True when there are none. close() alone would
-  // neither cancel them nor send the end of the stream while an operation holds the socket.
+  // Cancels the operations in flight of a peer that leaves. Returns true when none is left. close() alone
+  // would neither cancel them nor send the end of the stream while an operation holds the socket.
   bool let_go(Uring& ring);
 
   // Counts received bytes for each turn.
@@ -73,15 +74,15 @@ struct alignas(16) UringPeer : LoopPeer {
 
   bool receiving = false;  // a receive is in flight,
   bool stopping = false;   // and is being cancelled
-  bool resting = false;    // until a no-op ends with the next turn
+  bool resting = false;    // set until a no-op ends with the next turn
   bool sending = false;    // a send is in flight: never two, because they could change places
 
  private:
   msghdr message_{};  // of the send in flight
   unsigned in_flight_ = 0;
   bool awaits_room_ = false;   // `sending` is only a poll for room
-  bool copies_files_ = false;  // such a poll would end at once
-  bool watching_ = false;      // for a reset
+  bool copies_files_ = false;  // files are read, because such a poll would end at once
+  bool watching_ = false;      // a poll for a reset is in flight
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // the turn of the last receive,
   std::size_t received_ = 0;  // and its bytes
@@ -93,19 +94,19 @@ std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);
 
-// What every loop on a ring begins and ends with. The first watches the stop and the inbox, and counts the
-// features that are missing; the second waits for the end of all operations, and closes sockets accepted
-// meanwhile.
+// Begin and end every loop on a ring. begin_ring() watches the stop and the inbox, and counts the features
+// that are missing. end_ring() waits for the end of all operations, and closes sockets accepted meanwhile.
 void begin_ring(Uring& ring, const Stop& stop, Inbox& inbox, Tally& tally);
 void end_ring(Uring& ring) noexcept;
 
-// The peers of an engine are of its own type, derived from UringPeer.
+// Returns the peer that owns a completion. The peers of an engine are of its own type, derived from
+// UringPeer.
 template <typename Peer>
 Peer* peer_of(const io_uring_cqe& cqe) {
   return static_cast<Peer*>(static_cast<UringPeer*>(owner_of(cqe)));
 }
 
-// That of Uring::upcoming(); null if it is not a peer's.
+// Returns the peer of the completion Uring::upcoming(); null if that completion is not a peer's.
 template <typename Peer>
 const Peer* upcoming_peer(const Uring& ring, unsigned ahead) {
   const io_uring_cqe* const cqe = ring.upcoming(ahead);

@@ -28,20 +28,20 @@ struct UringPoolPeer : UringPeer, PoolPeer {
     unsigned flags;
     Bytes bytes;
   };
-  std::optional<Received> arrived;  // until its buffer is given back
+  std::optional<Received> arrived;  // set until its buffer is given back
   int sent_result = 0;
-  std::atomic<int> hang_up_result = 0;  // the latest: that poll goes on
+  std::atomic<int> hang_up_result = 0;  // the latest result: that poll goes on
 
-  // The holder's.
+  // Used by the holder:
   enum class Outgoing : std::uint8_t { nothing, pieces, room, submitted };
   bool consumed = false;                  // `arrived` has been handled
   Outgoing outgoing = Outgoing::nothing;  // for the main thread to submit
   std::array<iovec, 64> pieces{};         // many, because each send takes two hand-overs
-  std::size_t count = 0;                  // of the pieces to send
-  bool asks_for_stop = false;             // it is to be told of the stop, when it is quiet:
-  bool is_quiet = false;                  // no receive is in flight, or will be until it has been told
+  std::size_t count = 0;                  // the number of pieces to send
+  bool asks_for_stop = false;             // the stop is to be passed to the session when the peer is quiet:
+  bool is_quiet = false;                  // no receive is in flight, and none begins until then
 
-  // Main thread.
+  // Called by the main thread.
   void give_buffer_back(Uring& ring) {
     if (arrived && (arrived->flags & IORING_CQE_F_BUFFER) != 0)
       ring.buffers().give_back(arrived->result, arrived->flags);

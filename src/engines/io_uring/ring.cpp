@@ -55,14 +55,14 @@ void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
 }
 
-// The same for calls that lock memory.
+// The same check for calls that lock memory.
 void check_made(int result, const char* call, const UringSetup& setup) {
   if (result < 0)
     checked_number(-result, "{}", refused_call(call, -result, {setup.submissions, setup.completions}));
 }
 
-// Asks again while there is no memory: what a ring has locked that was closed just before, as the one that
-// probes, is given back a moment later.
+// Repeats a call while no memory can be locked. The memory of a ring that was closed just before, such as the
+// probing one, is given back a moment later.
 template <typename Call>
 int retry_for_memory(Call&& call) {
   const Time until = Clock::now() + kMemoryAtMost;
@@ -74,7 +74,7 @@ int retry_for_memory(Call&& call) {
   return result;
 }
 
-// A refusal that may pass by itself, or after completions have been taken.
+// Returns true for a refusal that may pass by itself, or after completions have been taken.
 bool is_passing(int result) {
   return result == -EINTR || result == -EAGAIN || result == -EBUSY;
 }
@@ -242,14 +242,14 @@ void Uring::submit_and_wait(Duration most) {
              (flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0) {
     result = io_uring_submit_and_get_events(&ring_);
   }
-  // A timeout, a signal or no memory: operations not submitted now go with the next enter.
+  // After a timeout, a signal or a lack of memory, operations not submitted now go with the next enter.
   if (result != -ETIME && !is_passing(result)) check_ring(result, "io_uring_enter()");
 }
 
 void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept try {
   const Time until = Clock::now() + kAbandonAtMost;
   while (in_flight_ > 0 && Clock::now() < until) {
-    // Repeated, because an operation that is being executed is not found.
+    // Repeated, because a cancel does not find an operation that is being executed.
     io_uring_prep_cancel64(prepare(kUntagged), 0, IORING_ASYNC_CANCEL_ANY);
     submit_and_wait(kAbandonAtMost);
     take_completions([&](const io_uring_cqe& cqe) {

@@ -52,9 +52,9 @@ class ProvidedBuffers {
   ProvidedBuffers(const ProvidedBuffers&) = delete;
   ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
 
-  // Of a receive with IORING_CQE_F_BUFFER. The bytes are valid until given back.
+  // Returns the bytes of a receive that completed with IORING_CQE_F_BUFFER. They are valid until given back.
   Bytes chunk(const io_uring_cqe& cqe) const;
-  // In the order of completions. Takes effect with publish().
+  // Gives a buffer back. Call it in the order of completions. Takes effect with publish().
   void give_back(const io_uring_cqe& cqe) { give_back(cqe.res, cqe.flags); }
   void give_back(int result, unsigned flags);
   void publish();
@@ -65,7 +65,7 @@ class ProvidedBuffers {
   void add(unsigned id);
 
   unsigned count_ = 0;
-  std::size_t bytes_ = 0;  // of one buffer
+  std::size_t bytes_ = 0;  // the size of one buffer
   std::size_t ring_bytes_;
   std::size_t all_bytes_;
   std::vector<std::size_t> used_;  // for each buffer, the bytes given back so far
@@ -84,19 +84,19 @@ class Uring {
   Uring(const Uring&) = delete;
   Uring& operator=(const Uring&) = delete;
 
-  // An entry for one operation, to be filled in by io_uring_prep_*. Its completions carry `tag`; the last one
-  // lacks IORING_CQE_F_MORE. If the kernel takes no more operations until completions are taken, these are
-  // set aside for take_completions().
+  // Returns an entry for one operation, to be filled in by io_uring_prep_*. Its completions carry `tag`; the
+  // last one lacks IORING_CQE_F_MORE. If the kernel takes no more operations until completions are taken, the
+  // completions are set aside for take_completions().
   io_uring_sqe* prepare(std::uint64_t tag);
 
-  // Completes each time `fd` becomes readable, until a completion lacks IORING_CQE_F_MORE.
+  // Starts a poll that completes each time `fd` becomes readable, until a completion lacks IORING_CQE_F_MORE.
   void watch(int fd, std::uint64_t tag) { io_uring_prep_poll_multishot(prepare(tag), fd, POLLIN); }
 
   // io_uring_enter: submits the prepared operations and waits for a completion, at most for `most`. With
   // `watched` and a wait of zero, the call is skipped if the kernel has nothing to do.
   void submit_and_wait(Duration most);
 
-  // Handles the completions that are there, oldest first. Later ones wait for the next call.
+  // Handles the completions that exist now, oldest first. Later ones wait for the next call.
   template <typename Handle>
   void take_completions(Handle&& handle) {
     for (std::size_t ready = completions(); ready > 0; --ready) {
@@ -106,8 +106,8 @@ class Uring {
     }
   }
 
-  // The completion that take_completions() handles `ahead` after the present one; null if it is not there
-  // yet.
+  // Returns the completion that take_completions() handles `ahead` after the present one; null if it has not
+  // come yet.
   const io_uring_cqe* upcoming(unsigned ahead) const {
     if (!aside_.empty() || io_uring_cq_ready(&ring_) < ahead) return nullptr;
     return &ring_.cq.cqes[(*ring_.cq.khead + ahead - 1) & ring_.cq.ring_mask];

@@ -15,7 +15,7 @@ namespace joust {
 // A connect in progress: which of the target's endpoints is being tried, and until when.
 struct Dial {
   std::size_t endpoint = 0;
-  Time until = Time::max();  // later it is of no use
+  Time until = Time::max();  // a later connection is of no use
   Time give_up{};
   bool in_progress = false;  // not yet reported to Dials as succeeded or failed
   bool again = false;        // connect() must be called again: the endpoint's backlog was full
@@ -30,23 +30,24 @@ class Dials {
   Dials(const Hosting& hosting, std::size_t count, std::size_t vacancies)
       : hosting_(hosting), unstarted_(count), vacancies_(hosting.service, vacancies) {}
 
-  // How soon a connect that met a full backlog is repeated.
+  // The pause before a connect that met a full backlog is repeated.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);
 
-  // The next connect to start; nothing if enough are in progress or none is to be started now.
-  std::optional<Dial> start(Time now);  // in progress from here on
-  // When to call start() again even if nothing happens, if ever.
+  // Returns the next connect to start, which is in progress from here on. Returns nothing if enough are in
+  // progress, or if none is to be started now.
+  std::optional<Dial> start(Time now);
+  // Returns when to call start() again even if nothing happens, if ever.
   std::optional<Time> due() const {
     return in_progress_ >= hosting_.limits.dials_at_once ? std::nullopt : vacancies_.due();
   }
   void succeeded(Dial& dial);
 
-  // The connect failed. The same connection is tried at the target's next endpoint; after the last one, the
-  // service is told and the connection counts as failed.
+  // The connect failed. The same connection is tried at the target's next endpoint. After the last one, the
+  // failure is reported to the service and the connection counts as failed.
   void failed(Dial& dial, int error, Time now);
   void failed(Dial& dial, const Failure& failure, Time now);
 
-  // A connection that had been opened is gone.
+  // A connection that had been opened has ended.
   void ended() {
     if (!abandoned_) vacancies_.add();
   }
@@ -68,7 +69,7 @@ class Dials {
   bool abandoned_ = false;
 };
 
-// The share of loop `index` when `count` items are divided evenly among `loops`.
+// Returns the share of loop `index` when `count` items are divided evenly among `loops`.
 inline std::size_t share(std::size_t count, std::size_t loops, std::size_t index) {
   return count / loops + (index < count % loops ? 1 : 0);
 }

@@ -25,22 +25,22 @@ class EpollSet {
  public:
   EpollSet();
 
-  // epoll_ctl(); throws std::system_error.
+  // Calls epoll_ctl(); throws std::system_error.
   void control(int operation, int fd, std::uint32_t events, void* tag);
-  // The same for EPOLL_CTL_DEL, of a peer that leaves: it cannot fail in a way that matters then.
+  // Removes the descriptor of a peer that leaves (EPOLL_CTL_DEL). An error does not matter then.
   void remove(int fd);
 
-  // Watches these events of a descriptor; its owner is the tag, and keeps them. No call if they are watched
-  // already.
+  // Watches these events of a descriptor. Its owner is the tag, and keeps the events. Makes no call if they
+  // are watched already.
   template <typename Owner>
   void watch(int fd, Owner& owner, unsigned events) {
     if (events == owner.armed) return;
     control(owner.armed == Owner::kUnwatched ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, events, &owner);
     owner.armed = events;
   }
-  // For a peer that is to be destroyed. close() ends the watch only if no other process has a copy of the
-  // socket. A child has one until exec, and the kernel would go on to report the destroyed peer. True, as an
-  // answer of LoopCore's let_go(): nothing is in flight.
+  // Ends the watch of a peer that is to be destroyed. close() ends the watch only if no other process has a
+  // copy of the socket. A child has one until exec, and the kernel would go on to report the destroyed peer.
+  // Returns true, as an answer of LoopCore's let_go(): nothing is in flight.
   template <typename Peer>
   bool let_go(const Peer& peer) {
     if (peer.armed != Peer::kUnwatched) remove(peer.socket.get());
@@ -54,7 +54,7 @@ class EpollSet {
   void watch(std::span<Listener* const> listeners, bool accepts);
   void remove(std::span<Listener* const> listeners);
 
-  // epoll_pwait2(), or where that is refused, epoll_wait(). Returns the result of the call.
+  // Calls epoll_pwait2() or, where that is refused, epoll_wait(). Returns the result of the call.
   int wait(Duration most, Tally& tally);
   std::span<const epoll_event> first(std::size_t count) const { return {events_.data(), count}; }
 

@@ -9,11 +9,11 @@
 
 namespace joust {
 
-// How long to delay a broadcast of publications to N sessions. A delay of at most the broadcast's own sending
-// time at most doubles the latency of the last session, and combines several broadcasts into one.
+// Determines how long to delay a broadcast of publications to N sessions. A delay of at most the broadcast's
+// own sending time at most doubles the latency of the last session, and combines several broadcasts into one.
 class Gathering {
  public:
-  // True while waiting pays. `count` is the current publication count.
+  // Returns true while waiting pays. `count` is the current publication count.
   bool keep_on(Time now, std::uint64_t count, std::size_t sessions) {
     if (!std::exchange(under_way_, true)) began_ = heard_ = now;
     if (std::exchange(count_, count) != count) heard_ = now;
@@ -25,7 +25,7 @@ class Gathering {
 
  private:
   static constexpr Duration kTellOne = std::chrono::microseconds(1);  // about the cost of a send
-  static constexpr int kQuiet = 16;  // 1/16 of that without a publication ends the wait
+  static constexpr int kQuiet = 16;  // 1/16 of the sending time without a publication ends the wait
 
   bool under_way_ = false;
   std::uint64_t count_ = 0;

@@ -11,10 +11,10 @@
 
 namespace joust {
 
-// Of engines that block in their calls, a thread or a process for each connection.
-inline constexpr std::size_t kMostRead = 64 << 10;                   // at once, on the stack
+// The limits of engines that block in their calls, with a thread or a process for each connection.
+inline constexpr std::size_t kMostRead = 64 << 10;                   // bytes of one read, on the stack
 inline constexpr Duration kTick = std::chrono::seconds(1);           // the longest sleep in recv
-inline constexpr Duration kSendTick = std::chrono::microseconds(1);  // in sendfile; the kernel rounds it up
+inline constexpr Duration kSendTick = std::chrono::microseconds(1);  // and in sendfile; the kernel rounds up
 
 // The result of one read, for engines in which a thread or process serves one connection with blocking calls.
 struct Heard {
@@ -22,7 +22,7 @@ struct Heard {
   int error = 0;             // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
   std::size_t for_file = 0;  // bytes that FileInput holds instead
 
-  // The result of FileInput::fill(), with its errno.
+  // Returns the result of FileInput::fill(), with its errno.
   static Heard filled(ssize_t n);
   bool has_input() const { return !bytes.empty() || for_file > 0; }
 };
@@ -31,7 +31,7 @@ struct Heard {
 void report(const Heard& heard, StreamConnection& connection, FileInput& input, Time now);
 
 // The stop of such a connection: input that has arrived is answered, up to a turn's quota. Then the session
-// is told to finish.
+// is asked to finish.
 class LeaveTaking {
  public:
   bool is_taken() const { return taken_; }

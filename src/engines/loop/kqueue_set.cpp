@@ -56,8 +56,8 @@ int KqueueSet::error_of(const Event& event) {
   return (event.flags & EV_EOF) != 0 ? static_cast<int>(event.fflags) : 0;
 }
 
-// A kqueue of the process's own, so that what libkqueue keeps for the process (a thread and descriptors) is
-// there before the first run, and stays.
+// Opens a kqueue of the process's own. So the objects that libkqueue keeps for the process (a thread and
+// descriptors) exist before the first run, and stay.
 std::string kqueue_unavailable() {
   static const Fd first(::kqueue());
   static const int error = first.is_open() ? 0 : errno;

@@ -18,7 +18,7 @@
 
 namespace joust {
 
-// Why there is no kqueue here; empty if there is.
+// Returns why no kqueue can be made here; empty if one can.
 std::string kqueue_unavailable();
 
 #ifdef JOUST_HAVE_KQUEUE
@@ -31,19 +31,21 @@ class KqueueSet {
   KqueueSet();
 
   static Event change(int fd, int filter, unsigned flags, void* tag);
-  // At once; throws std::system_error. Changes after one that is refused are not made.
+  // Makes the changes at once; throws std::system_error. Changes after one that is refused are not made.
   void make(std::span<const Event> changes);
-  // Ends a watch at once, because the descriptor is about to be closed. No error where it is not watched.
+  // Ends a watch at once, because the descriptor is about to be closed. A descriptor that is not watched is
+  // no error.
   void forget(int fd, int filter);
 
-  // close() ends the watches of a socket, but libkqueue does not learn of it.
+  // Ends the watches of a socket before close(). The kernel ends them by itself, but libkqueue does not learn
+  // of the close().
   void before_close(int socket);
 
   // Makes the changes, and waits. Returns the result of the call. A refused change comes back as an event.
   int wait(std::span<const Event> changes, Duration most);
   std::span<const Event> first(std::size_t count) const { return {events_.data(), count}; }
 
-  // The events of poll(2), and the error of the socket, or 0, that an event tells.
+  // Return the events of poll(2), and the error of the socket or 0, that an event reports.
   static unsigned events_of(const Event& event);
   static int error_of(const Event& event);
 

@@ -49,9 +49,9 @@ struct LoopPeer : Timed, Place {
 // and the progress of a stop. It never waits, reads or writes.
 //
 // The life of a peer: admit() or start_dials() creates it; open() makes its session; attend() calls the
-// engine's serve() when there may be work; only leave() ends it, and only sweep() destroys it. sweep()
-// follows the batch of events, so that no event in the batch refers to a reused descriptor. A destroyed peer
-// removes itself from its queue.
+// engine's serve() when it may have work; only leave() ends it, and only sweep() destroys it. sweep() follows
+// the batch of events, so that no event in the batch refers to a reused descriptor. A destroyed peer removes
+// itself from its queue.
 //
 // An exception of serve() or of the session ends only that connection, and is counted.
 //
@@ -65,7 +65,7 @@ class LoopCore {
   LoopCore(const LoopCore&) = delete;
   LoopCore& operator=(const LoopCore&) = delete;
 
-  // When the run begins, and after each wait.
+  // Call it when the run begins, and after each wait.
   void read_clock() {
     now_ = Clock::now();
     found_ = false;
@@ -75,10 +75,11 @@ class LoopCore {
   // The engine's part. Each may throw for reasons that concern only that peer.
   virtual void connect(Peer& peer) = 0;  // begins a connect to endpoint_of(peer)
   virtual void serve(Peer& peer) = 0;    // the connection may have something to send, or want input
-  // sweep() is about to destroy the peer. False delays that to the next sweep(), because the kernel still has
-  // operations in flight for the peer. After true, the last one of peers() takes its place there.
+  // Called before sweep() destroys the peer. Returning false delays that to the next sweep(), because the
+  // kernel still has operations in flight for the peer. After true, the last one of peers() takes its place
+  // there.
   virtual bool let_go(Peer& /*peer*/) { return true; }
-  // The loop's news for one peer, which has no dial in progress and is not leaving.
+  // Passes the loop's news to one peer, which has no dial in progress and is not leaving.
   enum class News : std::uint8_t { established, deadline, published, stop };
   virtual void tell(Peer& peer, News news);
 
@@ -106,16 +107,16 @@ class LoopCore {
   // All peers: connecting, open or leaving. admit() and start_dials() append.
   const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
   void attend(Peer& peer);
-  // For peers that will be attended to soon, `later` after `soon`; or null. With thousands of peers their
-  // state is no longer in the cache. It is fetched while others are served: first the peer, then the session
-  // that the peer points to.
+  // Fetches the memory of peers that will be attended to soon, `later` after `soon`; both may be null. With
+  // thousands of peers their state is no longer in the cache. It is fetched while others are served: first
+  // the peer, then the session that the peer points to.
   static void fetch_ahead(const Peer* soon, const Peer* later) {
     if (later != nullptr) prefetch(later, sizeof(Peer));
     if (soon != nullptr && soon->connection) soon->connection->prefetch_session();
   }
   void set_deadline(Peer& peer, Time due) { timers_.arm(peer, std::max(due, now_ + kNextTurn)); }
-  // Attends to the peers of earlier turns that an engine has put off; those put off again come in the next
-  // turn.
+  // Attends to the peers of earlier turns that an engine has put off. Peers that are put off again come in
+  // the next turn.
   void resume(Queue<Peer>& unfinished);
   void leave(Peer& peer);
   void sweep();
@@ -126,14 +127,14 @@ class LoopCore {
   // Role serve. The arguments are those of the Peer's constructor: its socket, as a rule.
   template <typename... Args>
   void admit(Args&&... args);
-  // The same for a peer that was not accepted from a listener.
+  // Admits a peer that was not accepted from a listener.
   template <typename... Args>
   void admit_newcomer(Args&&... args) {
     group_.open.fetch_add(1);
     admit(std::forward<Args>(args)...);
   }
   void admit_dealt();
-  std::span<Listener* const> listeners() const { return listeners_; }  // of loop 0, until the stop
+  std::span<Listener* const> listeners() const { return listeners_; }  // those of loop 0, until the stop
   void accept_peers(const Listener& listener, int flags);
   std::size_t accept_quota();
   void accepted(Fd socket);
@@ -155,7 +156,8 @@ class LoopCore {
   std::uint64_t passed_publications() const { return seen_; }
   bool is_gathering() const;
   void end_accepting(int flags);
-  // In place of end_accepting(), where nobody is accepted from listeners: these stay open beyond the loop.
+  // Call it in place of end_accepting() if no peer is accepted from listeners: these stay open beyond the
+  // loop.
   void end_admitting() {
     if (index_ != 0 || group_.dealing_ended()) return;
     listeners_ = {};
@@ -196,7 +198,7 @@ class LoopCore {
   Dials dials_;
   TimerQueue timers_;
   Timed accept_again_;                     // armed while accepting is paused
-  bool found_ = false;                     // work, in this turn
+  bool found_ = false;                     // work was found in this turn
   std::size_t found_since_accepting_ = 0;  // peers that were ready
   Lateness lateness_;
   Time now_ = Clock::now();

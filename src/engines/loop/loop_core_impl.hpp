@@ -141,16 +141,16 @@ void LoopCore<Peer>::admit_dealt() {
   for (Fd& socket : inbox().take()) admit(std::move(socket));
 }
 
-// There is no memory for the peer's state.
+// Counts a connection as not opened, because no memory is left for the peer's state.
 template <typename Peer>
 void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
   group_.open.fetch_sub(1);
   hosting_.not_opened(failure_of(error), now_);
 }
 
-// How many newcomers a turn takes: the limit, or as many as it has served peers since the last ones, if these
-// are more, but no more than are open. With thousands of busy peers and the limit alone, the last newcomer
-// would wait for seconds.
+// Returns how many newcomers a turn takes: the limit, or the number of peers served since the last newcomers
+// if that is more, but no more than are open. With thousands of busy peers and the limit alone, the last
+// newcomer would wait for seconds.
 template <typename Peer>
 std::size_t LoopCore<Peer>::accept_quota() {
   const std::size_t served = std::min(std::exchange(found_since_accepting_, 0), peers_.size());
@@ -178,8 +178,8 @@ void LoopCore<Peer>::accepted(Fd socket) {
   }
 }
 
-// Returns the socket if it is this loop's turn, or after a stop, when the other loops only finish their
-// peers.
+// Returns the socket if it is this loop's turn. Also returns it after a stop, when the other loops only
+// finish their peers.
 template <typename Peer>
 std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
   group_.open.fetch_add(1);
@@ -189,13 +189,13 @@ std::optional<Fd> LoopCore<Peer>::deal(Fd socket) {
   return std::nullopt;
 }
 
-// How many more connections may be open.
+// Returns how many more connections may be opened.
 template <typename Peer>
 std::size_t LoopCore<Peer>::room(std::size_t aside) const {
   return hosting_.room(group_.open.load() - aside);
 }
 
-// Peers stay in the accept queue for a while; the engine must not watch the listeners meanwhile.
+// Pauses accepting. Peers stay in the accept queue meanwhile, and the engine must not watch the listeners.
 template <typename Peer>
 void LoopCore<Peer>::pause_accepting() {
   hosting_.accepting_pauses(kAcceptingPaused, now_);
@@ -234,8 +234,8 @@ Fd LoopCore<Peer>::socket_for(Dial dial, int flags) {
   }
 }
 
-// A connect has ended with this errno, or 0. A full backlog of a unix socket (EAGAIN) is retried until the
-// connect limit, as TCP does by itself.
+// Handles the end of a connect, with its errno or 0. A full backlog of a unix socket (EAGAIN) is retried
+// until the connect limit, as TCP does by itself.
 template <typename Peer>
 void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
   if (peer.leaving || !peer.dial.in_progress) return;

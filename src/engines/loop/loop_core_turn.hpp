@@ -6,7 +6,7 @@
 
 namespace joust {
 
-// When the loop must wake up even without an event.
+// Returns when the loop must wake up even without an event.
 template <typename Peer>
 std::optional<Time> LoopCore<Peer>::due() const {
   if (over()) return now_;  // the last dials failed without an event
@@ -30,7 +30,8 @@ std::size_t LoopCore<Peer>::woken(int result, const char* call) {
 template <typename Peer>
 void LoopCore<Peer>::fire_deadlines() {
   if (lateness_.puts_off(timers_.next().value_or(Time::max()), found_, now_)) return;
-  // Up to this turn's time, though stamp() moves on: sending must not keep the loop from reading.
+  // Fires the deadlines up to this turn's time, though stamp() moves on: sending must not keep the loop from
+  // reading.
   const Time until = now_;
   while (Timed* due = timers_.pop_due(until)) {
     if (due == &accept_again_) continue;
@@ -47,8 +48,9 @@ void LoopCore<Peer>::on_due(Peer& peer) {
   if (std::exchange(peer.dial.again, false)) connect(peer);
 }
 
-// New output is available to all sessions. Sending it takes one send each, so a server waits for further
-// publications and sends them together, for at most the sending time. A load starts without delay.
+// Passes publications to all sessions, which then have new output. Sending it takes one send each, so a
+// server waits for further publications and sends them together, for at most the sending time. A load starts
+// without delay.
 template <typename Peer>
 void LoopCore<Peer>::pass_publications() {
   if (publications_ == nullptr || publications_->count() == seen_) return;
@@ -71,22 +73,23 @@ void LoopCore<Peer>::tell(Peer& peer, News news) {
     stamp();
     peer.connection->on_time(now_);
   }
-  // Requests that have arrived are answered before the session is told of the stop.
+  // Requests that have arrived are answered before the session gets the stop.
   attend(peer);
   if (news != News::stop || peer.leaving) return;
   peer.connection->drain(now_);
   attend(peer);
 }
 
-// All peers will be asked for output soon: until then no part of it is sent.
+// Returns true while publications are about to be passed to all peers: until then no part of their output is
+// sent.
 template <typename Peer>
 bool LoopCore<Peer>::is_gathering() const {
   return publications_ != nullptr && hosting_.serves() && !telling_ && publications_->count() != seen_;
 }
 
 // A stop has two steps, because connections may be on their way from loop 0 to another loop. First loop 0
-// accepts the peers left in the queue, ends accepting, and tells the others; only then may a loop take its
-// inbox for the last time, and drain.
+// accepts the peers left in the queue, ends accepting, and informs the other loops. Only then may a loop take
+// its inbox for the last time, and drain.
 template <typename Peer>
 void LoopCore<Peer>::end_accepting(int flags) {
   if (index_ != 0 || !hosting_.serves() || group_.dealing_ended()) return;

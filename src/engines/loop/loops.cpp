@@ -16,7 +16,7 @@
 namespace joust {
 namespace {
 
-// Names the loop whose thread could not be started, as far as there is memory for it.
+// Adds the number of the loop whose thread could not be started to the error, as far as memory permits.
 std::exception_ptr named(const std::exception_ptr& error, std::size_t loop, std::size_t loops) noexcept {
   try {
     try {

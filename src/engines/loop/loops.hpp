@@ -14,11 +14,11 @@
 
 namespace joust {
 
-// Accepted sockets for one loop, with a waker for it.
+// The sockets that loop 0 has accepted for one loop, with a waker for that loop.
 class Inbox {
  public:
-  void put(Fd socket);     // any thread
-  std::vector<Fd> take();  // the loop's thread; clears the waker first
+  void put(Fd socket);     // called by any thread
+  std::vector<Fd> take();  // called by the loop's thread; clears the waker first
   Waker& waker() { return waker_; }
 
  private:
@@ -38,15 +38,15 @@ class LoopGroup {
   Inbox& inbox(std::size_t loop) { return inboxes_[loop]; }
   std::size_t next_in_turn() { return turn_++ % inboxes_.size(); }  // loop 0 only
 
-  // Loop 0 will deal out no more connections. Wakes the other loops, which wait for this during a stop: a
-  // connection dealt to a loop that has ended would be lost.
+  // Records that loop 0 will deal out no more connections. Wakes the other loops, which wait for this during
+  // a stop: a connection dealt to a loop that has ended would be lost.
   void end_dealing();
   bool dealing_ended() const { return dealing_ended_.load(std::memory_order_acquire); }
 
-  // A socket that stays open until all loops have ended. Any thread. Returns it, borrowed.
+  // Keeps a socket open until all loops have ended, and returns its descriptor. Called by any thread.
   int keep(Fd socket);
 
-  // Connections open in all loops, for Limits::connections.
+  // The number of connections open in all loops, for Limits::connections.
   std::atomic<std::size_t> open{0};
 
  private:

@@ -8,12 +8,13 @@
 namespace joust {
 namespace {
 
-// Its place in the server's account, or null. Throws std::system_error if there is none for the peer.
+// Returns the connection's place in the server's account; null if the server has no account. Throws
+// std::system_error if the account has no place for the peer.
 std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, Time now) {
   return hosting.account == nullptr ? nullptr : std::make_shared<SocketPlace>(*hosting.account, socket, now);
 }
 
-// What the service is told of a connection.
+// Returns the facts of a connection that the service gets.
 Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place) {
   if (place) return {.peer = place->address(), .connection = place};
   return {.peer = hosting.target == nullptr ? peer_of(socket) : PeerAddress::unknown};

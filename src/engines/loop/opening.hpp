@@ -9,8 +9,8 @@
 
 namespace joust {
 
-// The connection of this socket is established: makes its session. Throws
-// std::system_error where the server's account has no place for the peer. Any thread.
+// Makes the session of an established connection. Throws std::system_error if the server's account has no
+// place for the peer. Called by any thread.
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now);
 
 // The same for a peer of LoopCore. Peers of another kind have an overload of their own.

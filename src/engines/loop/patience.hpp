@@ -12,8 +12,8 @@
 
 namespace joust {
 
-// The longest next wait that the `wait` option allows. On a virtual machine, waking a sleeping core costs
-// several times as much as a message, so spinning replies faster, at the cost of a busy core.
+// Determines the longest next wait that the `wait` option allows. On a virtual machine, waking a sleeping
+// core costs several times as much as a message, so spinning replies faster, at the cost of a busy core.
 class Patience {
  public:
   // `paced`: a deadline is met within microseconds.
@@ -21,7 +21,7 @@ class Patience {
 
   void found_work(Time now) { last_work_ = now; }
 
-  // Zero: check and return at once; otherwise the time until `due`, or kForever.
+  // Returns zero (check and return at once), the time until `due`, or kForever.
   Duration next_wait(std::optional<Time> due, Time now) const {
     if (wait_ == Wait::spin || (wait_ == Wait::adaptive && now - last_work_ < kSpin)) return Duration::zero();
     if (!due) return kForever;
@@ -43,7 +43,7 @@ inline timespec to_timespec(Duration time) {
   return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
 }
 
-// Rounded up: the loop wakes up late, never early.
+// Rounds up, so that the loop wakes up late, never early.
 inline timeval to_timeval(Duration time) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
   const auto rest = std::chrono::ceil<std::chrono::microseconds>(time - seconds);

@@ -4,7 +4,7 @@
 namespace joust {
 
 // The base class of an element of a Queue. Its destructor removes it from its queue, so a queue never holds a
-// destroyed object. One thread.
+// destroyed object. Used by one thread.
 class Place {
  public:
   Place() = default;
@@ -42,7 +42,7 @@ class Queue {
     place.previous_->next_ = place.next_->previous_ = &place;
   }
 
-  // Takes the first element; null when there is none.
+  // Takes the first element; returns null if the queue is empty.
   Element* pop() {
     if (empty()) return nullptr;
     Place* const first = head_.next_;

@@ -45,7 +45,7 @@ bool ReadyExchange::send(ReadyPeer& peer, Time now) {
   return send_ready(peer.socket.get(), *peer.connection, now);
 }
 
-// True when the quota is used up.
+// Sends the output. Returns true when the quota is used up.
 bool ReadyExchange::flush(ReadyPeer& peer, Time now) {
   unsigned sends = 0;
   while (peer.writable && peer.connection->has_output()) {

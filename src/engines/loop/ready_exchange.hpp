@@ -16,7 +16,8 @@
 
 namespace joust {
 
-// The peer has ended its direction of the stream. The poll of macOS does not report that, its kqueue does.
+// The event that the peer has ended its direction of the stream. The poll of macOS does not report it, its
+// kqueue does.
 #ifdef POLLRDHUP
 inline constexpr unsigned kReadHangUp = POLLRDHUP;
 #else
@@ -32,9 +33,9 @@ struct ReadyPeer : LoopPeer {
   bool readable = false;        // no recv has come up short since the kernel's report
   bool writable = true;         // no send has found the socket full
   bool end_is_near = false;     // the peer's end of stream or an error is still to be read
-  bool has_hung_up = false;     // the kernel has reported that, or an error, and need not do so again
+  bool has_hung_up = false;     // the kernel has reported a hang-up or an error, and need not do so again
   unsigned armed = kUnwatched;  // for the engine: the events watched
-  int error = 0;                // of the socket, if the kernel has told it with an event
+  int error = 0;                // the socket's error, if the kernel has reported it with an event
 };
 
 // Reads from and writes to ready peers, for one thread, in turns of limited length. The sockets are
@@ -47,30 +48,31 @@ class ReadyExchange {
   ReadyExchange(const ReadyExchange&) = delete;
   ReadyExchange& operator=(const ReadyExchange&) = delete;
 
-  // Of accept4() and socket().
+  // Returns the flags for accept4() and socket().
   virtual int socket_flags() const { return SOCK_NONBLOCK; }
-  // Whether recv may be called although the kernel has reported nothing since the last one.
+  // Returns whether recv may be called although the kernel has reported nothing since the last one.
   virtual bool may_receive_again(const ReadyPeer& /*peer*/) const { return true; }
 
-  // The kernel has reported these events of poll(2).
+  // Records events of poll(2) that the kernel has reported.
   static void note_events(ReadyPeer& peer, unsigned events, Time now);
 
-  // 0, or the error of the socket: reported with an event, or asked for now.
+  // Returns the error of the socket, reported with an event or asked for now; 0 if it has none.
   static int error_of(const ReadyPeer& peer) {
     return peer.error != 0 ? peer.error : connect_result(peer.socket.get());
   }
 
   // Ends the connection if the socket has an error. For a peer from which nothing is wanted: neither recv nor
-  // send would be called, and report its reset.
+  // send would be called to report its reset.
   static void look_for_reset(ReadyPeer& peer, Time now);
 
-  // One read of a readable peer, as the session wants it: recv(), or what files/file_input.hpp does with
-  // bytes for a file. False when the socket is drained.
+  // Makes one read of a readable peer, as the session wants it: recv(), or a call of files/file_input.hpp for
+  // bytes of a file. Returns false when the socket is drained.
   bool receive_once(ReadyPeer& peer, Time now);
 
-  // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up:
-  // then the result is true, and there may be more to do. The input of one turn is answered by one send, and
-  // a peer that sends without end does not delay the others. Nothing is sent while `is_gathering()`.
+  // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up.
+  // In the last case it returns true, because more may be left to do. The input of one turn is answered by
+  // one send, and a peer that sends without end does not delay the others. Sends nothing while
+  // `is_gathering()`.
   template <typename IsGathering>
   bool serve(ReadyPeer& peer, Time now, IsGathering&& is_gathering) {
     StreamConnection& connection = *peer.connection;
@@ -89,7 +91,7 @@ class ReadyExchange {
   }
 
  protected:
-  // One call each, as receive_ready() and send_ready() describe them.
+  // Make one call each, as receive_ready() and send_ready() do.
   virtual bool receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now);
   virtual bool send(ReadyPeer& peer, Time now);
 

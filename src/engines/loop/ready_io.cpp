@@ -61,7 +61,7 @@ bool send_ready(int socket, StreamConnection& connection, Time now) {
 bool send_copied(int socket, StreamConnection& connection, Time now) {
   std::array<iovec, kMostPieces> pieces;
   const std::size_t count = connection.output(pieces, now);
-  if (count == 0) return true;  // reading a file has failed, and there is no other output
+  if (count == 0) return true;  // reading a file has failed, and no other output exists
   const ssize_t n = retry_interrupted([&] { return send_pieces(socket, std::span(pieces).first(count)); });
   if (n < 0) {
     if (would_block(errno)) return false;

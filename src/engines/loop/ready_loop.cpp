@@ -74,7 +74,8 @@ void ReadyLoop::stop_by_and_by() {
   end_accepting(exchange_->socket_flags());
   if (!may_drain()) return;
   admit_dealt();
-  for (const auto& peer : peers()) peer->readable = exchange_->may_receive_again(*peer);  // what has arrived
+  // Input that has arrived is read before the sessions get the stop.
+  for (const auto& peer : peers()) peer->readable = exchange_->may_receive_again(*peer);
   begin_drain();
 }
 

@@ -29,22 +29,22 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
             std::unique_ptr<ReadyExchange> exchange);
 
  protected:
-  // The engine's part: watch the events of interest(), if these have changed. A peer is watched from its
+  // The engine's part: watches the events of interest(), if these have changed. A peer is watched from its
   // first serve() to its end; let_go() reports the end.
   virtual void watch(Peer& peer) = 0;
 
-  // POLLIN, POLLOUT, both or neither. A peer without an interest is still watched for a reset.
+  // Returns POLLIN, POLLOUT, both or neither. A peer without an interest is still watched for a reset.
   unsigned interest(const Peer& peer) const;
-  // True if the listeners are to be watched: there is room for more connections.
+  // Returns true if the listeners are to be watched, because more connections may be opened.
   bool accepts() const { return !listeners().empty() && !accepting_paused(); }
-  // True until the stop has been handled. Its descriptor stays readable for good.
+  // Returns true until the stop has been handled. The stop's descriptor stays readable for good.
   bool awaits_stop() const { return !stopping_; }
 
   void start_dials();
   Duration next_wait() const;
 
   void ready(Peer& peer, unsigned events);
-  // See ReadyExchange; attend() is to follow.
+  // Checks for a reset: see ReadyExchange. The engine calls attend() next.
   void look_for_reset(Peer& peer);
   void ready_listener(const Listener& listener);
   void request_stop() { stopping_ = true; }

@@ -8,7 +8,8 @@
 namespace joust {
 namespace {
 
-// A number that no other socket of this machine has; elsewhere than on Linux, no other connection.
+// Returns a number that no other socket of this machine has; on other systems than Linux, a number that no
+// other connection has.
 std::uint64_t identity_of(int socket) {
 #ifdef SO_COOKIE
   std::uint64_t cookie = 0;
@@ -35,8 +36,8 @@ void SocketPlace::give_way() noexcept {
   break_off();
 }
 
-// A reset keeps nothing for a peer that may never take it, and an engine hears of it even where it wants no
-// input. Unix sockets have none.
+// Resets the connection, so that nothing is kept for a peer that may never take it. An engine detects a reset
+// even while it wants no input. Unix sockets have no reset, and are shut down.
 void SocketPlace::break_off() noexcept {
   if (identity_of(socket_) != identity_) return;  // closed already
   broken_off_.store(true, std::memory_order_relaxed);

@@ -7,11 +7,11 @@
 
 namespace joust {
 
-// The place of a connection of a stream. To give way, it resets the connection: the engine then hears of a
-// reset, as if it were the peer's. The socket may be closed while the place still exists.
+// The place of a stream connection in the server's account. To give way, it resets the connection: the engine
+// then detects a reset, as if the peer had caused it. The socket may be closed while the place still exists.
 class SocketPlace final : public ConnectionPlace {
  public:
-  // Throws std::system_error if there is none for this peer.
+  // Throws std::system_error if the account has no place for this peer.
   SocketPlace(Account& account, int socket, Time now);
   ~SocketPlace() override;
 
@@ -22,7 +22,7 @@ class SocketPlace final : public ConnectionPlace {
 
   Account& account_;
   const int socket_;
-  const std::uint64_t identity_;  // another socket may have the number later
+  const std::uint64_t identity_;  // another socket may get the same descriptor later
 };
 
 }  // namespace joust

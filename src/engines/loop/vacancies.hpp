@@ -9,8 +9,8 @@
 
 namespace joust {
 
-// The dialled connections of one loop that are gone, and those that are not there yet: asks the service
-// whether others are to be dialled in their places, and when. It neither waits nor dials. One thread.
+// The dialled connections of one loop that have ended, and those that are not dialled yet. Asks the service
+// whether others are to be dialled in their places, and when. It neither waits nor dials. Used by one thread.
 class Vacancies {
  public:
   Vacancies(Service& service, std::size_t at_first)
@@ -18,9 +18,9 @@ class Vacancies {
 
   // A dialled connection has ended, or could not be opened.
   void add();
-  // A connection that is to be dialled now, if there is one. Call it until there is none.
+  // Returns a connection that is to be dialled now, or nothing. Call it until it returns nothing.
   std::optional<Redial> take(Time now);
-  // When to call take() again, but for publications; nothing if it need not be called.
+  // Returns when to call take() again, apart from publications; nothing if it need not be called.
   std::optional<Time> due() const;
   bool empty() const { return count_ == 0; }
   void abandon() { count_ = 0; }  // the program is stopping
@@ -28,7 +28,7 @@ class Vacancies {
  private:
   Service& service_;
   const Publications* const publications_;
-  std::uint64_t seen_ = 0;  // publications
+  std::uint64_t seen_ = 0;  // the publication count at the last take()
   std::size_t count_;
   Time ask_at_{};
 };

@@ -7,10 +7,10 @@
 
 namespace joust {
 
-// Decides which thread may use a peer's connection: its holder. The main thread leaves notes at any time.
-// Whoever leaves a note for a peer without a holder becomes the holder, and hands the peer to a worker. A
-// worker that has done its work releases the peer, unless there are new notes. So every note is read, by one
-// worker at a time, and all that one holder has written is visible to the next.
+// Decides which thread may use a peer's connection: the peer's holder. The main thread leaves notes at any
+// time. If it leaves a note for a peer without a holder, it becomes the holder, and hands the peer to a
+// worker. A worker that has done its work releases the peer, unless new notes have come. So every note is
+// read, by one worker at a time, and all that one holder has written is visible to the next.
 class Holding {
  public:
   enum Note : unsigned {
@@ -21,12 +21,12 @@ class Holding {
     kEvents = 1 << 5,  // bits from here on belong to the engine
   };
 
-  // Main thread. True if the peer had no holder: the caller must hand it over.
+  // Called by the main thread. Returns true if the peer had no holder: the caller must then hand it over.
   bool leave(unsigned notes) {
     return (state_.fetch_or(notes | kHeld, std::memory_order_acq_rel) & kHeld) == 0;
   }
 
-  // The holder. take() returns the new notes; release() is false if there are more.
+  // Called by the holder. take() returns the new notes; release() returns false if more have come.
   unsigned take() { return state_.exchange(kHeld, std::memory_order_acq_rel) & ~kHeld; }
   bool release() {
     unsigned expected = kHeld;

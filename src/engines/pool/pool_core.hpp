@@ -23,8 +23,8 @@ namespace joust {
 struct PoolPeer {
   Holding holding;
   std::atomic<Time> wakes_at{Time::max()};  // when the main thread will note the deadline
-  bool reported = false;                    // for PoolCore, under its mutex: a deadline to be armed,
-  Time reported_due{};                      // which is this
+  bool reported = false;                    // for PoolCore, under its mutex: a deadline is to be armed,
+  Time reported_due{};                      // at this time
   void* reported_before = nullptr;
 };
 
@@ -57,28 +57,28 @@ class PoolCore : public LoopCore<Peer> {
  protected:
   using News = typename LoopCore<Peer>::News;
 
-  // The engine's part, called by the peer's holder. `worker` counts from 0, for what each thread has of its
-  // own. It may throw for reasons that concern only that peer.
+  // The engine's part, called by the peer's holder. `worker` counts from 0, to select what each thread has of
+  // its own. It may throw for reasons that concern only that peer.
   virtual void exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) = 0;
-  // The engine's part, after exchange(): the holder has no more to do. The peer is to be watched: at once, or
-  // after false, when the main thread has it back, by returned().
+  // The engine's part, after exchange(): the holder has no more to do. Watches the peer at once and returns
+  // true. Or returns false: then returned() watches the peer, when the main thread has it back.
   virtual bool rest(Peer& peer) = 0;
   virtual void returned(Peer& /*peer*/) {}
-  // The engine's part, called by the holder: false if the session cannot be told of the stop yet. The engine
+  // The engine's part, called by the holder. Returns false if the session cannot get the stop yet. The engine
   // then hands the peer over with Holding::kStop again.
   virtual bool may_tell_stop(Peer& /*peer*/) { return true; }
-  // What the engine does in the turn in which all listeners are closed, before the sessions are told.
+  // The engine's part in the turn in which all listeners are closed, before the sessions get the stop.
   virtual void stop_by_and_by() = 0;
 
-  // Main thread. The peer has a session, or will have one.
+  // Called by the main thread, for a peer that has a session or will have one.
   void hand(Peer& peer, unsigned notes);
   void finish_turn();
-  // A connect to a unix socket succeeds at once, so there may be peers for the workers before the wait.
+  // A connect to a unix socket succeeds at once, so peers may wait for the workers before the wait.
   Duration next_wait() const { return batch_.empty() ? LoopCore<Peer>::next_wait() : Duration::zero(); }
   bool awaits_stop() const { return !stopping_; }
   void request_stop() { stopping_ = true; }
 
-  // Any thread: true while publications wait to be passed on. Nobody need send a part of the output now.
+  // Returns true while publications wait to be passed on: no output need be sent now. Called by any thread.
   bool awaits_publications() const;
 
  private:

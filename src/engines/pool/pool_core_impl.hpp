@@ -67,7 +67,7 @@ void PoolCore<Peer>::hand_over() {
 
 template <typename Peer>
 void PoolCore<Peer>::finish_turn() {
-  hand_over();  // what was ready, before what is due
+  hand_over();  // ready peers come before those with a deadline
   take_reports();
   this->fire_deadlines();
   this->pass_publications();
@@ -81,7 +81,7 @@ void PoolCore<Peer>::finish_turn() {
   this->sweep();
 }
 
-// What the workers have reported since the last time.
+// Handles what the workers have reported since the last call.
 template <typename Peer>
 void PoolCore<Peer>::take_reports() {
   Queue<Peer> back;
@@ -98,7 +98,7 @@ void PoolCore<Peer>::take_reports() {
   while (Peer* peer = back.pop()) take_back(*peer);
 }
 
-// The main thread is the holder now, and remains it if the connection has ended.
+// Takes a peer back. The main thread is the holder now, and remains it if the connection has ended.
 template <typename Peer>
 void PoolCore<Peer>::take_back(Peer& peer) {
   if (!peer.live()) return this->leave(peer);
@@ -120,7 +120,8 @@ void PoolCore<Peer>::work(Peer& peer, std::size_t worker) {
   } while (!peer.holding.release());
 }
 
-// False when the main thread is to have the peer: the connection has ended, or the engine wants it there.
+// Returns false when the main thread is to have the peer: the connection has ended, or the engine wants it
+// there.
 template <typename Peer>
 bool PoolCore<Peer>::take_turn(Peer& peer, std::size_t worker) {
   const Time now = Clock::now();
@@ -161,7 +162,7 @@ bool PoolCore<Peer>::awaits_publications() const {
          publications_->count() != passed_.load(std::memory_order_relaxed);
 }
 
-// The deadline is earlier than the main thread knows.
+// Reports a deadline that is earlier than the main thread knows.
 template <typename Peer>
 void PoolCore<Peer>::report(Peer& peer, Time due) {
   const bool wakes = this->hosting().options.threads > 0;
@@ -175,7 +176,7 @@ void PoolCore<Peer>::report(Peer& peer, Time due) {
   if (wakes) this->inbox().waker().wake();
 }
 
-// Nobody else becomes the holder meanwhile.
+// Gives the peer to the main thread. No other thread becomes the holder meanwhile.
 template <typename Peer>
 void PoolCore<Peer>::give_back(Peer& peer) {
   {

@@ -50,7 +50,7 @@ void ReadyPool::stop_by_and_by() {
   begin_drain();
 }
 
-// A peer's holder.
+// The steps of a peer's holder.
 
 void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time now) {
   const unsigned events = notes / Holding::kEvents;
@@ -63,9 +63,9 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
   peer.unfinished = exchanges_[worker].serve(peer, now, is_gathering);
 }
 
-// What is left after the quota comes with the next report: the kernel compares with the state, not with its
-// changes. A peer without an interest is still watched for a reset, unless its hang-up has been reported,
-// because that would be reported again at once.
+// Watches the peer again. Input and output left after the quota come with the next report, because the kernel
+// compares with the state, not with its changes. A peer without an interest is still watched for a reset,
+// unless its hang-up has been reported, because that would be reported again at once.
 bool ReadyPool::rest(Peer& peer) {
   const unsigned events = (peer.connection->wants_input() ? POLLIN | kReadHangUp : 0U) |
                           (peer.unfinished || !peer.writable ? POLLOUT : 0U);

@@ -15,8 +15,8 @@ namespace joust {
 struct ReadyPoolPeer : ReadyPeer, PoolPeer {
   using ReadyPeer::ReadyPeer;
 
-  bool unfinished = false;         // the turn's quota was used up: there may be more to read or to send
-  std::atomic<int> told_error{0};  // by the main thread, for ReadyPeer::error, which is the holder's
+  bool unfinished = false;         // the turn's quota was used up: more may be left to read or to send
+  std::atomic<int> told_error{0};  // set by the main thread; the holder copies it to ReadyPeer::error
 };
 
 // The steps that follow when a socket is ready, shared by the pools with a readiness interface. A turn of
@@ -34,15 +34,15 @@ class ReadyPool : public PoolCore<ReadyPoolPeer> {
   ReadyPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
 
  protected:
-  // The engine's part, called by any thread, but for one peer by one at a time: from the next time that one
-  // of these events (or a hang-up) is there, the main thread gets one report of it, and then none.
+  // The engine's part, called by any thread, but for one peer by one thread at a time. The main thread gets
+  // one report when one of these events (or a hang-up) is next there, and then none.
   virtual void watch_once(Peer& peer, unsigned events) = 0;
 
-  // True if the listeners are to be watched: there is room for more connections.
+  // Returns true if the listeners are to be watched, because more connections may be opened.
   bool accepts() const { return !listeners().empty() && !accepting_paused(); }
 
   void start_dials();
-  // `error` is that of the socket, where the kernel tells it with the event.
+  // `error` is that of the socket, where the kernel reports it with the event.
   void ready(Peer& peer, unsigned events, int error = 0);
   void ready_listener(const Listener& listener);
 

@@ -25,7 +25,7 @@ class TaskQueue {
  public:
   explicit TaskQueue(Wait wait) : wait_(wait) {}
 
-  // Main thread: empties `batch`.
+  // Called by the main thread: empties `batch`.
   void put(Queue<Peer>& batch) {
     std::size_t sleepers = 0;
     {
@@ -39,8 +39,9 @@ class TaskQueue {
     for (; sleepers > 0; --sleepers) filled_.notify_one();
   }
 
-  // A worker: the next peer; null at the end. One that spins looks without the lock, for which others would
-  // have to sleep, and leaves its core to them: there may be more spinning threads than cores.
+  // Called by a worker: returns the next peer; null at the end. A worker that spins checks without the lock,
+  // for which others would have to sleep. It leaves its core to other threads, because more threads may spin
+  // than cores exist.
   Peer* take() {
     std::optional<Time> idle_since;
     for (;;) {
@@ -60,8 +61,9 @@ class TaskQueue {
     }
   }
 
-  // Main thread: waits until all peers are taken. What becomes ready meanwhile comes in one batch, instead of
-  // one wake-up for each peer. Not longer than `most`, because all workers may be busy for long.
+  // Called by the main thread: waits until all peers are taken. Events that occur meanwhile come in one
+  // batch, instead of one wake-up for each peer. Waits no longer than `most`, because all workers may be busy
+  // for long.
   void wait_until_taken(Duration most) {
     std::unique_lock lock(mutex_);
     if (size_ == 0) return;
@@ -97,9 +99,9 @@ class TaskQueue {
   std::mutex mutex_;
   std::condition_variable filled_, emptied_;
   Queue<Peer> queue_;
-  std::size_t asleep_ = 0;  // workers
+  std::size_t asleep_ = 0;  // workers that sleep
   bool main_waits_ = false;
-  // Written with the lock only.
+  // Written only with the lock held.
   std::atomic<std::size_t> size_{0};
   std::atomic<bool> ended_{false};
 };

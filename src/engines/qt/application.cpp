@@ -25,8 +25,8 @@
 namespace joust {
 namespace {
 
-// Nothing happens in the thread of the application, and GLib's default context would keep a descriptor for
-// ever.
+// The event dispatcher of the application's thread, in which nothing happens. GLib's default context would
+// keep a descriptor for ever.
 class NoEvents : public QAbstractEventDispatcher {
  public:
   bool processEvents(QEventLoop::ProcessEventsFlags) override { return false; }
@@ -41,7 +41,7 @@ class NoEvents : public QAbstractEventDispatcher {
   void interrupt() override {}
 };
 
-// Protects all that follows.
+// Protects the variables that follow.
 std::mutex mutex;
 std::vector<Tally*> runs;
 QtMessageHandler handler_before = nullptr;
@@ -56,15 +56,15 @@ void note_warning(QtMsgType type, const QMessageLogContext& context, const QStri
 }
 
 // Qt takes the locale of the environment for the whole process, and warns if it is not UTF-8. Both objects
-// stay until the process ends, and are found from here: a process that is forked has no such thread, whose
-// stack might refer to them.
+// stay until the process ends, and are static: a process that is forked has no such thread, whose stack might
+// refer to them.
 void hold_application(std::promise<void>& made) {
   static std::array<char, 6> name{"joust"};
   static std::array<char*, 2> arguments{name.data(), nullptr};
   static int count = 1;
   const std::string locale = std::setlocale(LC_ALL, nullptr);
   QtMessageHandler before = qInstallMessageHandler(ignore);
-  QCoreApplication::setEventDispatcher(new NoEvents);  // the application's from here on
+  QCoreApplication::setEventDispatcher(new NoEvents);  // owned by the application from here on
   static const auto* const application = new QCoreApplication(count, arguments.data());
   static_cast<void>(application);
   qInstallMessageHandler(before);

@@ -7,9 +7,9 @@
 
 namespace joust {
 
-// What Qt needs of the process while engines on it run. Its event loops need a QCoreApplication, which stays
-// in the thread that has made it: a thread of its own has it, from the first run to the end of the process,
-// because Qt never frees all of an application that is not in the main thread. A program that has a
+// Prepares the process for the engines on Qt while they run. Qt's event loops need a QCoreApplication, which
+// stays in the thread that has made it. A thread of its own has it, from the first run to the end of the
+// process, because Qt never frees all of an application that is not in the main thread. A program that has a
 // QCoreApplication keeps it. Qt's warnings become notes of all runs in progress.
 class QtApplication {
  public:
@@ -22,10 +22,11 @@ class QtApplication {
   Tally& tally_;
 };
 
-// The beginning of such a note.
+// The beginning of the note of a warning.
 inline constexpr std::string_view kQtWarns = "Qt warns: ";
 
-// Calls `body` in a QThread, whose event loop ends with it, and returns when it has. Throws its exception.
+// Calls `body` in a QThread, and returns when it has ended; the thread's event loop ends with it. Throws the
+// exception of `body`.
 void run_in_qthread(const std::function<void()>& body);
 
 // Throws std::system_error, EMFILE, unless `count` descriptors are left. A thread for which GLib or Qt cannot
@@ -39,7 +40,7 @@ void demand_memory();
 // Throws std::system_error unless a thread of Qt can be started.
 void demand_thread(unsigned stack_bytes);
 
-// For an event loop and what an engine opens for it.
+// The descriptors of an event loop and of what an engine opens for it.
 inline constexpr int kDescriptorsOfLoop = 4;
 
 }  // namespace joust

@@ -33,9 +33,10 @@ class QtClient {
   QtClient& operator=(const QtClient&) = delete;
 
   void run() { loop_.run(); }
-  // Any thread, one of both, once: begins to serve the socket, or to dial if it is not open;
+  // Call give() or dismiss(), one of them, once; any thread may call it. give() begins to serve the socket,
+  // or to dial if the socket is not open.
   void give(Fd socket) { loop_.give(std::move(socket)); }
-  // or has run() return, because no connection comes.
+  // dismiss() makes run() return, because no connection comes.
   void dismiss() {
     dismissed_ = true;
     loop_.give(Fd{});

@@ -5,7 +5,7 @@
 
 namespace joust {
 
-// The errno that stands for an error of Qt, which has no number of its own in its interface.
+// Returns the errno that stands for an error of Qt, whose interface has no errno.
 int errno_of(QAbstractSocket::SocketError error);
 
 }  // namespace joust

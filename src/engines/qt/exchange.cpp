@@ -88,8 +88,8 @@ void QtLoop::note_plain_files() {
     hosting().tally.note("Qt has no sendfile and no splice: files are copied through user space");
 }
 
-// A socket of Qt that reads the end of the stream closes itself, and its peer would lose replies. So the end
-// is looked for, and never read.
+// Returns true if the end of the stream, or an error, comes next. A socket of Qt that reads the end of the
+// stream closes itself, and its peer would lose replies. So the end is looked for, and never read.
 bool QtLoop::at_end(QtPeer& peer) {
   char next = 0;
   const ssize_t n = ::recv(peer.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -113,9 +113,9 @@ void QtLoop::flush(QtPeer& peer) {
   if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, now());
 }
 
-// What the socket has no room for is in a buffer of Qt, and acknowledged when bytesWritten() says so.
-// Until then nothing more is written. That and kMostWritten bound the buffer, because a session may show any
-// number of bytes.
+// Passes output to Qt. Qt keeps the bytes for which the socket has no room in a buffer, and bytesWritten()
+// acknowledges them. Until then nothing more is written. That and kMostWritten bound the buffer, because a
+// session may show any number of bytes.
 void QtLoop::write(QtPeer& peer) {
   if (peer.connection->source()) note_plain_files();
   std::array<iovec, kMostPieces> pieces;
@@ -142,15 +142,15 @@ void QtLoop::on_written(QtPeer& peer, std::size_t n) {
   peer.connection->sent(n, now());
 }
 
-// Of a write, which Qt may have made by itself. Where the peer has gone, Qt has closed the socket: what had
-// come from the peer before cannot be read any more.
+// Handles the error of a write, which Qt may have made by itself. Where the peer has gone, Qt has closed the
+// socket: bytes that had come from the peer before cannot be read any more.
 void QtLoop::on_error(QtPeer& peer) {
   const int error = errno_of(peer.stream->error());
   if (error == EFAULT) return peer.connection->send_failed(error, now());
   peer.connection->failed({Stage::send, error, {}}, now());
 }
 
-// While nothing is wanted from the peer, no read would report its reset. Unix sockets have none, and GLib
+// While nothing is wanted from the peer, no read would report its reset. Unix sockets have no reset, and GLib
 // would spin: it polls for exceptions, and Qt ignores the hang-up that poll(2) reports in their place.
 void QtLoop::watch_for_reset(QtPeer& peer) {
   const bool watched = peer.is_tcp && !peer.connection->wants_input() && !peer.has_hung_up;

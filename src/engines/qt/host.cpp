@@ -36,7 +36,7 @@ QtHost::QtHost(const Hosting& hosting, Stop& stop)
   if (hosting_.vacancies > 0) watch_publications();
 }
 
-// After an exception, peers in the accept queue would otherwise wait for ever.
+// Closes the listeners. After an exception, peers in the accept queue would otherwise wait for ever.
 QtHost::~QtHost() {
   if (waker_) hosting_.service.publications()->unsubscribe(*waker_);
   acceptors_.clear();
@@ -72,8 +72,8 @@ void QtHost::watch_publications() {
   publications->subscribe(*waker_);
 }
 
-// One peer for each report of the notifier, which comes again while more peers wait: so no thread is prepared
-// in vain.
+// Accepts one peer for each report of the notifier, which comes again while more peers wait. So no thread is
+// prepared in vain.
 void QtHost::accept_peer(const Listener& listener) {
   const bool room = hosting_.room(clients_) > 0 && !prepare();
   Accepted accepted = room ? listener.accept(SOCK_NONBLOCK) : Accepted{AcceptOutcome::busy, {}};
@@ -99,7 +99,7 @@ void QtHost::start_dials() {
     dial_again_.start(rounded_up(std::max(Duration::zero(), *due - Clock::now())));
 }
 
-// Returns the failure if there is no thread for the client.
+// Starts a client. Returns the failure if no thread can be had for it.
 std::optional<Failure> QtHost::take_on(Fd socket) {
   auto shortage = prepare();
   if (!shortage) begin(std::move(socket));
@@ -114,10 +114,10 @@ int QtHost::descriptors_needed() const {
 
 void QtHost::begin(Fd socket) {
   start(std::move(socket));
-  ++clients_;  // its reports come later
+  ++clients_;  // the client's reports come later
 }
 
-// No exception may pass through Qt. One that gets here ends the run.
+// Runs a step of a slot. No exception may pass through Qt: one that gets here ends the run.
 void QtHost::guarded(const std::function<void()>& step) noexcept {
   try {
     step();
@@ -161,7 +161,7 @@ void QtHost::client_failed(const Failure& failure) {
   });
 }
 
-// The notifiers end before the descriptors do.
+// The notifiers must end before the descriptors are closed.
 void QtHost::on_stop() {
   stop_notifier_.setEnabled(false);
   published_.reset();

@@ -34,23 +34,24 @@ class QtHost {
 
  protected:
   // The engine's part.
-  // Has all that the next client needs. Returns the failure if it cannot; peers then wait in the accept
-  // queue.
+  // Prepares all that the next client needs. Returns the failure if that is impossible; peers then wait in
+  // the accept queue.
   virtual std::optional<Failure> prepare() noexcept = 0;
-  // Starts a client: of an accepted socket, or one that dials if the socket is not open. It reports its end
-  // by client_ended(), and one that dials the end of that by client_dialled().
+  // Starts a client for an accepted socket or, if the socket is not open, a client that dials. The client
+  // reports its end by client_ended(), and the end of its dial by client_dialled().
   virtual void start(Fd socket) = 0;
-  // No client follows; those that run are told of the stop by themselves.
+  // No further client will start. The running clients detect the stop by themselves.
   virtual void begin_drain() {}
   // The drain limit has passed.
   virtual void end_drain() {}
 
-  // That must be left for the next client. Those that dial may open a socket at any time.
+  // Returns the number of descriptors that must be left for the next client. Clients that dial may open a
+  // socket at any time.
   int descriptors_needed() const;
   const Hosting& hosting() const { return hosting_; }
   Stop& stop() { return stop_; }
-  QObject* context() { return &context_; }  // of slots that run in the host's thread
-  // Any thread. An error ends the run.
+  QObject* context() { return &context_; }  // for slots that run in the host's thread
+  // Called by any thread. An error ends the run.
   void client_dialled();
   void client_ended(std::exception_ptr error);
   // The client could not begin, and has reported nothing else.
@@ -75,16 +76,16 @@ class QtHost {
   QObject context_;
   QEventLoop events_;
   QSocketNotifier stop_notifier_;
-  std::span<Listener* const> listeners_;  // until the stop
+  std::span<Listener* const> listeners_;  // empty after the stop
   std::vector<std::unique_ptr<QSocketNotifier>> acceptors_;
-  QTimer pause_;       // of accepting
-  QTimer dial_again_;  // connections for which there was no client
+  QTimer pause_;       // ends a pause of accepting
+  QTimer dial_again_;  // starts dials for which no client has been started
   QTimer drain_end_;   // the limit of a stop
   bool draining_ = false;
-  std::size_t clients_ = 0;  // that have been started and have not ended
-  // Connections without a client. Clients dial by themselves, also again.
+  std::size_t clients_ = 0;  // clients that have been started and have not ended
+  // Dials for which no client has been started. Clients dial by themselves, also again.
   Dials dials_;
-  std::optional<Waker> waker_;  // by publications, if some of them may be dialled later
+  std::optional<Waker> waker_;  // woken by publications, if connections may be dialled later
   std::unique_ptr<QSocketNotifier> published_;
   std::exception_ptr error_;
 };

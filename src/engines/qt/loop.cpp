@@ -43,7 +43,7 @@ void QtLoop::run() {
   if (error_) std::rethrow_exception(error_);
 }
 
-// The event loop is about to sleep.
+// Called when the event loop is about to sleep.
 void QtLoop::finish_turn() {
   fire_deadlines();
   pass_publications();
@@ -58,7 +58,7 @@ void QtLoop::finish_turn() {
   if (is_over()) events_.quit();
 }
 
-// A timer of QTimer counts in milliseconds. In an open loop the rest is spun away.
+// A timer of QTimer counts in milliseconds. In an open loop the event loop spins for the rest.
 void QtLoop::set_timer() {
   const Duration wait = awaiting_ ? Patience::kForever : next_wait();
   if (wait >= Patience::kForever) {
@@ -73,7 +73,8 @@ void QtLoop::set_timer() {
                                        : std::chrono::ceil<std::chrono::milliseconds>(rest));
 }
 
-// Posted, so that sockets have their turn first: a timer of 0 ms would wait until no socket is ready.
+// Posts the resumption, so that sockets have their turn first: a timer of 0 ms would wait until no socket is
+// ready.
 void QtLoop::post_resume() {
   if (std::exchange(resume_posted_, true)) return;
   const auto go_on = [this] {
@@ -83,8 +84,8 @@ void QtLoop::post_resume() {
   QMetaObject::invokeMethod(&context_, go_on, Qt::QueuedConnection);
 }
 
-// Accepting. No QTcpServer: once an accept has found the queue empty, it takes each later error for that too,
-// and spins when descriptors run out.
+// Accepting. QTcpServer is not used: once an accept has found the queue empty, it takes each later error for
+// an empty queue too, and spins when descriptors run out.
 
 void QtLoop::listen() {
   for (const Listener* listener : listeners()) {
@@ -138,7 +139,7 @@ void QtLoop::stop_by_and_by() {
   end_accepting(SOCK_NONBLOCK);
   if (!may_drain()) return;
   admit_dealt();
-  for (const auto& peer : peers()) peer->readable = true;  // what has arrived
+  for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived
   begin_drain();
 }
 

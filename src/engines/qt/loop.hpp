@@ -29,12 +29,12 @@ struct QtPeer : LoopPeer {
   std::unique_ptr<QSocketNotifier> exception;   // the socket has an error
   bool is_tcp = false;                          // not a unix socket
   bool readable = false;                        // bytes or an end have not been read yet
-  bool has_hung_up = false;                     // and `exception` has reported that
-  bool writing = false;                         // in QIODevice::write()
+  bool has_hung_up = false;                     // the peer has hung up, and `exception` has reported it
+  bool writing = false;                         // QIODevice::write() is being called
 };
 
-// A loop of LoopCore on Qt's own event loop: signals in place of a wait. What LoopCore does at the end of a
-// turn happens when the event loop is about to sleep. Slots are lambdas, and the loop's objects their
+// A LoopCore on Qt's own event loop: signals take the place of a wait. The steps that LoopCore takes at the
+// end of a turn run when the event loop is about to sleep. Slots are lambdas, and the loop's objects their
 // context, so no class needs moc.
 class QtLoop : public LoopCore<QtPeer> {
  public:
@@ -42,10 +42,10 @@ class QtLoop : public LoopCore<QtPeer> {
   ~QtLoop() override;
   void run();
 
-  // For a loop with one peer, before run(): it waits until give() is called. `dialled` is called when the
-  // peer's dial, if it has one, has ended.
+  // Prepares a loop with one peer. Call it before run(): the loop then waits until give() is called.
+  // `dialled` is called when the peer's dial, if it has one, has ended.
   void await_peer(std::function<void()> dialled);
-  // Any thread: the peer's socket, or none, for a peer that is dialled.
+  // Passes the peer's socket, or none for a peer that is dialled. Called by any thread.
   void give(Fd socket);
 
  private:
@@ -75,7 +75,7 @@ class QtLoop : public LoopCore<QtPeer> {
   void on_written(QtPeer& peer, std::size_t n);
   void on_error(QtPeer& peer);
 
-  QObject context_;  // of all connections to this loop: they end with it
+  QObject context_;  // the context of all connections to this loop, which end with it
   QEventLoop events_;
   QTimer timer_;
   QSocketNotifier stop_notifier_;
@@ -87,14 +87,14 @@ class QtLoop : public LoopCore<QtPeer> {
   bool stopping_ = false;
   bool resume_posted_ = false;
   bool files_noted_ = false;
-  std::optional<Time> armed_;  // for when the timer is set
+  std::optional<Time> armed_;  // the time for which the timer is set
   Queue<QtPeer> unfinished_;   // peers that have used up this turn's quota
-  std::exception_ptr error_;   // that ends the run
-  // Not initialized: a client with a loop of its own uses little of it.
+  std::exception_ptr error_;   // the error that ends the run
+  // Not initialized, because a client with a loop of its own uses little of it.
   const std::unique_ptr<std::byte[]> buffer_;
 };
 
-// No exception may pass through Qt. One that gets here ends the run.
+// Runs a step of a slot. No exception may pass through Qt: one that gets here ends the run.
 template <typename Step>
 void QtLoop::on_event(Step&& step) noexcept {
   try {

@@ -20,7 +20,7 @@ short ThreadsPeer::interest() const {
 bool ThreadsPeer::pass_publications(Time now) noexcept {
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return false;
-  if (!connection) return true;  // not open yet: the owner will catch up; or over
+  if (!connection) return true;  // not open yet, and the owner will catch up; or over
   try {
     return speak(now);
   } catch (const std::exception& error) {
@@ -29,7 +29,7 @@ bool ThreadsPeer::pass_publications(Time now) noexcept {
   }
 }
 
-// Sends what has been published. False if the owner has to act.
+// Sends what has been published. Returns false if the owner has to act.
 bool ThreadsPeer::speak(Time now) {
   catch_up(now);
   if (connection->source()) return false;  // sendfile() may block: left to the owner

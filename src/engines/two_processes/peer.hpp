@@ -19,7 +19,7 @@ struct RingPeer : LoopPeer {
 
   bool has_news() const { return connection && reader->has_news() && connection->wants_input(); }
   bool may_sleep() { return !live() || !connection->wants_input() || reader->may_sleep(); }
-  // There, or on its way through the reader.
+  // Returns true if wanted input has arrived, or is on its way through the reader.
   bool awaits_input() const {
     return live() && connection->wants_input() && (reader->has_news() || unread_bytes(socket.get()) > 0);
   }

@@ -34,7 +34,7 @@ void lower(const Fd& event) {
       retry_interrupted([&] { return ::read(event.get(), &count, sizeof count); });
 }
 
-// The child must not keep other connections open.
+// Closes all other descriptors, so that the child does not keep other connections open.
 void close_all_but(std::array<int, 3> kept) {
   std::ranges::sort(kept);
   unsigned from = STDERR_FILENO + 1;
@@ -69,7 +69,7 @@ Reader::Reader(int socket)
     ::waitpid(pid_, nullptr, 0);
     throw std::system_error(error, std::generic_category(), "pidfd_open() of the reading process");
   }
-  raise(emptied_);  // all is there: it may begin
+  raise(emptied_);  // the parent's side is complete: the child may begin
 }
 
 Reader::~Reader() {
@@ -78,7 +78,8 @@ Reader::~Reader() {
   reap();
 }
 
-// The work of the child. It receives nothing before the other side is complete: bytes would be lost with it.
+// The work of the child. It receives nothing before the parent's side is complete, because bytes would be
+// lost if that failed.
 void Reader::read(int socket, pid_t parent) {
   end_with_parent();
   if (::getppid() != parent) ::_exit(0);  // the parent died before that
@@ -111,7 +112,7 @@ int Reader::reap() {
   const int result =
       retry_interrupted([&] { return ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED); });
   process_.close();
-  return result < 0 ? 0 : end.si_status;  // it leaves with 0
+  return result < 0 ? 0 : end.si_status;  // the child exits with 0
 }
 
 }  // namespace joust

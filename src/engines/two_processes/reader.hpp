@@ -16,8 +16,8 @@ namespace joust {
 // nothing else. The child makes system calls only, so it may be forked from a program with several threads.
 class Reader {
  public:
-  // Makes the socket blocking, and forks. Throws std::system_error if there can be no process; then nothing
-  // has been received.
+  // Makes the socket blocking, and forks. Throws std::system_error if no process can be made; nothing has
+  // been received then.
   explicit Reader(int socket);
   ~Reader();  // ends the process
   Reader(const Reader&) = delete;
@@ -28,14 +28,16 @@ class Reader {
   bool has_news() const { return ring_->has_news(); }
   void take(std::size_t n);
 
-  // Call before a wait for fd(), which becomes readable when there is news. False if there is news already.
+  // Call it before a wait for fd(), which becomes readable when news has come. Returns false if news has come
+  // already.
   bool may_sleep() { return ring_->taker_may_sleep(); }
   int fd() const { return filled_.get(); }
   void woken();  // fd() has become readable
 
-  // Readable when the process has ended; -1 once that is known.
+  // Returns a descriptor that is readable when the process has ended; -1 after reap().
   int process_fd() const { return process_.get(); }
-  // Call then: 0 if the process ended by itself, or the signal or exit code that ended it.
+  // Call it when the process has ended. Returns 0 if the process ended by itself, or the signal or exit code
+  // that ended it.
   int reap();
 
  private:

@@ -12,11 +12,12 @@ bool Duplex::pass_publications(Time /*now*/) noexcept {
 
 void Duplex::rouse() {
   wake_reader.set();
-  interrupt(0);  // it may be connecting
+  interrupt(0);  // the writer may be connecting
   interrupt(1);
 }
 
-// One thread has seen that the connection is over. shutdown() ends the other one's recv or send.
+// Called when one thread has seen that the connection is over. shutdown() ends the other thread's recv or
+// send.
 void Duplex::release_others() noexcept {
   if (socket.is_open()) ::shutdown(socket.get(), SHUT_RDWR);
   wake_reader.set();

@@ -6,8 +6,8 @@
 
 namespace joust {
 
-// A connection, and what its two threads tell each other. The first one is the writer, because it opens the
-// connection.
+// A connection, and the state that its two threads share. The first thread is the writer, because it opens
+// the connection.
 class Duplex : public CrewPeer {
  public:
   explicit Duplex(Crew& crew) : CrewPeer(crew, 2) {}
@@ -16,9 +16,9 @@ class Duplex : public CrewPeer {
   WakeFlag wake_writer;
   // Protected by the lock:
   bool reader_sleeps = false;
-  bool writer_sleeps = false;  // until
-  Time writer_back_by{};       // this time
-  bool found = false;          // input, since the writer's last turn
+  bool writer_sleeps = false;  // until writer_back_by at the latest
+  Time writer_back_by{};
+  bool found = false;  // input has come since the writer's last turn
 
  private:
   void hold(std::size_t thread) override;  // in two_threads.cpp

@@ -15,14 +15,14 @@
 
 namespace joust {
 
-// Output that is sent without the connection's lock. With the lock it is prepared, and afterwards reported;
-// between these the session may have got more output, or have withdrawn this.
+// Output that is sent without the connection's lock. The lock is held while it is prepared, and while it is
+// reported. In between, the session may have got more output, or have withdrawn this output.
 class Sending {
  public:
-  bool prepare(StreamConnection& connection, Time now);  // false: there is no output
+  bool prepare(StreamConnection& connection, Time now);  // returns false if no output exists
   void report(StreamConnection& connection, Time now);   // does nothing if nothing has been sent since
 
-  // Without the lock: a file's range if it comes first and sendfile can send it, else bytes.
+  // Used without the lock: a file's range if it comes first and sendfile can send it, otherwise bytes.
   const std::optional<FileRange>& source() const { return source_; }
   std::span<iovec> pieces() { return std::span(pieces_).first(count_); }
   void returned(ssize_t result, int error) {
@@ -38,7 +38,7 @@ class Sending {
   std::size_t count_ = 0;
   ssize_t result_ = -1;
   int error_ = EAGAIN;
-  bool copies_files_ = false;  // because sendfile cannot send them
+  bool copies_files_ = false;  // sendfile cannot send the files
 };
 
 }  // namespace joust

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a loop does with datagrams that have come, and with those that are to be sent.
+// The part of a loop that handles datagrams: those that have come, and those to be sent.
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -13,10 +13,10 @@
 namespace joust {
 namespace {
 
-// So many refusals in a row end a connection: its server's socket is closed.
+// The number of refusals in a row that ends a connection: its server's socket is closed.
 constexpr unsigned kMostRefusals = 3;
 
-// Errors that the network reports of an earlier datagram.
+// Returns true for errors that the network reports for an earlier datagram.
 bool is_of_network(int error) {
   switch (error) {
     case ECONNREFUSED:
@@ -26,8 +26,8 @@ bool is_of_network(int error) {
     case ENETDOWN:
     case EPROTO:
     case ENOPROTOOPT:
-    case EMSGSIZE:  // a packet did not fit the way
-    case EPERM:     // a firewall said no
+    case EMSGSIZE:  // a packet was too large for the way
+    case EPERM:     // a firewall refused it
       return true;
     default:
       return false;
@@ -51,10 +51,10 @@ void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
   hear_stranger(socket, datagram->head, from, peer);
 }
 
-// Anybody may send to a group.
+// Handles a datagram to a group. Any program may send there.
 void UdpLoop::received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
   Peer& peer = *socket.only;
-  if (from != peer.address) return hosting().tally.add({.foreign = 1});  // without a look at all its bytes
+  if (from != peer.address) return hosting().tally.add({.foreign = 1});  // without reading all its bytes
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return hosting().tally.add(counted(datagram.error()));
   if (datagram->head.kind != DatagramKind::data) return hosting().tally.add({.foreign = 1});
@@ -89,7 +89,7 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
   if (answer.reply) return reply(socket, from, *answer.reply);
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
-  const bool takes_a_place = known != nullptr && known->connection;  // of its own address
+  const bool takes_a_place = known != nullptr && known->connection;  // the place of the old peer
   if (is_full() && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");
   if (takes_a_place) {
@@ -107,7 +107,7 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
                              .group = group_peer_ != nullptr ? &sent_to_group_ : nullptr});
 }
 
-// A stranger for whose answer there is no room or no memory has to ask again.
+// Queues an answer to a stranger. Without room or memory for it, the stranger has to ask again.
 void UdpLoop::reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head) {
   if (socket.replies.size() >= UdpSocket::kMostReplies)
     return hosting().tally.note("answers to strangers were dropped: too many waited for room in the socket");
@@ -126,7 +126,8 @@ void UdpLoop::receive_failed(UdpSocket& socket, int error) {
   pause_for_shortage();
 }
 
-// A client's socket hears that nobody listens at the other end, or that there is no way there.
+// Handles an error of the network. A client's socket reports in this way that no program listens at the other
+// end, or that no way leads there.
 void UdpLoop::unreachable(UdpSocket& socket, int error) {
   hosting().tally.add({.unreachable = 1});
   Peer* const peer = socket.only;
@@ -143,7 +144,7 @@ void UdpLoop::unreachable(UdpSocket& socket, int error) {
 
 std::size_t UdpLoop::fill(UdpSocket& socket, UdpBatch& batch) {
   batch.clear();
-  std::size_t copies = 0;  // that the kernel makes of what is sent to a group, which take their time
+  std::size_t copies = 0;  // copies that the kernel makes for the members of a group, which take time
   while (!batch.full()) {
     Peer* const peer = socket.talkers.pop();
     if (peer == nullptr) break;
@@ -178,10 +179,11 @@ void UdpLoop::sent(UdpSocket& socket, UdpBatch& batch, std::size_t n, int error)
   if (n == 0 && error != 0) return refused(socket, batch, error);
   socket.failures = 0;
   give_back(socket, batch, n);
-  if (is_of_network(error)) unreachable(socket, error);  // of an earlier one; others are met again
+  if (is_of_network(error)) unreachable(socket, error);  // of an earlier datagram; other errors occur again
 }
 
-// The first n are done with; whoever has more to send is a talker again.
+// Gives back the batch, of which the first n datagrams are done. A peer that has more to send is a talker
+// again.
 void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
   for (const UdpBatch::Run& run : batch.runs_) {
     const std::size_t part = std::min(n, run.count);
@@ -206,7 +208,7 @@ void UdpLoop::give_back(UdpSocket& socket, UdpBatch& batch, std::size_t n) {
   queue(socket);
 }
 
-// The first datagram of the batch was not taken.
+// Handles the refusal of the first datagram of the batch.
 void UdpLoop::refused(UdpSocket& socket, UdpBatch& batch, int error) {
   if (error == EAGAIN) {
     socket.writable = false;
@@ -214,7 +216,7 @@ void UdpLoop::refused(UdpSocket& socket, UdpBatch& batch, int error) {
     return give_back(socket, batch, 0);
   }
   if (error == EINTR) return give_back(socket, batch, 0);
-  // An error of the network is of an earlier datagram, and this one is tried once more.
+  // An error of the network is that of an earlier datagram, and this one is tried once more.
   const bool of_earlier = is_of_network(error) && ++socket.failures == 1;
   if (!of_earlier) drop_first(socket, batch);
   give_back(socket, batch, 0);

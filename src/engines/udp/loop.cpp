@@ -18,10 +18,10 @@ template class LoopCore<UdpPeer>;
 
 namespace {
 
-// During a stop, for how many turns more is read that may have arrived before it.
+// During a stop, for how many turns the loop reads input that may have arrived before the stop.
 constexpr unsigned kMostTurnsOfStop = 100;
 
-// In a turn. Meanwhile nothing is read, and a full buffer loses what comes.
+// The sends of one turn. Meanwhile nothing is read, and a full receive buffer loses datagrams.
 constexpr std::size_t kMostSends = 4096;
 
 }  // namespace
@@ -48,22 +48,22 @@ UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
       admission_(random_key()) {
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  // The kernel shares datagrams out by the number of sockets. So none is closed before all loops have ended:
-  // what is for the peers of others would go astray.
+  // The kernel shares datagrams out by the number of sockets. So no socket is closed before all loops have
+  // ended: datagrams for the peers of other loops would go astray.
   for (const Listener* listener : hosting.listeners)
     add_server_socket(index > 0 ? group.keep(listener->sibling()) : listener->fd());
 }
 
 UdpLoop::~UdpLoop() {
   for (const auto& peer : peers()) {
-    peer->place.reset();  // while there is somebody to hear that it is to give way
+    peer->place.reset();  // while the notice that it refers to exists
     if (peer->own) forget(*peer->own);
     if (peer->group) forget(*peer->group);
   }
   for (UdpSocket& socket : servers_) forget(socket);
 }
 
-// It is about to be closed, or nobody will read it any more.
+// Ends the use of a socket that is about to be closed, or that no loop will read any more.
 void UdpLoop::forget(UdpSocket& socket) {
   const std::uint64_t drops = dropped_datagrams(socket.fd);
   hosting().tally.add({.kernel_drops = drops});
@@ -83,7 +83,7 @@ void UdpLoop::hear_group(Peer& peer, Fd socket) {
   peer.group->only = &peer;
 }
 
-// The group is a peer from whom nothing comes. It is no connection, and takes no place of one.
+// Admits the group as a peer from which nothing comes. It is no connection, and takes no connection's place.
 void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
   auto session = hosting().service.open_group(kUdpDelivery);
   if (!session) return;
@@ -100,7 +100,8 @@ void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
   group_peer_ = peers().back().get();
 }
 
-// Its session has given up, or has failed: the other peers would wait for what never comes.
+// Called when the group's session has given up, or has failed: the other peers would wait for output that
+// never comes.
 void UdpLoop::end_group() {
   sent_to_group_.drains = false;
   for (const auto& peer : peers()) {
@@ -141,7 +142,7 @@ std::span<UdpSocket* const> UdpLoop::wait() {
       stopping_ = true;
       epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
     } else if (tag == &inbox()) {
-      admit_dealt();  // nobody: a publication has woken the loop
+      admit_dealt();  // no peer is dealt here: only clears the waker
     } else {
       UdpSocket& socket = *static_cast<UdpSocket*>(tag);
       if ((event.events & EPOLLOUT) != 0) {
@@ -160,23 +161,24 @@ void UdpLoop::finish_turn() {
   fire_deadlines();
   pass_publications();
   if (stopping_) stop_by_and_by();
-  // Whoever only waits for a repeated question does not keep the others from ending.
+  // Peers that only wait for a repeated question do not keep the loop from ending.
   const bool ends = draining() || !hosting().serves();
   if (ends && lingering_ > 0 && lingering_ == peers().size())
     for (const auto& peer : peers())
-      if (!peer->queued()) leave(*peer);  // not before an answer that has to be repeated
+      if (!peer->queued()) leave(*peer);  // a queued peer first repeats its answer
 }
 
 void UdpLoop::stop_by_and_by() {
   if (draining()) return;
   end_admitting();
   if (!may_drain()) return;
-  if (!inputs_.empty() && ++turns_of_stop_ < kMostTurnsOfStop) return;  // what has arrived is read first
+  if (!inputs_.empty() && ++turns_of_stop_ < kMostTurnsOfStop) return;  // what has arrived comes first
   sent_to_group_.drains = group_peer_ != nullptr;
   begin_drain();
 }
 
-// Not while peers are swept: those that leave now would stay until something else wakes the loop.
+// Ends the group after the sweep, and sweeps again. Members that leave now would otherwise stay until
+// something else wakes the loop.
 void UdpLoop::sweep() {
   LoopCore::sweep();
   if (!std::exchange(group_ended_, false)) return;
@@ -199,7 +201,7 @@ void UdpLoop::queue(UdpSocket& socket) {
 
 // The life of a peer.
 
-// Called again whenever the join has to be repeated.
+// Called again whenever the join is to be repeated.
 void UdpLoop::connect(Peer& peer) {
   if (!peer.joining) {
     if (const int error = approach(peer, endpoint_of(peer)); error != 0) return finish_dial(peer, error);
@@ -214,7 +216,7 @@ void UdpLoop::connect(Peer& peer) {
     watch(*peer.own);
   }
   talk(peer);
-  if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
+  if (!peer.queued()) await_answer(peer);  // the timer was set for an earlier join
 }
 
 int UdpLoop::approach(Peer& peer, const Endpoint& server) {
@@ -222,7 +224,7 @@ int UdpLoop::approach(Peer& peer, const Endpoint& server) {
   return peer.connected ? 0 : errno;
 }
 
-// The join is repeated if none comes.
+// Sets the timer after which the join is repeated if no answer has come.
 void UdpLoop::await_answer(Peer& peer) {
   peer.dial.again = true;
   set_deadline(peer, peer.joining->due());
@@ -269,7 +271,7 @@ bool UdpLoop::let_go(Peer& peer) {
   if (peer.group) forget(*peer.group);
   if (peer.own) {
     forget(*peer.own);
-  } else if (peer.through != nullptr) {  // not one whose connect was refused at once
+  } else if (peer.through != nullptr) {  // null for a peer whose connect was refused at once
     peer.through->peers.remove(bytes_of(peer.address), peer);
     if (peer.connection && peer.connection->is_broken_off())
       reply(*peer.through, peer.address, Admission::unknown(peer.link.token));

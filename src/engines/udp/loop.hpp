@@ -16,7 +16,7 @@
 
 namespace joust {
 
-// What UDP carries: whole messages that may be lost.
+// The delivery of UDP: whole messages that may be lost.
 inline constexpr Delivery kUdpDelivery{.kind = Delivery::Kind::message,
                                        .largest_message = kLargestDatagram - DatagramHead::kBytes,
                                        .lossy = true};
@@ -24,7 +24,7 @@ inline constexpr std::array<std::string_view, 2> kPackChoices{"off", "on"};
 inline constexpr Knob kPackKnob{"pack", kPackChoices, "several whole messages in one datagram"};
 inline constexpr std::array kUdpKnobs{kPackKnob};
 
-// A buffer of this size holds every datagram there is.
+// The size of a buffer that holds every datagram.
 inline constexpr std::size_t kUdpBuffer = 64 << 10;
 
 // The books of the engines on UDP: sockets, peers, joins, deadlines, dials, publications and stops. It waits
@@ -35,10 +35,10 @@ inline constexpr std::size_t kUdpBuffer = 64 << 10;
 //     for each next_talker():      fill() a batch, send it, and sent()
 //     sweep()
 //
-// A server's socket is shared by its peers, so an engine never stops reading it: what a session does not want
-// is held for it within a limit, and dropped beyond. Each client has a socket of its own, connected, so that
-// the kernel passes on only what the server sends, and reports its refusals. No error of a datagram ends a
-// loop.
+// A server's socket is shared by its peers, so an engine never stops reading it. Input that a session does
+// not want is held for it within a limit, and dropped beyond. Each client has a socket of its own, connected,
+// so that the kernel passes on only what the server sends, and reports its refusals. No error of a datagram
+// ends a loop.
 class UdpLoop : public LoopCore<UdpPeer> {
  public:
   using Peer = UdpPeer;
@@ -50,38 +50,41 @@ class UdpLoop : public LoopCore<UdpPeer> {
   // Starts dials, waits, and returns the sockets that have input; valid until sweep().
   std::span<UdpSocket* const> wait();
   void finish_turn();
-  // LoopCore's, and the end of a group, whose members leave with it.
+  // Sweeps as LoopCore does, and ends a group that has left, with its members.
   void sweep();
-  // A socket that has something to send, and room for it; null if there is none, or if this turn has sent
-  // enough. It is returned again as long as that is so.
+  // Returns a socket that has something to send, and room for it. Returns null if none has, or if this turn
+  // has sent enough. A socket is returned again as long as it has output and room.
   UdpSocket* next_talker();
   bool may_send(const UdpSocket& socket) const { return sends_left_ > 0 && socket.may_send(); }
 
-  // One datagram from that address; connected clients need none. The second: on a client's socket for a
-  // group.
+  // Handles one datagram from that address; connected clients need no address. received_by_group() is for a
+  // client's socket that receives from a group.
   void received(UdpSocket& socket, Bytes bytes, const Endpoint& from);
   void received_by_group(UdpSocket& socket, Bytes bytes, const Endpoint& from);
-  // An errno. EAGAIN is none.
+  // Handles an errno of a receive. EAGAIN is no failure.
   void receive_failed(UdpSocket& socket, int error);
 
-  // Fills the batch with what is to be sent next, and returns its size. sent() follows, once. What was not
-  // sent by then is in a later batch again.
+  // Fills the batch with the datagrams to be sent next, and returns its size. sent() follows, once. Datagrams
+  // that were not sent by then are in a later batch again.
   std::size_t fill(UdpSocket& socket, UdpBatch& batch);
-  // The first n were sent. `error`: the errno with which the next one was refused, or 0.
+  // Reports that the first n were sent. `error`: the errno with which the next one was refused, or 0.
   void sent(UdpSocket& socket, UdpBatch& batch, std::size_t n, int error = 0);
 
-  // How many datagrams a socket receives or sends before the others get their turn.
+  // Returns how many datagrams a socket receives or sends before the others get their turn.
   std::size_t quota(const UdpSocket& socket) const { return socket.only != nullptr ? 64 : 1024; }
 
-  // How a client's socket reaches its server: it is connected. Returns an errno, or 0.
+  // Lets a client's socket reach its server: connects it. Returns an errno, or 0.
   virtual int approach(Peer& peer, const Endpoint& server);
-  // The server of a client that is not connected has answered with this challenge from there. May throw.
+  // Called when the server of a client that is not connected has answered from that address, with this
+  // challenge. May throw.
   virtual void found(Peer& /*peer*/, const Endpoint& /*server*/, const DatagramHead& /*challenge*/) {}
 
   UdpSocket& add_server_socket(int fd);
-  // Read once the peer has been let in: until then the socket keeps what comes.
+  // Gives a client its socket for a group. The socket is read once the peer has been let in; until then it
+  // keeps the datagrams that come.
   void hear_group(Peer& peer, Fd socket);
-  // Before the first turn: what the service has for all its peers is sent there, through that socket.
+  // Call it before the first turn. Output of the service for all its peers is then sent to the group, through
+  // that socket.
   void open_group(UdpSocket& through, const Endpoint& group);
 
  private:
@@ -118,14 +121,14 @@ class UdpLoop : public LoopCore<UdpPeer> {
   EpollSet epoll_;
   std::deque<UdpSocket> servers_;
   MessageGroup sent_to_group_;
-  const Peer* group_peer_ = nullptr;  // the peer that stands for the group, while there is one
-  bool group_ended_ = false;          // in this sweep
-  std::vector<UdpSocket*> inputs_;    // of this turn
+  const Peer* group_peer_ = nullptr;  // the peer that stands for the group; null if none does
+  bool group_ended_ = false;          // the group's peer has left in this sweep
+  std::vector<UdpSocket*> inputs_;    // sockets with input in this turn
   Queue<UdpSocket> sending_;
-  std::size_t lingering_ = 0;  // peers
+  std::size_t lingering_ = 0;  // peers that only linger
   bool stopping_ = false;
   unsigned turns_of_stop_ = 0;
-  std::size_t sends_left_ = 0;  // datagrams of this turn
+  std::size_t sends_left_ = 0;  // datagrams left to send in this turn
 };
 
 // Engine::run of an engine on UDP. Its sockets stay open until all loops have ended.

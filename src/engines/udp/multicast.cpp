@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kLoopback = "lo";
 
-// A datagram that is sent to this machine is there at once; this bounds what a busy one takes.
+// A datagram that is sent to this machine arrives at once; this bounds the time that a busy machine takes.
 constexpr std::chrono::duration<int, std::milli> kPatience(200);
 
 template <typename Value>
@@ -45,7 +45,8 @@ Fd bound_to(const Endpoint& address) {
   return socket;
 }
 
-// Sends a word to the group, on a port of its own, and waits for it. It does not leave this machine.
+// Sends a random word to the group, on a port of its own, and waits until it arrives. The datagram does not
+// leave this machine.
 bool arrives(const Endpoint& group, const MulticastInterface& interface) {
   const Fd receiver = bound_to(with_port(group, 0)), sender = bound_to(interface.address);
   join_group(group, interface, receiver.get());
@@ -55,7 +56,7 @@ bool arrives(const Endpoint& group, const MulticastInterface& interface) {
   const Endpoint to = bound_address(receiver.get());
   checked(::sendto(sender.get(), &word, sizeof word, 0, to.raw(), to.size), "sendto({})", to_text(to));
   pollfd input{.fd = receiver.get(), .events = POLLIN, .revents = 0};
-  const Time until = Clock::now() + kPatience;  // others may send to that port for ever
+  const Time until = Clock::now() + kPatience;  // other programs may send to that port for ever
   while (Clock::now() < until && ::poll(&input, 1, kPatience.count()) > 0) {
     std::array<std::byte, sizeof word> came{};
     Endpoint from;
@@ -112,7 +113,7 @@ MulticastInterface required_interface(const Settings& knobs) {
 void send_on(const MulticastInterface& interface, int socket) {
   set(socket, IP_MULTICAST_IF, on(interface), "IP_MULTICAST_IF");
   set(socket, IP_MULTICAST_TTL, interface.is_loopback ? 0 : 1, "IP_MULTICAST_TTL");
-  set(socket, IP_MULTICAST_LOOP, 1, "IP_MULTICAST_LOOP");  // members on this machine hear it too
+  set(socket, IP_MULTICAST_LOOP, 1, "IP_MULTICAST_LOOP");  // members on this machine receive it too
 }
 
 void join_group(const Endpoint& group, const MulticastInterface& interface, int socket) {

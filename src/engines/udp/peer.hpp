@@ -28,7 +28,7 @@ namespace joust {
 
 struct UdpPeer;
 
-// What a loop has of its peers that are to give way: see Shares. Any thread tells it.
+// Notifies a loop that some of its peers are to give way: see Shares. Any thread may call give().
 class UdpNotice {
  public:
   explicit UdpNotice(Wakeable& loop) : loop_(loop) {}
@@ -46,7 +46,7 @@ class UdpNotice {
 // The place of a peer in the account of its server.
 class UdpPlace final : public Shares::Holder {
  public:
-  // Throws std::system_error if there is none for this address.
+  // Throws std::system_error if the account has no place for this address.
   UdpPlace(Shares& places, PeerAddress address, UdpNotice& notice, Time now);
   ~UdpPlace() override { places_.free(*this); }
 
@@ -63,12 +63,12 @@ class UdpPlace final : public Shares::Holder {
   std::atomic<bool> gives_way_{false};
 };
 
-// The bytes by which peers of a socket are told apart.
+// Returns the bytes that identify a peer of a socket.
 inline Bytes bytes_of(const Endpoint& endpoint) {
   return std::as_bytes(std::span(reinterpret_cast<const char*>(&endpoint.storage), endpoint.size));
 }
 
-// What an engine keeps for each of its sockets.
+// The part of a socket's state that belongs to an engine.
 struct UdpEnginePart {
   UdpEnginePart() = default;
   virtual ~UdpEnginePart() = default;
@@ -76,12 +76,12 @@ struct UdpEnginePart {
   UdpEnginePart& operator=(const UdpEnginePart&) = delete;
 };
 
-// A socket of a loop: a server's, through which all its peers are reached, or a client's, which is connected
-// to one, or hears what goes to a group. As a Place, it is in the loop's queue of sockets that have something
-// to send.
+// A socket of a loop. A server's socket reaches all its peers. A client's socket is connected to one peer, or
+// receives from a group. As a Place, it is in the loop's queue of sockets that have something to send.
 struct UdpSocket : Place {
   static constexpr unsigned kUnwatched = ~0U;
-  // Answers to strangers that wait for room in the socket. Beyond these, strangers have to ask again.
+  // The most answers to strangers that wait for room in the socket. Beyond these, strangers have to ask
+  // again.
   static constexpr std::size_t kMostReplies = 256;
 
   struct Reply {
@@ -94,50 +94,50 @@ struct UdpSocket : Place {
   bool has_talkers() const { return !replies.empty() || !talkers.empty(); }
   bool may_send() const { return writable && has_talkers(); }
 
-  Fd owned;  // not open where another has it
+  Fd owned;  // not open where the socket has another owner
   int fd;
   bool writable = true;                 // no send has found it full
   unsigned armed = kUnwatched;          // the events watched
-  unsigned failures = 0;                // of sends, since the last one that succeeded
-  bool joins_datagrams = false;         // the kernel does, for this socket (UDP_GRO)
-  Queue<UdpPeer> talkers;               // have something to send, in this order
-  std::deque<Reply> replies;            // to strangers
-  PeerTable<UdpPeer> peers;             // a server's
-  UdpPeer* only = nullptr;              // a client's
+  unsigned failures = 0;                // failed sends since the last one that succeeded
+  bool joins_datagrams = false;         // the kernel joins datagrams for this socket (UDP_GRO)
+  Queue<UdpPeer> talkers;               // peers that have something to send, in this order
+  std::deque<Reply> replies;            // answers to strangers
+  PeerTable<UdpPeer> peers;             // of a server's socket
+  UdpPeer* only = nullptr;              // of a client's socket
   std::unique_ptr<UdpEnginePart> part;  // null until the engine makes it
 };
 
-// A peer of a loop. As a Place, it is in the queue of its socket's talkers, or leaves.
+// A peer of a loop. As a Place, it is in the queue of its socket's talkers, or among the peers that leave.
 struct UdpPeer : Timed, Place {
   explicit UdpPeer(Fd&& owned) : socket(std::move(owned)) {}
-  // `ready`: its session, where that is not one of a connection.
+  // `ready`: the session, if it is not that of a connection.
   UdpPeer(UdpSocket& shared, const Endpoint& from, const MessageLink& agreed,
           std::unique_ptr<Session> ready = nullptr)
       : session(std::move(ready)), through(&shared), address(from), link(agreed) {}
 
-  // Null where the socket is connected.
+  // Returns null if the socket is connected.
   const Endpoint* destination() const { return connected ? nullptr : &address; }
 
-  Fd socket;                        // a client's
-  std::unique_ptr<UdpPlace> place;  // a server's that keeps an account, or null
+  Fd socket;                        // the socket of a client
+  std::unique_ptr<UdpPlace> place;  // of a server's peer, if an account is kept; or null
   bool leaving = false;
   std::optional<MessageConnection> connection;  // none while joining
   std::size_t index = 0;                        // for LoopCore: the position in peers()
   Dial dial;
-  std::unique_ptr<Session> session;  // until there is a connection
-  std::unique_ptr<UdpSocket> own;    // a client's
-  std::unique_ptr<UdpSocket> group;  // a client's, if its server sends to a group
+  std::unique_ptr<Session> session;  // until `connection` exists
+  std::unique_ptr<UdpSocket> own;    // the socket of a client
+  std::unique_ptr<UdpSocket> group;  // of a client whose server sends to a group
   UdpSocket* through = nullptr;      // the socket by which the peer is reached
-  bool connected = false;            // that socket, to the peer
-  Endpoint address;                  // of the peer, where it is not connected
+  bool connected = false;            // that socket is connected to the peer
+  Endpoint address;                  // the address of the peer, if it is not connected
   MessageLink link;
-  std::optional<Joining> joining;  // a client's, until it is let in
-  unsigned refusals = 0;           // since something came from the peer
-  bool only_lingers = false;       // is counted as such
+  std::optional<Joining> joining;  // of a client, until it is let in
+  unsigned refusals = 0;           // refusals since the last datagram from the peer
+  bool only_lingers = false;       // is counted in UdpLoop::lingering_
 };
 
 // The datagrams that an engine sends next from one socket, one by one or with one call. They refer to bytes
-// of sessions, and are of no use once anything else has happened.
+// of sessions, and are invalid once anything else has happened.
 class UdpBatch {
  public:
   explicit UdpBatch(std::size_t most) : datagrams_(most), to_(most) { runs_.reserve(most); }
@@ -145,12 +145,12 @@ class UdpBatch {
   std::size_t size() const { return size_; }
   bool full() const { return size_ == datagrams_.size(); }
   const DatagramOut& datagram(std::size_t i) const { return datagrams_[i]; }
-  // Null where the socket is connected.
+  // Returns null if the socket is connected.
   const Endpoint* to(std::size_t i) const { return to_[i]; }
 
  private:
   friend class UdpLoop;
-  // So many datagrams in a row of one peer, or a reply to a stranger.
+  // A row of datagrams of one peer, or a reply to a stranger.
   struct Run {
     UdpPeer* peer;
     std::size_t count;
@@ -173,13 +173,13 @@ class UdpBatch {
   std::size_t size_ = 0;
 };
 
-// For sendmsg().
+// Returns the pieces of a datagram, for sendmsg().
 inline std::array<iovec, 2> pieces_of(const DatagramOut& datagram) {
   return {iovec{const_cast<std::byte*>(datagram.head.data()), datagram.head_size},
           iovec{const_cast<std::byte*>(datagram.tail.data()), datagram.tail.size()}};
 }
 
-// LoopCore calls it for a peer that was let in, or that was admitted.
+// Makes the session of a peer. LoopCore calls it for a peer that was let in, or that was admitted.
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now);
 
 }  // namespace joust

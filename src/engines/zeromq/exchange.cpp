@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a loop does with messages that have come, and with those that are to be sent.
+// The part of a loop that handles messages: those that have come, and those to be sent.
 #include <algorithm>
 #include <cerrno>
 #include <new>
@@ -47,14 +47,14 @@ void ZmqLoop::hear_while_joining(Peer& peer, const Datagram& datagram) {
   attend(peer);
 }
 
-// TCP has confirmed the address already. The cookie is asked for all the same: an identity that is chosen by
-// its peer costs no memory until the peer has answered.
+// TCP has confirmed the address already. The cookie is asked for all the same: an identity, which its peer
+// chooses, costs no memory until the peer has answered.
 void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known) {
   const Admission::Answer answer = admission_.answer(head, from, now());
   if (answer.reply) return reply(link, {std::string(as_text(from)), *answer.reply});
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
-  const bool takes_a_place = known != nullptr && known->connection;  // of its own identity
+  const bool takes_a_place = known != nullptr && known->connection;  // the place of the old peer
   if (full() && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");
   if (takes_a_place) {
@@ -70,7 +70,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
       MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});
 }
 
-// Beyond the limit strangers have to ask again.
+// Queues an answer to a stranger. Beyond the limit, strangers have to ask again.
 void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
   if (link.replies.size() + link.put_off.size() >= ZmqLink::kMostReplies) return;
   try {
@@ -81,7 +81,7 @@ void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
   if (link.may_send() && !link.queued()) busy_.push(link);
 }
 
-// A word of the thread that has the ROUTER.
+// Handles a command of the thread that has the ROUTER.
 void ZmqLoop::obey(Bytes command) {
   if (command.empty()) return;
   Peer* const peer = server_->peers.find(command.subspan(1));
@@ -136,10 +136,10 @@ void ZmqLoop::send_next(ZmqLink& link) {
   link.talkers.push(peer);
 }
 
-// The thread with the ROUTER may be thousands of messages behind, and so a command to hold back the rest may
-// come too late. Every now and then a worker asks it, by a message with an empty datagram, whether it has
-// passed on what came before. The answer is not behind the messages of peers, and a worker that has to wait
-// for it reads none of these meanwhile.
+// Asks the thread with the ROUTER, by a message with an empty datagram, whether it has passed on what came
+// before. That thread may be thousands of messages behind, and so its command to hold back the rest may come
+// too late. So a worker asks every now and then. The answer is not behind the messages of peers, and a worker
+// that has to wait for it reads none of these meanwhile.
 void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
   link.looked_at = false;
   const int error = put(link, as_bytes(peer.identity), DatagramOut{});
@@ -155,8 +155,9 @@ void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
   }
 }
 
-// A stranger's answer that finds no room is dropped: the stranger asks again. A peer whose connection was
-// broken off asks nothing: it may take what its pipe holds first.
+// Sends the first answer. An answer to a stranger is dropped if it finds no room, because the stranger asks
+// again. An answer to a peer whose connection was broken off is kept for a while, because that peer asks
+// nothing: it may take what its pipe holds first.
 void ZmqLoop::send_reply(ZmqLink& link) {
   DatagramOut out;
   ZmqLink::Reply& first = link.replies.front();
@@ -176,7 +177,7 @@ void ZmqLoop::send_reply(ZmqLink& link) {
   if (error != 0) hosting().tally.add({.not_sent = 1});
 }
 
-// A peer whose pipe was full is tried with one datagram.
+// Fills the batch from a peer. A peer whose pipe was full is tried with one datagram.
 std::size_t ZmqLoop::collect(Peer& peer) {
   std::size_t count = 0;
   guarded(peer, [&] {
@@ -189,11 +190,12 @@ std::size_t ZmqLoop::collect(Peer& peer) {
 }
 
 // The datagram is copied into memory of the library. A part that refers to the session's bytes instead
-// (zmq_msg_init_data) would need them until a thread of the library has sent them, and an allocation besides,
-// which costs more than copying a short message. A refusal is met at the first part: the rest has room.
+// (zmq_msg_init_data) would need them until a thread of the library has sent them. It would also need an
+// allocation, which costs more than copying a short message. A refusal comes with the first part: the rest
+// has room.
 int ZmqLoop::put(ZmqLink& link, Bytes to, const DatagramOut& datagram) {
   try {
-    ZmqPart identity(to.size()), part(datagram.size());  // both before the first one is sent
+    ZmqPart identity(to.size()), part(datagram.size());  // both are made before the first one is sent
     std::byte* const behind = std::ranges::copy(datagram.front(), part.data()).out;
     std::ranges::copy(datagram.tail, behind);
     if (link.kind != ZmqLink::Kind::dealer) {
@@ -215,7 +217,7 @@ void ZmqLoop::sent(Peer& peer, std::size_t n) {
   attend(peer);
 }
 
-// The peer has gone, or was sent more than it took. A goodbye has nobody to reach then.
+// The peer has gone, or was sent more than it took. A goodbye cannot reach it then.
 void ZmqLoop::refused(Peer& peer, int error) {
   if (!peer.connection) {
     hosting().tally.add({.not_sent = 1});

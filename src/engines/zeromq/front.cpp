@@ -17,11 +17,11 @@
 namespace joust {
 namespace {
 
-// Messages of one socket before the others get their turn.
+// The messages of one socket before the other sockets get their turn.
 constexpr std::size_t kQuota = 256;
 
-// What is held for one peer, besides the library's own queue. Beyond it, its connection ends. Sessions do not
-// get there: see ZmqPeer::unconfirmed.
+// The limit of the bytes held for one peer, besides the library's own queue. Beyond it, the peer's connection
+// ends. Sessions do not get there: see ZmqPeer::unconfirmed.
 constexpr std::size_t kMostHeld = 4 << 20;
 constexpr std::size_t kHeldBesides = kBesidesDatagram;
 
@@ -29,7 +29,7 @@ constexpr std::size_t kHeldBesides = kBesidesDatagram;
   throw std::system_error(error, std::generic_category(), call);
 }
 
-// Not an answer to a stranger, or to a peer whose connection has failed already.
+// Returns false for an answer to a stranger, or to a peer whose connection has failed already.
 bool is_of_session(Bytes bytes) {
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return false;
@@ -70,9 +70,9 @@ void ZmqFront::finish() {
 
 void ZmqFront::run() {
   try {
-    std::optional<Time> until;  // for peers to take what is held for them
+    std::optional<Time> until;  // the limit for peers to take what is held for them
     while (true) {
-      const bool last = finishing_;  // what the workers have left was left before that
+      const bool last = finishing_;  // if set, the workers had left all their messages before
       if (turn()) continue;
       if (last && !until) until = Clock::now() + linger_of(hosting_);
       if (last && (held_.empty() || stop_.at_once() || Clock::now() >= *until)) return drop_held();
@@ -85,7 +85,7 @@ void ZmqFront::run() {
   }
 }
 
-// True if anything was passed on.
+// Returns true if anything was passed on.
 bool ZmqFront::turn() {
   bool moved = !finishing_ && pass_in();
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -109,7 +109,7 @@ bool ZmqFront::pass_in() {
   return moved;
 }
 
-// False if there is nothing. A message that is not of two parts is none of ours.
+// Returns false if no message has come. A message that does not have two parts is foreign.
 bool ZmqFront::take_in() {
   Message message;
   std::size_t count = 0;
@@ -130,7 +130,7 @@ bool ZmqFront::take_in() {
   return true;
 }
 
-// False if the worker's queue is full. The second part of a message always has room.
+// Returns false if the worker's queue is full. The second part of a message always has room.
 bool ZmqFront::give(Message& message) {
   Worker& worker = workers_[worker_of(message.identity.bytes())];
   if (worker.has_ended) return true;
@@ -142,7 +142,7 @@ bool ZmqFront::give(Message& message) {
   return true;
 }
 
-// The ROUTER numbers the peers that have no identity of their own: one worker after the other has one.
+// The ROUTER numbers the peers that have no identity of their own: the workers get these peers in turn.
 std::size_t ZmqFront::worker_of(Bytes identity) const {
   const bool is_number = identity.size() == 5 && identity.front() == std::byte{};
   const std::uint64_t number =
@@ -176,8 +176,8 @@ bool ZmqFront::pass_out(std::size_t worker) {
   return true;
 }
 
-// 0, EAGAIN where the peer's pipe is full, or EHOSTUNREACH where the peer is no more; then the message is
-// whole.
+// Returns 0, EAGAIN if the peer's pipe is full, or EHOSTUNREACH if the peer has gone. After such an error the
+// message is whole.
 int ZmqFront::send_out(Message& message) {
   ZmqPart identity(message.identity.size());
   std::ranges::copy(message.identity.bytes(), identity.data());
@@ -198,7 +198,7 @@ void ZmqFront::hold(std::size_t worker, Message message) {
   held.bytes += message.datagram.size() + kHeldBesides;
   held.messages.push_back(std::move(message));
   if (held.bytes <= kMostHeld) return;
-  hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one
+  hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one of them
   command(worker, ZmqCommand::overrun, as_bytes(identity));
   held_.erase(place);
 }
@@ -214,7 +214,7 @@ bool ZmqFront::pass_held() {
       ++place;
       continue;
     }
-    if (error != 0) hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one
+    if (error != 0) hosting_.tally.add({.not_sent = held.datagrams() - 1});  // the worker counts one of them
     const ZmqCommand what = error == 0 ? ZmqCommand::resume : ZmqCommand::gone;
     command(held.worker, what, as_bytes(place->first));
     place = held_.erase(place);
@@ -224,7 +224,7 @@ bool ZmqFront::pass_held() {
   return moved;
 }
 
-// As far as there is room: 0 when all are sent, or an errno.
+// Sends as many messages as have room. Returns 0 when all are sent, or an errno.
 int ZmqFront::send_held(Held& held) {
   for (; !held.messages.empty(); held.messages.pop_front()) {
     Message& first = held.messages.front();
@@ -239,7 +239,7 @@ int ZmqFront::send_held(Held& held) {
   return 0;
 }
 
-// At the end: their sessions have ended, and took it for sent.
+// Counts the messages that are left at the end: their sessions have ended, and took them for sent.
 void ZmqFront::drop_held() {
   for (auto& [identity, held] : held_) {
     std::erase_if(held.messages, [](const Message& message) { return message.is_question(); });
@@ -268,7 +268,7 @@ bool ZmqFront::flush_commands(Worker& worker) {
   return moved;
 }
 
-// Asked of each socket, so that their descriptors say what comes afterwards.
+// Asks each socket for its events, so that the descriptors then report what comes afterwards.
 bool ZmqFront::has_events() const {
   bool any = (router_.events() & ZMQ_POLLIN) != 0 && !incoming_ && !finishing_;
   const std::size_t waits_for = incoming_ ? worker_of(incoming_->identity.bytes()) : workers_.size();
@@ -293,7 +293,7 @@ void ZmqFront::sleep() {
   const int most_ms = held_.empty() ? -1 : static_cast<int>(std::clamp<decltype(pause)>(pause, 0, 1000));
   retry_interrupted([&] { return ::poll(fds.data(), fds.size(), most_ms); });
   waker_.clear();
-  // Perhaps there is room; but the ROUTER speaks of every message, and all peers are not tried for each.
+  // Perhaps room has come. But the ROUTER reports every message, and all peers are not tried for each.
   if (fds[1].revents != 0) retry_at_ = std::min(retry_at_, tried_at_ + kFirstRetry);
 }
 

@@ -20,19 +20,19 @@
 
 namespace joust {
 
-// The thread between the ROUTER and the workers. It passes messages on, and looks at nothing but the
-// identity. It sleeps in poll() for ZMQ_FD of all its sockets; see ZmqLoop for the rules of that.
+// The thread between the ROUTER and the workers. It passes messages on, and reads nothing but the identity.
+// It sleeps in poll() for ZMQ_FD of all its sockets; see ZmqLoop for the rules of ZMQ_FD.
 class ZmqFront {
  public:
-  // The sockets are there when it returns, and the thread runs. Throws std::system_error.
+  // Makes the sockets, and starts the thread. Throws std::system_error.
   ZmqFront(const Hosting& hosting, Stop& stop, const ZmqContext& context);
   // The workers must have ended.
   ~ZmqFront();
-  // A worker's thread: it will receive nothing more. What comes for it is dropped, because a queue without a
-  // reader would be full for ever.
+  // Called by a worker's thread that will receive nothing more. Messages for it are dropped from then on,
+  // because a queue without a reader would be full for ever.
   void worker_ends(std::size_t worker);
-  // Once the workers have ended: passes on what they have left, for as long as a socket lingers, counts what
-  // peers have not taken by then, and throws what the thread has thrown.
+  // Call it once the workers have ended. Passes on what they have left, for as long as a socket lingers.
+  // Counts what peers have not taken by then, and throws the exception that the thread has thrown.
   void finish();
 
  private:
@@ -45,9 +45,9 @@ class ZmqFront {
     Worker(const ZmqContext& context, std::size_t number);
     ZmqSocket pair, command_pair;
     std::atomic<bool> has_ended{false};
-    std::deque<ZmqPart> commands;  // that have found no room yet
+    std::deque<ZmqPart> commands;  // commands that have found no room yet
   };
-  // What is held for a peer whose pipe is full.
+  // The messages held for a peer whose pipe is full.
   struct Held {
     std::size_t worker;
     std::deque<Message> messages;
@@ -79,11 +79,11 @@ class ZmqFront {
   ZmqSocket router_;
   std::deque<Worker> workers_;
   const HashKey key_;
-  std::optional<Message> incoming_;  // waits for room with its worker
+  std::optional<Message> incoming_;  // a message that waits for room with its worker
   std::unordered_map<std::string, Held> held_;
-  bool has_heard_ = false;  // a message
+  bool has_heard_ = false;  // a message has come
   Duration retry_pause_{};
-  Time retry_at_{}, tried_at_{};  // those that are held: next, and last
+  Time retry_at_{}, tried_at_{};  // when held messages are tried next, and were tried last
   std::atomic<bool> finishing_{false};
   Waker waker_;
   std::exception_ptr error_;

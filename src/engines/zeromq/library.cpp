@@ -14,8 +14,8 @@ void set_option(void* context, int name, int value) {
 
 }  // namespace
 
-// ZMQ_MAX_SOCKETS: a socket beyond the number that the library is told is refused (EMFILE), whatever the
-// process may have. Each place is a pointer.
+// ZMQ_MAX_SOCKETS: the library refuses a socket beyond this number (EMFILE), however many the process may
+// have. Each place is a pointer.
 ZmqContext::ZmqContext(int io_threads, std::size_t sockets) : context_(zmq_ctx_new()) {
   if (context_ == nullptr) throw std::system_error(errno, std::generic_category(), "zmq_ctx_new()");
   try {

@@ -11,15 +11,15 @@
 #include "joust/bytes.hpp"
 #include "joust/time.hpp"
 
-// The library's objects with an owner. It sets errno, as system calls do.
+// Owners of the library's objects. The library sets errno, as system calls do.
 namespace joust {
 
-// One of these has the threads that read and write its sockets.
+// A context of the library, which has the threads that read and write its sockets.
 class ZmqContext {
  public:
-  // Throws std::system_error. `sockets`: how many there will be at a time.
+  // Throws std::system_error. `sockets`: the largest number of sockets at a time.
   ZmqContext(int io_threads, std::size_t sockets);
-  // All sockets must be closed. Waits until what they hold is sent, for as long as each of them lingers.
+  // All sockets must be closed. Waits until what they hold is sent, for as long as each socket lingers.
   ~ZmqContext();
   ZmqContext(const ZmqContext&) = delete;
   ZmqContext& operator=(const ZmqContext&) = delete;
@@ -72,7 +72,7 @@ class ZmqSocket {
   void connect(const std::string& address);
 
   int fd() const { return option(ZMQ_FD); }
-  // ZMQ_POLLIN, ZMQ_POLLOUT. The library then has nothing left that it has not said at fd().
+  // Returns ZMQ_POLLIN, ZMQ_POLLOUT. The library has then reported everything so far at fd().
   unsigned events() const { return static_cast<unsigned>(option(ZMQ_EVENTS)); }
   void* get() const { return socket_; }
 
@@ -82,8 +82,8 @@ class ZmqSocket {
   void* socket_;
 };
 
-// zmq_msg_recv() and zmq_msg_send(), which do not wait: 0, or an errno. EAGAIN: there is nothing; there is no
-// room. A part that was sent is empty afterwards.
+// Call zmq_msg_recv() and zmq_msg_send() without waiting. Return 0, or an errno: EAGAIN if no message has
+// come, or no room is left. A part that was sent is empty afterwards.
 int receive_part(const ZmqSocket& socket, ZmqPart& part);
 int send_part(const ZmqSocket& socket, ZmqPart& part, bool more_follow);
 

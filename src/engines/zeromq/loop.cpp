@@ -20,12 +20,12 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// During a stop, how long nothing must have come: what has arrived may still be with the library's threads;
-// and how long is waited for that.
+// During a stop, how long no message must have come, because messages that have arrived may still be with the
+// library's threads; and the limit of that wait.
 constexpr Duration kQuiet = milliseconds(10);
 constexpr Duration kMostUnquiet = milliseconds(100);
 
-// In a turn, of a client's link and of a server's.
+// The messages of a turn: received by a client's link, received by a server's link, and sent.
 constexpr std::size_t kMostOfOne = 64, kMostOfAll = 1024, kMostSends = 4096;
 
 }  // namespace
@@ -44,7 +44,7 @@ ZmqLoop::ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
   if (index == 0) note_options_left_out(hosting);
 }
 
-// At an immediate end nothing is waited for.
+// At an immediate end the sockets do not linger.
 ZmqLoop::~ZmqLoop() {
   if (server_ && stop().at_once()) server_->socket.set(ZMQ_LINGER, 0);
   for (const auto& peer : peers())
@@ -78,7 +78,7 @@ void ZmqLoop::wait() {
       quiet_at_last_ = now() + kMostUnquiet;
       epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
     } else if (tag == &inbox()) {
-      admit_dealt();  // nobody: a publication has woken the loop
+      admit_dealt();  // no peer is dealt here: only clears the waker
     } else {
       ZmqLink& link = *static_cast<ZmqLink*>(tag);
       link.input = link.signalled = true;
@@ -97,8 +97,8 @@ void ZmqLoop::serve_links() {
   }
 }
 
-// After a link was used. It is served again in the next turn if it has more to do; otherwise its descriptor
-// will say so.
+// Called after a link was used. The link is served again in the next turn if it has more to do; otherwise its
+// descriptor will report it.
 void ZmqLoop::settle(ZmqLink& link) {
   const bool one_way = link.kind != ZmqLink::Kind::router;
   if (!one_way) retry_blocked(link);
@@ -123,7 +123,7 @@ void ZmqLoop::retry_blocked(ZmqLink& link) {
   resume(link);
 }
 
-// Called before the first one is blocked.
+// Call it before the first peer or answer is blocked.
 void ZmqLoop::retry_later(ZmqLink& link) {
   if (!link.is_blocked()) link.retry_at = now() + std::max(link.retry_pause, kFirstRetry);
 }
@@ -132,7 +132,7 @@ void ZmqLoop::finish_turn() {
   fire_deadlines();
   pass_publications();
   if (stopping_) stop_by_and_by();
-  // Whoever only waits for a repeated question does not keep the others from ending.
+  // Peers that only wait for a repeated question do not keep the loop from ending.
   const bool ends = draining() || !hosting().serves();
   if (ends && lingering_ > 0 && lingering_ == peers().size())
     for (const auto& peer : peers()) leave(*peer);
@@ -147,7 +147,7 @@ void ZmqLoop::stop_by_and_by() {
 // The coroutines of a link. When an awaitable is resumed, it makes its calls; when neither coroutine can go
 // on, the thread returns to the loop.
 
-// Waits until the library has a message; then one message. What is to be sent goes first, so that each
+// Waits until the library has a message; then receives one message. Output is sent first, so that each
 // message is answered before the next one is read.
 class ZmqLoop::Arrival : public Waiter::Awaitable {
  public:
@@ -207,7 +207,7 @@ Task<> ZmqLoop::send(ZmqLink& link) {
   }
 }
 
-// The parts of a message come together. Those that do not belong in it are passed over.
+// Receives a message. Its parts come together. Parts that do not belong in it are passed over.
 ZmqLoop::Found ZmqLoop::receive_message(ZmqLink& link) {
   --link.receives_left;
   std::size_t count = 0;
@@ -240,7 +240,7 @@ void ZmqLoop::begin(ZmqLink& link) {
   busy_.push(link);
 }
 
-// Each of the two resumes the other.
+// Resumes one of the two coroutines, which resumes the other.
 void ZmqLoop::resume(ZmqLink& link) {
   const bool is_server = link.only == nullptr;
   link.receives_left = is_server ? kMostOfAll : kMostOfOne;

@@ -13,25 +13,25 @@
 namespace joust {
 
 // A loop that resumes the coroutines of sockets of the library, and keeps their books: peers, joins,
-// deadlines, dials, publications and stops. One thread.
+// deadlines, dials, publications and stops. Used by one thread.
 //
-// Waiting. ZMQ_FD says only that the library has something to say, once; it becomes readable again after
-// everything has been heard, which a receive that finds nothing does, or reading ZMQ_EVENTS. A send may hear
-// it in passing, and tells nobody. So before the loop sleeps, each socket that was used has been received
-// from until it was empty, or its ZMQ_EVENTS have been read: settle(). The loop sleeps in one epoll_wait for
-// ZMQ_FD of every socket, for other threads and for the next deadline.
+// Waiting. ZMQ_FD reports only once that the library has something to report. It becomes readable again only
+// after the loop has taken note of everything: by a receive that finds nothing, or by reading ZMQ_EVENTS. A
+// send may take note of a report in passing, and does not return it. So before the loop sleeps, each socket
+// that was used has been received from until it was empty, or its ZMQ_EVENTS have been read: settle(). The
+// loop sleeps in one epoll_wait for ZMQ_FD of every socket, for other threads and for the next deadline.
 //
-// Room. Whether one peer of a ROUTER has room is not said in ZMQ_EVENTS: a message for it is refused
-// (EAGAIN). It is tried again when the library has something to say. What a send has heard in passing could
-// be just that, so while a pipe is full the loop also looks by itself, less and less often.
+// Room. ZMQ_EVENTS does not report whether one peer of a ROUTER has room: a message for a peer without room
+// is refused (EAGAIN). It is tried again when the library has something to report. A send may have taken note
+// of just that report in passing. So while a pipe is full the loop also looks by itself, less and less often.
 //
-// No end. A ROUTER does not say that a peer has gone. A session ends by the goodbyes of MessageConnection,
-// when something is to be sent to a peer that is no more (EHOSTUNREACH), or by the idle limit.
+// No end. A ROUTER does not report that a peer has gone. A session ends by the goodbyes of MessageConnection,
+// when something is to be sent to a peer that has gone (EHOSTUNREACH), or by the idle limit.
 class ZmqLoop : public LoopCore<ZmqPeer> {
  public:
   using Peer = ZmqPeer;
 
-  // The server's link is of that kind, if this is one. A worker gets commands too.
+  // `kind`: the kind of the server's link, if this is a server. A worker receives commands too.
   ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const ZmqContext& context,
           std::optional<ZmqSocket> server, ZmqLink::Kind kind,
           std::optional<ZmqSocket> commands = std::nullopt);
@@ -41,7 +41,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
  private:
   class Arrival;
   class Departure;
-  // What was received: the number of parts of one message, those that belong in it at most.
+  // The result of a receive. A foreign message has a wrong number of parts.
   enum class Found : std::uint8_t { nothing, message, command, foreign };
 
   // The coroutines, and what resumes them.
@@ -62,7 +62,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void watch(ZmqLink& link) { epoll_.watch(link.fd, link, EPOLLIN); }
   bool has_work(const ZmqLink& link) const { return link.may_receive() || link.may_send(); }
 
-  // LoopCore's
+  // The overrides of LoopCore
   void connect(Peer& peer) override;
   void serve(Peer& peer) override;
   bool let_go(Peer& peer) override;
@@ -89,8 +89,8 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void refused(Peer& peer, int error);
 
   static constexpr std::size_t kBatch = 16;  // datagrams of one peer, before the next one
-  // Bytes of a peer before a worker asks, and before it waits for the answer. With a batch, three quarters of
-  // what the thread with the ROUTER holds.
+  // The bytes of a peer at which a worker asks, and at which it waits for the answer. With a batch, that is
+  // three quarters of what the thread with the ROUTER holds.
   static constexpr std::size_t kShare = 1 << 20, kMostUnconfirmed = 2 << 20;
   static bool must_wait(const Peer& peer) { return peer.asks && peer.unconfirmed >= kMostUnconfirmed; }
 
@@ -101,7 +101,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   EpollSet epoll_;
   Queue<ZmqLink> busy_;
   std::array<DatagramOut, kBatch> batch_;
-  std::size_t lingering_ = 0;  // peers
+  std::size_t lingering_ = 0;  // peers that only linger
   bool stopping_ = false;
   Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
   std::optional<ZmqLink> server_, commands_;
@@ -110,11 +110,11 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
 // The commands that the thread with the ROUTER gives to a worker: one part, this byte and the identity of a
 // peer.
 enum class ZmqCommand : std::uint8_t {
-  hold = 'h',     // its pipe is full: nothing is to be sent
-  resume = 'r',   // there is room again
-  gone = 'g',     // it is no more
+  hold = 'h',     // its pipe is full: the worker sends nothing
+  resume = 'r',   // it has room again
+  gone = 'g',     // it has gone
   overrun = 'o',  // too much was held for it, and was dropped
-  passed = 'p',   // the answer to ask_front(): what it was sent before that has been passed on
+  passed = 'p',   // the answer to ask_front(): what it was sent before has been passed on
 };
 
 }  // namespace joust

@@ -15,14 +15,14 @@
 
 namespace joust {
 
-// A ROUTER could tell its peer's address (zmq_msg_gets), and a worker could not. No service of messages asks
-// for it.
+// Makes the session. A ROUTER could report its peer's address (zmq_msg_gets), but a worker could not. No
+// service of messages asks for it.
 void open_session(const Hosting& hosting, ZmqPeer& peer, Time now) {
   const Opening opening{.delivery = peer.link.delivery};
   peer.connection.emplace(hosting.service.open(opening), peer.link, hosting.limits, hosting.tally, now);
 }
 
-// Called again whenever the join has to be repeated.
+// Called again whenever the join is to be repeated.
 void ZmqLoop::connect(Peer& peer) {
   if (!peer.joining) {
     ZmqSocket dealer = dealer_for(hosting(), context_, endpoint_of(peer));
@@ -36,18 +36,19 @@ void ZmqLoop::connect(Peer& peer) {
     return finish_dial(peer, error);
   }
   talk(peer);
-  if (!peer.queued()) await_answer(peer);  // the timer was that of an earlier join
+  if (!peer.queued()) await_answer(peer);  // the timer was set for an earlier join
 }
 
-// ENOTCONN while a connect is on its way, which SO_ERROR does not tell.
+// Returns false (ENOTCONN) while a connect is on its way, which SO_ERROR does not show.
 bool is_connected(int socket) {
   Endpoint peer;
   peer.size = sizeof peer.storage;
   return ::getpeername(socket, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) == 0;
 }
 
-// The library connects in silence, and for ever. Where it takes long, a plain socket asks the kernel whether
-// anybody listens there: an errno if not.
+// Asks the kernel by a plain socket whether a program listens at the endpoint; returns an errno if none does.
+// It is used where the library's connect takes long, because the library connects without a report, and for
+// ever.
 int ZmqLoop::feel(Peer& peer) {
   if (!peer.socket.is_open()) return 0;
   if (std::exchange(peer.feels, true)) {
@@ -60,7 +61,7 @@ int ZmqLoop::feel(Peer& peer) {
   return errno == EINPROGRESS || is_full_backlog(errno, to.family()) ? 0 : errno;
 }
 
-// The join is repeated if none comes.
+// Sets the timer after which the join is repeated if no answer has come.
 void ZmqLoop::await_answer(Peer& peer) {
   peer.dial.again = true;
   set_deadline(peer, peer.joining->due());
@@ -106,7 +107,7 @@ bool ZmqLoop::let_go(Peer& peer) {
   }
   epoll_.remove(peer.own->fd);
   if (peer.connection) return true;
-  peer.own->socket.set(ZMQ_LINGER, 0);  // nobody answers
+  peer.own->socket.set(ZMQ_LINGER, 0);  // no server answers
   if (peer.feels && !peer.socket.is_open() && now() >= peer.dial.give_up)
     hosting().tally.note(to_text(endpoint_of(peer)) +
                          " accepts connections, but no joust server on ZeroMQ answers");

@@ -17,44 +17,45 @@
 namespace joust {
 namespace {
 
-// Messages in the pipe of a peer, in each direction: the library's own default, stated because it is the
-// limit of what a peer that does not read takes up in whole messages. A pipe that is full is told as EAGAIN;
-// the session keeps the rest of its output, or the kernel's buffer its input.
+// The messages in the pipe of a peer, in each direction. The number is the library's own default. It is
+// stated because it limits how many whole messages a peer that does not read takes up. A full pipe is
+// reported as EAGAIN. The session then keeps the rest of its output, or the kernel's buffer its input.
 constexpr int kHighWaterMark = 1000;
 
 // How soon the library dials again. A connection that broke has another identity then, so the server does not
-// know it, and says so: the session ends with that failure.
+// know it, and reports that. The session ends with that failure.
 constexpr Duration kReconnectPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestReconnectPause = std::chrono::seconds(1);
 
-// Left as it is: ZMQ_IMMEDIATE, because a join that is sent before the connection stands is to wait for it.
+// Sets the options of all sockets. ZMQ_IMMEDIATE is left as it is, because a join that is sent before the
+// connection is established is to wait for it.
 void set_common(ZmqSocket& socket, const Hosting& hosting) {
   socket.set(ZMQ_SNDHWM, kHighWaterMark);
   socket.set(ZMQ_RCVHWM, kHighWaterMark);
   socket.set_milliseconds(ZMQ_LINGER, linger_of(hosting));
-  // A peer that has not shaken hands by then is cut off,
+  // Cuts off a peer that has not completed the handshake within the connect limit.
   socket.set_milliseconds(ZMQ_HANDSHAKE_IVL, hosting.limits.connect);
-  // and so is one that announces a larger part than there can be, before anything is allocated for it. The
-  // number of parts has no limit, and a message that has not ended counts for no high water mark.
+  // Cuts off a peer that announces a larger part than can exist, before memory is allocated for it. The
+  // number of parts has no limit, and a message that has not ended does not count for the high water marks.
   const std::int64_t most = kLargestDatagram;
   checked(zmq_setsockopt(socket.get(), ZMQ_MAXMSGSIZE, &most, sizeof most),
           "zmq_setsockopt(ZMQ_MAXMSGSIZE, {})", most);
   // A session that ends leaves the library's connection as it is, and a ROUTER cannot cut a peer off. So the
-  // library asks a silent peer whether it is there, and the kernel gives up one that reads nothing for as
-  // long (TCP_USER_TIMEOUT; not one that goes on sending). Its descriptor and what its pipe holds are free
-  // then.
+  // library asks a silent peer whether it is alive, and the kernel gives up a peer that reads nothing for as
+  // long (TCP_USER_TIMEOUT; not one that goes on sending). The peer's descriptor and what its pipe holds are
+  // free then.
   socket.set_milliseconds(ZMQ_HEARTBEAT_IVL, hosting.limits.idle);
   socket.set_milliseconds(ZMQ_TCP_MAXRT, hosting.limits.idle);
 }
 
-// "tcp://127.0.0.1:9000", "ipc:///run/x.sock".
+// Returns the address in the library's form: "tcp://127.0.0.1:9000", "ipc:///run/x.sock".
 std::string address_of(const Endpoint& endpoint) {
   const std::string text = to_text(endpoint);
   return endpoint.family() == AF_UNIX ? "ipc://" + text.substr(5) : "tcp://" + text;
 }
 
-// Without the sizes of buffers that are the kernel's choice: they have grown by now, and elsewhere are read
-// from a socket that has just been opened.
+// Returns the options of a socket without the sizes of buffers that are the kernel's choice. They have grown
+// by now, and elsewhere are read from a socket that has just been opened.
 SocketFacts facts_of(int socket, const SocketOptions& options) {
   SocketFacts facts = read_back(socket);
   if (options.send_buffer == 0) facts.send_buffer.reset();
@@ -69,13 +70,14 @@ ZmqContext context_for(const Hosting& hosting) {
   const std::string count(chosen == hosting.options.knobs.end() ? kIoThreadCounts.front() : chosen->second);
   int io_threads = 1;
   std::from_chars(count.data(), count.data() + count.size(), io_threads);
-  // A connection that is dialled again may begin before its predecessor's socket has lingered; and the rest.
+  // Two sockets for each dial: a connection that is dialled again may begin before its predecessor's socket
+  // has lingered. The others are for the loops.
   const std::size_t sockets = 2 * hosting.dials + 4 * hosting.options.threads + 16;
   return ZmqContext(io_threads, sockets);
 }
 
-// The sockets are bound and listen already, with the options of all engines; those that are accepted inherit
-// them. The library closes the descriptor that it is given, so it gets a duplicate. It then makes no use of
+// The listeners are bound and listen already, with the options of all engines; accepted sockets inherit
+// these. The library closes the descriptor that it is given, so it gets a duplicate. It then makes no use of
 // the address.
 ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context) {
   ZmqSocket router(context, ZMQ_ROUTER);
@@ -120,8 +122,8 @@ Duration linger_of(const Hosting& hosting) {
   return std::min(hosting.limits.linger, hosting.limits.drain);
 }
 
-// There is no option for the congestion control, nor one against TCP_NODELAY. But the library says from which
-// socket a message has come: a question that is deprecated, and the only one.
+// The library has no option for the congestion control, and none against TCP_NODELAY. But it reports from
+// which socket a message has come. That call is deprecated, and the only one.
 void equip_source(const Hosting& hosting, ZmqPart& message) {
   const int socket = zmq_msg_get(message.get(), ZMQ_SRCFD);
   if (socket < 0) return;

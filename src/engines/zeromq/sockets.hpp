@@ -8,28 +8,28 @@
 // The sockets of the library, with options that are set on purpose.
 namespace joust {
 
-// With as many I/O threads as the knob says, and places for the sockets of the run.
+// Makes a context with as many I/O threads as the knob demands, and places for the sockets of the run.
 ZmqContext context_for(const Hosting& hosting);
 
-// A server's, which has taken over the listeners.
+// Makes a server's socket, which takes over the listeners.
 ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context);
 
-// A client's, which begins to connect.
+// Makes a client's socket, which begins to connect.
 ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const Endpoint& to);
 
-// The ends of a way between the front and a worker. The owner of the name binds first.
+// Makes an end of a way between the front and a worker. The owner of the name binds first.
 enum class Way : std::uint8_t { messages, commands };
 enum class End : std::uint8_t { owner, other };
 ZmqSocket pair_for(const ZmqContext& context, std::size_t worker, Way way, End end);
 
-// How long a socket that is closed may send what it holds.
+// Returns how long a closed socket may send what it holds.
 Duration linger_of(const Hosting& hosting);
 
-// Sets the options that the library has none for on the client's socket from which the message has come, if
-// it is there; and keeps for the results what the kernel says of the socket.
+// Sets the options that the library has none for. It does so on the client's socket from which the message
+// has come, if the library reports it. Keeps the kernel's facts of the socket for the results.
 void equip_source(const Hosting& hosting, ZmqPart& message);
 
-// Says in the results which of the options the library does not let a server's sockets have.
+// Notes in the results which options the library does not let a server's sockets have.
 void note_options_left_out(const Hosting& hosting);
 
 }  // namespace joust

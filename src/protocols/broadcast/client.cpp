@@ -26,9 +26,9 @@ struct SharedCounts {
   LoadRun& run;
   const std::size_t members;
   std::atomic<std::uint64_t> joined{0};     // members
-  std::atomic<std::uint64_t> ended{0};      // of all members together: turns, or the load
+  std::atomic<std::uint64_t> ended{0};      // sum over all members: turns, or the load
   std::atomic<bool> broken{false};          // a member has failed
-  std::atomic<std::uint64_t> published{0};  // messages written; of all members together:
+  std::atomic<std::uint64_t> published{0};  // messages written by all members
   std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
 };
 
@@ -62,7 +62,8 @@ class MemberExchange : public Exchange {
     if (all_have_ended()) counts_->run.publications().announce();
   }
   void on_withdrawn(std::uint64_t requests) override { counts_->published.fetch_sub(requests); }
-  // Its last messages may not have been sent, so the number of messages to wait for is unknown.
+  // The last messages of a failed member may not have been sent, so the number of messages to wait for is
+  // unknown.
   void on_failure() override { counts_->broken = true; }
   bool complete() const override {
     if (counts_->broken) return true;
@@ -71,7 +72,7 @@ class MemberExchange : public Exchange {
   void on_silence() override;
 
  private:
-  // Whether no member writes another message before the next turn.
+  // True if no member writes another message before the next turn.
   bool all_have_ended() const { return counts_->ended.load() >= ended_ * counts_->joined.load(); }
   Heard welcomed();
   Heard wrong(std::string_view why);
@@ -80,12 +81,12 @@ class MemberExchange : public Exchange {
 
   const std::shared_ptr<SharedCounts> counts_;
   const std::uint32_t member_;
-  const bool lossy_;  // the delivery
+  const bool lossy_;  // the delivery may lose messages
   const std::shared_ptr<const Pattern> pattern_;
-  std::vector<std::uint32_t> next_;  // the next message number expected from each member,
-  std::vector<Sequence> sequences_;  // or, if the delivery is lossy, the numbers that have come
+  std::vector<std::uint32_t> next_;  // the next message number expected from each member
+  std::vector<Sequence> sequences_;  // if the delivery is lossy instead: the numbers that have arrived
   bool welcomed_ = false;
-  bool silent_ = false;      // nothing came for a while after all had ended
+  bool silent_ = false;      // nothing has arrived for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
   std::uint64_t received_ = 0;
   std::uint64_t given_up_ = 0;  // messages that are lost
@@ -121,9 +122,9 @@ Heard MemberExchange::welcomed() {
   return Heard::greeting;
 }
 
-// Messages may be under way when the last member ends, so only a second silence tells that they are lost.
-// (One that comes even later counts as received too: in later turns this member is then complete a message
-// early.)
+// Messages may be under way when the last member ends, so only a second silence shows that they are lost. (A
+// message that arrives even later counts as received too: in later turns this member is then complete one
+// message early.)
 void MemberExchange::on_silence() {
   if (!all_have_ended() || !std::exchange(silent_, true)) return;
   given_up_ = counts_->published.load() - std::min(received_, counts_->published.load());

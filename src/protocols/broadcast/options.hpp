@@ -11,7 +11,7 @@ namespace joust::broadcast {
 
 std::vector<ProtocolOption> options();
 
-// The server's options, parsed.
+// The parsed options of the server.
 struct RoomRules {
   bool each_alone = false;        // each message is sent to each member in its own send
   std::uint64_t room_bytes = 0;   // bytes of the log kept for slow members

@@ -6,7 +6,7 @@
 namespace joust::broadcast {
 namespace {
 
-constexpr Duration kBurst = std::chrono::seconds(1);  // of the rate, that may be published at once
+constexpr Duration kBurst = std::chrono::seconds(1);  // at the rate: the most to publish at once
 constexpr Duration kLookAgain = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -25,7 +25,7 @@ void Publisher::pay(std::uint64_t bytes, Time now) {
   if (paid_until_ > now + kBurst) held_until_ = paid_until_ - kBurst;
 }
 
-// Each time the log becomes crowded there is a new share.
+// Starts a new share each time the log becomes crowded.
 void Publisher::use_share(std::uint64_t bytes) {
   const std::uint64_t time = log_.times_crowded();
   if (time != crowded_time_) used_ = 0;

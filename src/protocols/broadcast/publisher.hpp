@@ -28,9 +28,9 @@ class Publisher {
 
   RoomLog& log_;
   const std::uint64_t rate_;
-  Time paid_until_{};               // by the rate algorithm
-  std::uint64_t used_ = 0;          // bytes used of the share,
-  std::uint64_t crowded_time_ = 0;  // counted since the log became crowded for the nth time
+  Time paid_until_{};               // set by the rate algorithm
+  std::uint64_t used_ = 0;          // bytes used of the share
+  std::uint64_t crowded_time_ = 0;  // how often the log had been crowded when used_ began to count
   std::optional<Time> held_until_;
 };
 

@@ -18,7 +18,7 @@ class Room {
  public:
   explicit Room(const RoomRules& rules) : rules_(rules), log_(rules.room_bytes) {}
 
-  // False if the number is taken or too large.
+  // Adds a member. Returns false if the number is taken or too large.
   bool join(std::uint32_t member);
   void leave(std::uint32_t member);
   // While the log is sent to a group of all members, a member does not read it.

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kChunk = 256 << 10;
 static_assert(kChunk >= RoomLog::kLargest);
 
-// How long a reader that is far behind may read less than kEnough without being given up.
+// The time for which a reader that is far behind may read less than kEnough without being given up.
 constexpr Duration kPatience = std::chrono::seconds(2);
 constexpr std::uint64_t kEnough = 32;  // 1/32 of the limit: the bytes to be read in kPatience
 
@@ -31,7 +31,7 @@ struct RoomLog::Chunk {
   // Destroys the following chunks in a loop: if each destroyed its successor, the recursion would be as deep
   // as the log. The first destructor runs the loop; the nested ones hand over their successor.
   ~Chunk() {
-    static constinit thread_local std::shared_ptr<Chunk>* successor = nullptr;  // of the loop that runs
+    static constinit thread_local std::shared_ptr<Chunk>* successor = nullptr;  // in the running loop
     if (successor != nullptr) {
       *successor = std::move(next);
       return;

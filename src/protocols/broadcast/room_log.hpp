@@ -16,7 +16,7 @@
 namespace joust::broadcast {
 
 // All messages of a room in one log, with a cursor for each member. A message is appended once for all
-// readers, and a member's unread messages are one contiguous range. So N members who write to all N cost N
+// readers, and a member's unread messages are one contiguous range. So N members that write to all N cost N
 // appends and N sends, not N squared.
 //
 // The log consists of chunks, which are shared by the readers: a chunk is freed when the slowest member has
@@ -37,7 +37,8 @@ class RoomLog {
   RoomLog(const RoomLog&) = delete;
   RoomLog& operator=(const RoomLog&) = delete;
 
-  // Any thread. A message is never split between chunks, and must not be larger than kLargest.
+  // Appends a message. Any thread. A message is never split between chunks, and must not be larger than
+  // kLargest.
   static constexpr std::size_t kLargest = 128 << 10;
   void append(Bytes message, Time now);
 
@@ -57,13 +58,13 @@ class RoomLog {
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 
-    // As Session::output, consumed and released, for the log after this cursor.
+    // The same as Session::output, consumed and released, for the log after this cursor.
     std::size_t segments(std::span<Segment> into) const;
     void consumed(std::size_t n);
     void released(std::size_t n);
 
     bool caught_up() const;  // true if all has been consumed
-    void stop_here();        // later messages are not for this member
+    void stop_here();        // the member gets no later messages
     bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
    private:
@@ -80,15 +81,15 @@ class RoomLog {
     bool has_read(std::uint64_t oldest, std::uint64_t least, Time now);
 
     // Protected by the log's mutex; set while this reader is far behind:
-    std::optional<Time> behind_since_;  // since then, or since it last read enough,
-    std::uint64_t then_oldest_ = 0;     // and its oldest byte at that time
+    std::optional<Time> behind_since_;  // when it fell behind, or when it last read enough
+    std::uint64_t then_oldest_ = 0;     // its oldest byte at that time
 
     std::optional<std::uint64_t> end_;   // position in the log
     std::atomic<std::uint64_t> oldest_;  // position of the first byte kept for this member
     std::atomic<bool> given_up_{false};
   };
 
-  std::uint64_t given_up() const { return members_given_up_.load(); }  // members so far
+  std::uint64_t given_up() const { return members_given_up_.load(); }  // members given up so far
 
  private:
   void look_locked(Time now);

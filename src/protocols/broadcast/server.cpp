@@ -8,7 +8,7 @@
 namespace joust::broadcast {
 namespace {
 
-// The room's log from now on, sent once for all members.
+// Sends the room's log from now on, once for all members.
 class GroupSession : public Session {
  public:
   explicit GroupSession(Room& room) : room_(room), reader_(room.log()) { room_.set_group(true); }

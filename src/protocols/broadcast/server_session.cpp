@@ -65,12 +65,13 @@ std::optional<Time> ServerSession::deadline() const {
   return finished() ? slow : earlier(slow, earlier(join_by_, publisher_.deadline()));
 }
 
-// False when the peer broke the protocol.
+// Returns false if the peer broke the protocol.
 bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
   if (frame.kind == Kind::join && !joined_) return join(frame.member);
   if (!joined_ || frame.member != member_) return false;
   if (frame.kind == Kind::join && lossy_) {
-    if (outbox_.empty()) answer(Kind::welcome);  // one answer for all that have come: no pile for a flood
+    // Sends one answer for all join frames so far: a flood of them makes no queue.
+    if (outbox_.empty()) answer(Kind::welcome);
     return true;
   }
   if (frame.kind != Kind::message) return false;
@@ -110,7 +111,7 @@ std::size_t ServerSession::output(std::span<Segment> into) const {
   return filled;
 }
 
-// The unsent bytes of the log's first frame.
+// Returns the number of unsent bytes of the log's first frame.
 std::size_t ServerSession::first_frame() const {
   if (frame_left_ > 0) return frame_left_;
   Segment next;

@@ -65,14 +65,14 @@ class ServerSession : public Session {
   Outbox outbox_;               // for this member alone; sent before the log
   std::size_t unreleased_ = 0;  // consumed bytes of the outbox
   bool joined_ = false;
-  std::optional<RoomLog::Reader> reader_;  // once it has joined, unless the log is sent to a group
+  std::optional<RoomLog::Reader> reader_;  // set once it has joined, unless the log is sent to a group
   std::size_t frame_left_ = 0;             // unsent bytes of the current frame, if each is sent alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;
   std::optional<Time> join_by_;
-  LeastRate incoming_rate_;  // of an incomplete frame
-  LeastRate outgoing_rate_;  // of unread output
+  LeastRate incoming_rate_;  // the rate of an incomplete frame
+  LeastRate outgoing_rate_;  // the rate of unread output
   std::string complaint_;
   bool broken_ = false;
   bool gives_up_ = false;

@@ -31,7 +31,7 @@ struct Frame {
   Bytes payload;
 };
 
-// Nothing if the message is too short for a frame.
+// Returns nothing if the message is too short for a frame.
 inline std::optional<Frame> parse(Bytes message) {
   if (message.size() < kHeadBytes) return std::nullopt;
   return Frame{.kind = static_cast<Kind>(message[0]),

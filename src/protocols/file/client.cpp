@@ -61,7 +61,7 @@ ResultGroup FileClient::carried() const {
   const Facts* const facts = transfers_.facts();
   const bool digested = transfers_.digested > 0 && facts != nullptr && facts->digest;
   ResultGroup group{.name = "transfer", .figures = {{"bytes", bytes}, {"seconds", seconds}}};
-  // Where every connection has failed, the time until then says nothing of a rate.
+  // If every connection has failed, the time until then does not give a rate.
   const bool all_failed = run_.connections_failed() >= run_.plan().connections;
   if (bytes > 0 && seconds > 0 && !all_failed)
     group.figures.emplace_back("mb_per_s", static_cast<double>(bytes) / seconds / 1e6);
@@ -71,7 +71,7 @@ ResultGroup FileClient::carried() const {
   return group;
 }
 
-// The queried file.
+// Describes the queried file.
 std::vector<ResultGroup> FileClient::described() const {
   const Facts* const facts = transfers_.facts();
   if (facts == nullptr) return {};
@@ -88,7 +88,7 @@ std::string FileClient::way() const {
   if (transfers_.options().operation == Operation::put)
     return way_used(parameters_.option("file-read"), "read", plain.read > 0);
   const std::string& wish = parameters_.option("file-write");
-  // Bytes that arrive together with the head before them are always written.
+  // Bytes that arrive together with the head before them are always written, and never spliced.
   const bool otherwise = wish == "splice" ? transfers_.moved_by_kernel.load() : plain.gathered > 0;
   return way_used(wish, "write", wish == "splice" ? !otherwise : plain.written > 0 && !otherwise);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the client side handles the server's frames.
+// The client's handling of the server's frames.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,7 +93,8 @@ void ClientSession::on_answer(const Facts& facts, Time now) {
   if (transfers_.options().operation == Operation::info) answered(0, now);
 }
 
-// A server may be at work, or let others go first, for so long without a byte or an answer.
+// Accepts reports of work without a byte or an answer for kLongestWork at most: the server may be working, or
+// serving others first.
 void ClientSession::on_answer(const Working&, Time now) {
   constexpr Duration kLongestWork = std::chrono::minutes(30);
   if (now - last_progress_ < kLongestWork) last_sign_ = now;
@@ -108,7 +109,7 @@ void ClientSession::on_answer(const Data& data, Time now) {
 void ClientSession::on_answer(const End& end, Time now) {
   if (!found_ || left_.size > 0 || end.size != task_.range.size)
     return fail(Stage::verify, 0, "the answer ends too early", now);
-  if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes were counted on arrival
+  if (!std::exchange(refetching_, false)) return answered(0, now);  // its bytes are counted already
   check_digest(refetched_->value(), now);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a connection of a load ends: when its part is done, or when the load is stopped.
+// The end of a connection of a load: when its part is done, or when the load is stopped.
 #include <utility>
 
 #include "protocols/file/client_session.hpp"
@@ -12,7 +12,7 @@ constexpr Duration kLookForClose = std::chrono::milliseconds(5);
 
 }  // namespace
 
-// The connection has done its part. The last one of a group verifies the file.
+// Ends the connection's part of the load. The last connection of a group verifies the file.
 void ClientSession::finish_load(Time now) {
   if (verifying_) return verify(now);
   const bool last = leave_group();
@@ -38,7 +38,7 @@ bool ClientSession::worth_verifying() const {
          facts != nullptr && facts->digest && transfers_.complete(group_);
 }
 
-// After the window, so that digesting does not affect the measurement.
+// Verifies after the window, so that digesting does not affect the measurement.
 void ClientSession::verify(Time now) {
   const auto closes = transfers_.run().closes();
   if (!closes || now < *closes) {
@@ -86,7 +86,7 @@ void ClientSession::on_drain(Time now) {
   proceed(now);
 }
 
-// The server discards an incomplete upload.
+// Ends the connection in the middle of a request: the server discards an incomplete upload.
 void ClientSession::break_off() {
   failed_ = finished_ = true;
   group_.failed = true;

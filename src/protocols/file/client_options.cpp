@@ -24,7 +24,7 @@ std::string name_of(const Parameters& parameters, Operation operation) {
   return file.empty() ? "upload" : std::string(split_name(file).last);
 }
 
-// 0: a range for each connection.
+// Parses --segments; 0 means a range for each connection.
 std::uint64_t segments_of(const Parameters& parameters, const LoadPlan& plan) {
   const std::uint64_t given = count_of(parameters, "segments");
   if (given > kMostSegments) throw std::invalid_argument("--segments: 0 to 1M");

@@ -8,12 +8,13 @@
 
 namespace joust::file {
 
-// The options of a load, parsed. Both throw std::invalid_argument for invalid options.
+// Parse the options of a load. Both throw std::invalid_argument for invalid options.
 TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& plan);
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,
                                   const LoadPlan& plan);
 
-// What the options of a side demand of engines; the plan of a server is null. Throws std::invalid_argument.
+// Returns the demands of a side's options on engines; the plan of a server is null. Throws
+// std::invalid_argument.
 Demands demands_of(const Parameters& parameters, const LoadPlan* plan);
 
 }  // namespace joust::file

@@ -99,7 +99,7 @@ void LoadPhases::moved(std::uint64_t sent, std::uint64_t received, Time now) {
 std::optional<Time> LoadPhases::deadline() const {
   switch (phase_) {
     case Phase::waiting:
-      return begins() ? run_.start() : std::nullopt;  // at once when it is known
+      return begins() ? run_.start() : std::nullopt;  // due at once when it is known
     case Phase::warming:
       return plan_.turns ? std::nullopt : std::optional(*run_.start() + plan_.warmup);
     case Phase::ready:

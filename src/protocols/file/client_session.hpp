@@ -80,30 +80,30 @@ class ClientSession : public Session, private SessionFiles {
   Decoder decoder_;
   Outgoing outgoing_;
   std::uint32_t request_ = 0;
-  std::uint64_t check_ = 0;      // of the latest upload's range
+  std::uint64_t check_ = 0;      // the check of the latest upload request
   std::uint64_t requests_ = 0;   // fragments and uploads
-  RangeTask task_{};             // current
-  ByteRange left_{};             // of the task: not sent, or not received yet
-  bool sending_ = false;         // its end frame has not been written
+  RangeTask task_{};             // the current task
+  ByteRange left_{};             // the part of the task that is not sent or not received yet
+  bool sending_ = false;         // the end frame of the task has not been written
   bool found_ = false;           // the server has begun to answer
   File* sink_ = nullptr;         // the destination of the answer's bytes
-  std::uint64_t data_left_ = 0;  // not received yet of the current data frame
+  std::uint64_t data_left_ = 0;  // bytes of the current data frame that are not received yet
   bool greeting_ = false;        // the query before the start is outstanding
   bool verifying_ = false;       // digesting, after the window
-  bool waiting_ = false;         // for the other members of the group
-  bool refetching_ = false;      // fetches again, to digest, bytes that were not kept
+  bool waiting_ = false;         // waits for the other members of the group
+  bool refetching_ = false;      // fetches bytes that were not kept again, to digest them
   std::optional<FileDigest> digest_;
   std::unique_ptr<DigestedFile> refetched_;
   bool in_group_ = true;
-  bool stopped_ = false;  // by the user
+  bool stopped_ = false;  // stopped by the user
   bool failed_ = false;
   bool finished_ = false;
   bool moved_ = false;  // bytes have been sent since the last check
   Time last_progress_{};
-  Time last_sign_{};   // that the server is at work
-  Time next_begin_{};  // by the interval
-  Time next_look_{};   // while verifying
-  Time now_{};         // of the last input
+  Time last_sign_{};   // time of the last report that the server is working
+  Time next_begin_{};  // set by the interval
+  Time next_look_{};   // when to look next, while verifying or waiting
+  Time now_{};         // time of the last input
 };
 
 }  // namespace joust::file

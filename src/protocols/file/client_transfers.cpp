@@ -13,7 +13,7 @@ std::uint64_t random_number() {
   return std::uint64_t{random()} << 32 | random();
 }
 
-// Range number `i` of `count` ranges of `size` bytes, divided as evenly as possible.
+// Returns range number `i` of `count` ranges of `size` bytes, divided as evenly as possible.
 ByteRange cut(std::uint64_t size, std::uint64_t count, std::uint64_t i) {
   const std::uint64_t each = size / count, larger = size % count;
   return {.offset = each * i + std::min(i, larger), .size = each + (i < larger ? 1 : 0)};
@@ -38,7 +38,7 @@ void Transfers::set_facts(const Facts& facts) {
   facts_known_.store(true, std::memory_order_release);
 }
 
-// At most one range for each byte, and at least one.
+// Returns at most one range for each byte, and at least one range.
 std::uint64_t Transfers::segments() const {
   return std::clamp<std::uint64_t>(facts_.size, 1, options_.segments);
 }

@@ -41,9 +41,9 @@ struct ConnectionGroup {
   std::atomic<std::uint64_t> stored{0};                    // files that the server has reported as complete
   std::atomic<bool> failed{false};
   std::mutex mutex{};
-  std::unique_ptr<Sink> sink{};  // of a get; made when first needed
-  Turns::Number turn = 0;        // the last one of which a range was handed out,
-  std::uint64_t left = 0;        // and how many ranges of it are left
+  std::unique_ptr<Sink> sink{};  // destination of a get; made when first needed
+  Turns::Number turn = 0;        // the last turn in which a range was handed out
+  std::uint64_t left = 0;        // ranges of that turn that are left
 };
 
 // The state that the connections of a load share. Any thread.
@@ -56,25 +56,27 @@ class Transfers {
   TransferFiles& local() { return local_; }
   ConnectionGroup& group(std::uint64_t connection) { return groups_[connection / group_size_]; }
   bool is_first_group(const ConnectionGroup& group) const { return &group == &groups_.front(); }
-  std::uint64_t segments() const;  // of a transfer
+  std::uint64_t segments() const;  // ranges of a transfer
   // True after at least one transfer of the group.
   bool complete(const ConnectionGroup& group) const { return group.done >= segments(); }
 
-  // The server's facts about the file, or those of the source. Set before any connection reads them.
+  // The facts about the file: from the server, or from the source of a put. Set before any connection reads
+  // them.
   void set_facts(const Facts& facts);
   const Facts* facts() const { return facts_known_.load(std::memory_order_acquire) ? &facts_ : nullptr; }
 
-  // The next range of a group; nothing if all have been handed out.
+  // Returns the next range of a group; nothing if all have been handed out.
   std::optional<RangeTask> next(ConnectionGroup& group, bool recorded);
-  // In turns, likewise of this one. Its transfers follow those of the turn before.
+  // Returns the next range of this turn; nothing if all of its ranges have been handed out. The transfers of
+  // a turn follow those of the turn before.
   std::optional<RangeTask> next_in_turn(ConnectionGroup& group, Turns::Number turn, bool recorded);
-  // The destination of a group's bytes.
+  // Returns the destination of a group's bytes.
   FileAnswer<File*> sink(ConnectionGroup& group);
-  // The same for all ranges of one upload.
+  // Returns the number of an upload, which is the same for all ranges of the upload.
   std::uint64_t upload_id(std::uint64_t connection, const RangeTask& task) const;
 
   // For the results.
-  std::atomic<std::uint64_t> bytes{0};       // of files, in the window
+  std::atomic<std::uint64_t> bytes{0};       // bytes of files, in the window
   std::atomic<std::uint64_t> digested{0};    // correct digests of transfers
   std::atomic<bool> moved_by_kernel{false};  // some bytes were stored without passing user space
   std::uint64_t completed() const;           // transfers

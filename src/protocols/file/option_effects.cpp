@@ -23,8 +23,8 @@ std::string no_effect(const std::string& option, Role side, const Parameters& cl
   return fmt::format("with --op {} the {} {} the file", op, other, reads ? "reads" : "writes");
 }
 
-// Files in memory belong to the race alone, and whoever measures writes expects them to be written again. The
-// files of a directory are the user's.
+// Lets a race overwrite its files in memory: they belong to the race alone, and a user who measures writes
+// expects the files to be written again. The files of a directory belong to the user.
 Settings repeatable(Settings server, const Parameters& client) {
   if (client.option("op") != "put") return server;
   const auto given = server.find(kOverwrite);

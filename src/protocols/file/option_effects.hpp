@@ -5,7 +5,7 @@
 
 #include "joust/protocol.hpp"
 
-// What options of one side mean for a client that does one operation.
+// The effects of one side's options on a client that does one operation.
 namespace joust::file {
 
 // See Protocol::no_effect and Protocol::repeatable.

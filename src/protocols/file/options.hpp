@@ -24,7 +24,7 @@ bool is_yes(const Parameters& parameters, const std::string& option);
 FileRead file_read(const Parameters& parameters);
 FileWrite file_write(const Parameters& parameters);
 
-// The method used, for the results: "sendfile", or "read (not sendfile: the engine cannot)".
+// Names the method used, for the results: "sendfile", or "read (sendfile was not possible)".
 std::string way_used(const std::string& wish, const std::string& plain, bool went_plain);
 
 }  // namespace joust::file

@@ -16,31 +16,33 @@ namespace joust::file {
 // released.
 class Outgoing {
  public:
-  // Returns its check, which the answer may repeat. Of Data: of no use.
+  // Adds a message. Returns its check, which the answer may repeat. For Data the result has no meaning.
   std::uint64_t message(const Message& message);
-  // Encoded messages with the data between them.
+  // Adds encoded messages with the data between them.
   void bytes(std::uint32_t request, std::vector<std::byte> bytes);
-  // The next messages answer another request.
+  // Starts a new answer: the next messages belong to another request.
   void next_answer() { ++answer_; }
-  // A data frame: its head, and the range of the file, at most kLargestData bytes.
+  // Adds a data frame: its head, and the range of the file, at most kLargestData bytes.
   void data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
 
   // Appends data frames of the range while there is room; returns the rest of the range.
   ByteRange data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range);
-  // Frames are made as they are sent, so that a large file takes no more memory than a small one.
+  // True if frames may be added. They are made as they are sent, so that a large file takes no more memory
+  // than a small one.
   bool has_room() const { return waiting_ < 2 * kLargestData; }
 
-  // The first file in the output has failed. Its frame was announced, so the missing bytes are sent as zeros;
-  // then this error ends the answer and replaces its remaining frames. True if that is the last answer here,
-  // so that nothing may be added to it.
+  // Reports that the first file in the output has failed. Its frame was announced, so the missing bytes are
+  // sent as zeros. Then this error ends the answer and replaces its remaining frames. Returns true if that is
+  // the last answer here, so that nothing may be added to it.
   bool source_failed(const FileRefusal& refusal);
 
   std::uint64_t waiting() const { return waiting_; }                             // bytes not consumed yet
   std::uint64_t cost() const { return waiting_ + pieces_.size() * kPieceCost; }  // with overhead
   std::size_t files() const { return files_; }                                   // unreleased ranges of files
-  bool sends_file() const;  // a range of one is not consumed yet
+  bool sends_file() const;  // a range of a file is not consumed yet
 
-  // As Session::output, consumed and released. Returns the bytes of files among those consumed.
+  // The same as Session::output, consumed and released. consumed() returns the bytes of files among those
+  // consumed.
   std::size_t segments(std::span<Segment> into) const;
   std::uint64_t consumed(std::size_t n);
   void released(std::size_t n);
@@ -58,12 +60,12 @@ class Outgoing {
 
     Segment rest() const;
   };
-  static constexpr std::uint64_t kPieceCost = sizeof(Piece) + 32;  // with what the allocator adds
+  static constexpr std::uint64_t kPieceCost = sizeof(Piece) + 32;  // with the overhead of the allocator
   void add(Piece piece);
   static Piece piece_of(const Message& message);
 
   std::deque<Piece> pieces_;
-  std::size_t first_ = 0;  // of pieces_, the first that is not fully consumed
+  std::size_t first_ = 0;  // index in pieces_ of the first one that is not fully consumed
   std::uint64_t waiting_ = 0;
   std::size_t files_ = 0;
   std::uint64_t answer_ = 0;

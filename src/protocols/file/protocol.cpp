@@ -21,12 +21,12 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, brought, asked about";
   protocol.no_messages = "lost ones are not sent again yet";
-  // There are two exceptions: an upload over several connections, which demands_of() tells, and files in
+  // Two exceptions exist: an upload over several connections, which demands_of() reports, and files in
   // memory, which are known to one process only.
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.counts_turns = true;
-  // The first ends connections, the second makes one file of one transfer.
+  // The first option ends connections, the second writes one file from one transfer.
   protocol.options_without_turns = {"requests-per-connection", "output"};
   protocol.no_reconnect = "a transfer that was begun over other connections cannot be taken over";
   protocol.standard_messages = 1;

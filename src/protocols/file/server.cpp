@@ -82,7 +82,7 @@ class FileServer : public Service {
 
 std::vector<ResultGroup> FileServer::results() const {
   const PlainBytes& plain = storage_.plain_bytes();
-  // Bytes that arrive together with the head before them are always written.
+  // Bytes that arrive together with the head before them are always written, and never spliced.
   const bool written = file_write(parameters_) == FileWrite::splice
                            ? plain.written > 0 && plain.written >= server_->bytes_stored
                            : plain.written > 0 && plain.gathered == 0;

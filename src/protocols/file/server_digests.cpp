@@ -8,10 +8,10 @@
 namespace joust::file {
 namespace {
 
-constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's turn
+constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's time
 constexpr std::uint64_t kWithoutTurn = 1 << 20;  // bytes: reading fewer takes less time than waiting
 constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
-constexpr Duration kTurn = std::chrono::milliseconds(50);  // where others wait for one
+constexpr Duration kTurn = std::chrono::milliseconds(50);  // if others wait for a turn
 constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 constexpr Duration kWorkingEvery = std::chrono::seconds(1);
 
@@ -37,8 +37,8 @@ void ServerSession::end_turn() {
   if (std::exchange(has_turn_, false)) --server_.digests;
 }
 
-// True if the slice may be made now. Digests of endless files must not keep others waiting for ever: who has
-// had a turn for a while looks for the next one later than those who wait.
+// True if the slice may be made now. Digests of endless files must not delay others for ever: a session that
+// has had a turn for a while tries for the next one later than the waiting sessions.
 bool ServerSession::takes_turn(Time now) {
   const bool had_it = has_turn_;
   const bool gives_it = had_it && now >= turn_ends_ && server_.turns_refused != refused_before_;
@@ -73,7 +73,7 @@ void ServerSession::check_slice(Time now) {
   if (upload_->left_to_check() > kWithoutTurn && !takes_turn(now)) return;
   const auto check = upload_->check();
   if (!check) {
-    if (!upload_->over()) keep(upload_, true, range_.size);  // to be sealed again after a shortage
+    if (!upload_->over()) keep(upload_, true, range_.size);  // it can be sealed again after a shortage
     refuse(check.error());
     return answered();
   }
@@ -90,7 +90,8 @@ void ServerSession::check_slice(Time now) {
   answered();
 }
 
-// A digest takes time; silence would look like a dead server. Whoever has asked before hears it first.
+// Reports progress: a digest takes time, and silence would look like a dead server. The oldest waiting
+// request gets the report first.
 void ServerSession::still_working(std::uint32_t request, std::uint64_t done, Time now) {
   if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
   said_working_ = now;

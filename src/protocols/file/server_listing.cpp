@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the server lists a directory: in slices, as it makes digests, and no faster than the peer reads.
+// Lists a directory: in slices, as digests are made, and no faster than the peer reads.
 #include <utility>
 
 #include "protocols/file/server_session.hpp"
@@ -8,7 +8,7 @@
 namespace joust::file {
 namespace {
 
-constexpr std::size_t kLookedAt = 64;            // names in a slice: a call of the file system for each
+constexpr std::size_t kLookedAt = 64;            // names in a slice: each takes one call of the file system
 constexpr std::uint64_t kMostListed = 1 << 20;   // entries of one directory
 constexpr std::uint64_t kMostUnread = 64 << 10;  // bytes of the answer
 
@@ -48,7 +48,7 @@ void ServerSession::list_slice() {
   answered();
 }
 
-// As many in a frame as fit.
+// Sends the entries, as many in a frame as fit.
 void ServerSession::send_entries(std::vector<FolderEntry> found) {
   Entries part;
   std::size_t size = kEntriesHeadBytes;

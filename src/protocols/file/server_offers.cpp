@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the server receives whole files: those that are offered and come in ranges, and those whose data
+// The server's reception of whole files: files that are offered and sent in ranges, and files whose data
 // follows at once.
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,8 @@
 namespace joust::file {
 namespace {
 
-// Files whose data follows at once have no number of their own, and are never brought in parts.
+// Marks numbers given by the server: files whose data follows at once have no number of their own, and are
+// never sent in parts.
 constexpr std::uint64_t kNumberedHere = std::uint64_t{1} << 63;
 
 constexpr std::size_t kMostWaiting = 64;  // files of a connection that wait for the disk, each open
@@ -18,8 +19,8 @@ constexpr Duration kLookForGroup = std::chrono::milliseconds(1);
 
 }  // namespace
 
-// True if the answer is that nothing is to be done. The disk is asked as well: the file may be the same
-// client's, and may have come over a connection that was lost before the disk had it.
+// True if the answer is that the existing file is kept. If the file is to be synced, the disk is asked too:
+// the file may come from the same client, over a connection that was lost before the disk had it.
 bool ServerSession::skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal,
                           Time now) {
   if (refusal.error != FileError::exists || !wishes.skips_existing) return false;
@@ -53,7 +54,7 @@ void ServerSession::recall_slice(Time now) {
   answered();
 }
 
-// The session keeps no other reference to it: a file that is refused is gone at once.
+// Begins a whole file. The session keeps no other reference to the upload: a refused file is removed at once.
 void ServerSession::begin(const Whole& whole, Time now) {
   const std::uint64_t number = ++server_.uploads;
   ++requests_;
@@ -78,9 +79,9 @@ void ServerSession::begin(const Whole& whole, Time now) {
   state_ = State::receiving;
 }
 
-// Files that come whole, and directories, follow one another while the disk works on those before. Queries
-// follow one another too, but a file that waits has no name yet. Other requests wait for it, because answers
-// come in the order of their requests.
+// True if the request has to wait for the answers in waiting_. Whole files and directories follow one another
+// while the disk works on earlier ones. So do queries, unless a file waits, which has no name yet. Other
+// requests wait, because answers are sent in the order of their requests.
 bool ServerSession::waits_for_others(const Message& message) const {
   if (waiting_.empty() || state_ != State::idle) return false;
   if (std::holds_alternative<Query>(message.body))
@@ -97,7 +98,7 @@ void ServerSession::answer(const Message& message) {
   is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
 }
 
-// Null: the disk has it, or is not asked.
+// Answers when the disk has the entry. Null: the disk has it, or is not asked.
 void ServerSession::answer_from_disk(const Message& message, FileAnswer<std::shared_ptr<StoredEntry>> entry,
                                      Time now) {
   if (!entry) return refuse(entry.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Peers too slow for the connection, upload or open file that they hold.
+// Detects peers that are too slow for the connection, upload or open file that they hold.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -18,7 +18,7 @@ void ServerSession::watch_rates(Time now) {
 }
 
 void ServerSession::check_rates(Time now) {
-  forget_complete_uploads();  // another connection may have sealed one since: it grows no more
+  forget_complete_uploads();  // another connection may have sealed an upload since, which grows no more
   if (outgoing_rate_.missed(now)) {
     gives_up_ = true;
     return end_slow_peer("an answer is read " + outgoing_rate_.complaint());
@@ -30,8 +30,9 @@ void ServerSession::check_rates(Time now) {
   check_growth(now);
 }
 
-// A client that has given up an offered file has no word for it. While it goes on with others, the file is
-// forgotten: its place is free, and nobody else is to blame. Who does nothing else is told.
+// Ends peers whose uploads do not grow. The protocol has no message for giving an offered file up. If the
+// client sends other requests meanwhile, such a file is forgotten: its place is free, and the client is not
+// too slow. A client that does nothing else gets the error.
 void ServerSession::check_growth(Time now) {
   for (std::size_t i = 0; i < begun_.size();) {
     BegunUpload& begun = begun_[i];
@@ -48,8 +49,8 @@ void ServerSession::check_growth(Time now) {
   }
 }
 
-// All of it is there, and will be sealed when its sender has read it from a slow disk. There is an end to the
-// bytes that are digested, as there is to those that come.
+// Counts the sender's digest as growth of an upload that has all its bytes: the sender seals it after reading
+// the file from a slow disk. The digested bytes are limited by the file's size, as the received bytes are.
 void ServerSession::sender_works(const Working& working) {
   for (BegunUpload& begun : begun_) {
     const std::uint64_t done = std::min(working.done, begun.size);
@@ -58,15 +59,15 @@ void ServerSession::sender_works(const Working& working) {
   }
 }
 
-// The rate of an upload is that of all its connections together: one of them may have sent its range, and
-// wait for the others.
+// Measures the growth of an upload over all its connections together: one of them may have sent its range,
+// and wait for the others.
 bool ServerSession::BegunUpload::grows(Time now) {
   const std::uint64_t before = std::exchange(received, upload->received());
   growth.moved(received - before);
   return !growth.missed(now);
 }
 
-// The peer's resources are freed at once, even if it never reads the error.
+// Ends a slow peer. Its resources are freed at once, even if it never reads the error.
 void ServerSession::end_slow_peer(const std::string& what) {
   ++server_.too_slow;
   const bool in_hand = state_ == State::receiving || state_ == State::discarding;

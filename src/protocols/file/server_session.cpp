@@ -9,7 +9,7 @@ namespace {
 
 // Memory for unread answers in bytes, beyond which the peer is not read from.
 constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostFiles = 2;  // of unread answers: each keeps a file open
+constexpr std::size_t kMostFiles = 2;  // in unread answers: each keeps a file open
 
 bool is_request(const Body& body) {
   return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
@@ -31,7 +31,7 @@ ServerSession::~ServerSession() {
   const bool is_busy = (state_ != State::idle && state_ != State::discarding) || outgoing_.sends_file();
   if (is_busy || (!is_counted_ && leaves_unfinished())) ++server_.abandoned;
   if (state_ == State::receiving) upload_->give_back(range_);
-  // Other connections may still refer to it, and none of them checks it.
+  // Other connections may still refer to the upload, and none of them checks it.
   if (state_ == State::checking) upload_->let_go();
   upload_.reset();
   begun_.clear();
@@ -39,7 +39,8 @@ ServerSession::~ServerSession() {
   server_.storage.session_ended();
 }
 
-// Between two ranges of an offered file nothing is under way. No other connection may bring the next one.
+// True if an offered file is left unfinished. Between two ranges nothing is under way, and no other
+// connection may send the next range.
 bool ServerSession::leaves_unfinished() const {
   return std::ranges::any_of(begun_, [](const BegunUpload& begun) {
     return begun.offered && !begun.upload->over() && begun.upload.use_count() == 1;
@@ -58,7 +59,7 @@ Want ServerSession::want() const {
 std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
-    if (data_left_ > 0) {  // of a refused upload
+    if (data_left_ > 0) {  // data of a refused upload
       const std::uint64_t part = std::min<std::uint64_t>(data_left_, chunk.size() - taken);
       data_left_ -= part;
       taken += part;
@@ -200,7 +201,7 @@ void ServerSession::on_source_failed(int error, Time now) {
   watch_rates(now);
 }
 
-// More data of a refused upload may follow: it is discarded.
+// Refuses the request. More data of a refused upload may follow: they are discarded.
 void ServerSession::refuse(const FileRefusal& refusal) {
   ++server_.refused;
   answer({request_, Error{refusal}});
@@ -210,7 +211,7 @@ void ServerSession::refuse(const FileRefusal& refusal) {
 void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
   request_ = request;
   outgoing_.next_answer();
-  waiting_.clear();  // the connection ends with this, whatever becomes of those files
+  waiting_.clear();  // the connection ends here, whatever happens to the waiting files
   refuse(refusal);
   complaint_ = refusal.text;
   over_ = true;

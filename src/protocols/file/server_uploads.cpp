@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How the server receives uploads.
+// The server's reception of uploads.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ void ServerSession::begin(const UploadRange& upload) {
                             .begun = upload.offered});
   if (!found) return refuse(found.error());
   range_ = upload.range;
-  // The answer to it was lost with its connection.
+  // The range is stored already: its answer was lost with its connection.
   if ((*found)->has(range_)) {
     is_there_ = true;
     left_ = {};
@@ -44,7 +44,7 @@ void ServerSession::begin(const UploadRange& upload) {
   state_ = State::receiving;
 }
 
-// Room is reserved for each frame: an announced file alone takes none.
+// Reserves room for each frame: an announced file alone takes none.
 void ServerSession::begin(const Data& data) {
   if (state_ == State::receiving) {
     if (data.size > left_.size)
@@ -58,7 +58,8 @@ void ServerSession::forget_complete_uploads() {
   std::erase_if(begun_, [](const BegunUpload& begun) { return begun.upload->over(); });
 }
 
-// An upload begun by this peer is kept until it is complete, or the connection ends.
+// Finds or begins an upload. An upload begun by this peer is kept until it is complete, or the connection
+// ends.
 FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRequest& request) {
   forget_complete_uploads();
   auto found = server_.storage.upload(request);
@@ -70,7 +71,7 @@ FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadReque
   return found;
 }
 
-// Several connections contribute to its growth, so it gets as much time as readers do.
+// Keeps an upload. Several connections contribute to its growth, so it gets as much time as readers do.
 void ServerSession::keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size) {
   begun_.push_back({upload, offered, size, LeastRate(server_.rates.outgoing), upload->received(), requests_});
 }

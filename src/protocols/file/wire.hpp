@@ -18,8 +18,8 @@ namespace joust::file {
 
 inline constexpr std::uint8_t kVersion = 2;
 inline constexpr std::size_t kHeadBytes = 16;           // the last four are its check
-inline constexpr std::size_t kLargestBody = 2048;       // of frames other than data
-inline constexpr std::size_t kCheckBytes = 8;           // behind each such body
+inline constexpr std::size_t kLargestBody = 2048;       // for frames other than data
+inline constexpr std::size_t kCheckBytes = 8;           // after each such body
 inline constexpr std::uint32_t kLargestData = 4 << 20;  // bytes in one data frame
 
 enum class Kind : std::uint8_t {
@@ -54,7 +54,7 @@ struct Head {
 struct Query {
   std::string name{};
   bool wants_digest = false;
-  bool synced = false;  // the disk has the file before the answer is said
+  bool synced = false;  // the disk must have the file before the answer is sent
 };
 struct Fragment {
   ByteRange range{};
@@ -69,10 +69,10 @@ struct UploadRange {
   std::string name{};
   bool offered = false;  // belongs to an offer
 };
-// A file that is brought in ranges, and gone on with after an interruption.
+// A file that is sent in ranges, and can be resumed after an interruption.
 struct Offer {
   std::uint64_t size = 0;
-  std::uint64_t id = 0;  // of the upload, as UploadRange::id
+  std::uint64_t id = 0;  // number of the upload, as UploadRange::id
   FileWishes wishes{};
   std::string name{};
 };
@@ -83,20 +83,20 @@ struct Whole {
   FileWishes wishes{};
   std::string name{};
 };
-// No range of an offered file follows.
+// The end of an offered file: no range follows.
 struct Seal {
-  std::uint64_t size = 0;  // of the file
+  std::uint64_t size = 0;  // size of the file
   std::uint64_t id = 0;
-  std::optional<Digest> digest{};  // of the file
+  std::optional<Digest> digest{};  // digest of the file
   std::string name{};
 };
-// A directory that is to be there.
+// A request for a directory, which is made if it does not exist.
 struct Folder {
-  std::uint32_t mode = 0;  // permission bits, of one that is made
+  std::uint32_t mode = 0;  // permission bits of a directory that is made
   bool makes_parents = false;
   bool synced = false;
   std::string name{};
-  bool sets_mode = false;  // of one that is there, too
+  bool sets_mode = false;  // an existing directory gets the mode too
 };
 struct Facts {
   std::uint64_t size = 0;        // bytes
@@ -105,16 +105,17 @@ struct Facts {
   std::optional<std::uint32_t> mode{};  // permission bits
 };
 struct Offered {
-  bool skipped = false;         // there is such a file, and nothing is to be done
-  std::uint64_t there = 0;      // bytes, from the start of the file
-  std::uint64_t discarded = 0;  // bytes of an earlier attempt, of another source or damaged
+  bool skipped = false;         // the file exists, and is left as it is
+  std::uint64_t there = 0;      // bytes stored, from the start of the file
+  std::uint64_t discarded = 0;  // bytes of an earlier attempt that belonged to another source or were damaged
 };
 struct Stored {
   ByteRange range{};
-  bool complete = false;            // the file has its name
-  std::optional<Digest> digest{};   // of the file, once complete
-  bool was_there = false;           // the directory, and was left as it is
-  std::uint64_t request_check = 0;  // Message::check of the request: it is this one that was done
+  bool complete = false;           // the file has its name
+  std::optional<Digest> digest{};  // digest of the file, once complete
+  bool was_there = false;          // the directory existed, and was left as it was
+  // The Message::check of the request: shows that this request was carried out.
+  std::uint64_t request_check = 0;
 };
 struct Working {
   std::uint64_t done = 0;  // bytes digested
@@ -124,7 +125,7 @@ struct Data {
 };
 struct End {
   std::uint64_t size = 0;          // bytes of all data frames of the request
-  std::optional<Digest> digest{};  // of those bytes, if known
+  std::optional<Digest> digest{};  // digest of those bytes, if known
 };
 struct Error {
   FileRefusal refusal{};
@@ -135,25 +136,26 @@ using Body = std::variant<Query, Fragment, UploadRange, Facts, Stored, Working, 
 struct Message {
   std::uint32_t request = 0;
   Body body{};
-  std::uint64_t check = 0;  // of the frame, as it came; of Data: 0
+  std::uint64_t check = 0;  // the check of the received frame; of Data: 0
 };
 
-// A message with its head and its checks. For Data only the head.
+// Encodes a message with its head and its checks. For Data only the head.
 std::vector<std::byte> encode(const Message& message);
 
-// The last four bytes of a head: the lower half of the XXH3-64 of those before them.
+// Returns the last four bytes of a head: the lower half of the XXH3-64 of the bytes before them.
 std::uint32_t head_check(Bytes head);
-// The last eight bytes of an encoded message: the XXH3-64 of all before them. Not of Data.
+// Returns the last eight bytes of an encoded message: the XXH3-64 of all bytes before them. Not valid for
+// Data.
 std::uint64_t check_of(Bytes frame);
 
-// Cuts a stream into messages, and lets none pass whose bytes do not fit their checks. Stores at most one
-// head and one body, and only bytes that have arrived. After a data message the caller itself takes that many
-// bytes before the next call.
+// Cuts a stream into messages, and rejects frames whose bytes do not match their checks. Stores at most one
+// head and one body, and only bytes that have arrived. After a data message the caller itself takes the
+// announced number of bytes before the next call.
 class Decoder {
  public:
   struct Step {
     std::size_t taken = 0;             // bytes of `chunk`
-    std::optional<Message> message{};  // nothing: more bytes are needed
+    std::optional<Message> message{};  // empty: more bytes are needed
   };
   // A protocol error; the stream cannot be read any further. `request` of the error is 0 if unknown, as in a
   // frame that is damaged or of another version.
@@ -167,7 +169,7 @@ class Decoder {
   std::size_t held_bytes() const { return held_.capacity(); }
 
  private:
-  std::vector<std::byte> held_;  // of an incomplete message
+  std::vector<std::byte> held_;  // bytes of an incomplete message
 };
 
 }  // namespace joust::file

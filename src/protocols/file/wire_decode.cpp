@@ -61,7 +61,7 @@ UploadRange upload_of(Fields& fields) {
   return upload;
 }
 
-// But those that differ between frames.
+// Reads the wishes that are the same in all frames that have wishes.
 FileWishes wishes_of(Fields& fields) {
   FileWishes wishes;
   wishes.modified_ns = static_cast<std::int64_t>(fields.number<std::uint64_t>());
@@ -110,7 +110,7 @@ FolderEntry entry_of(Fields& fields) {
   return entry;
 }
 
-// No room is made for more than have come: the number alone may be a lie.
+// Allocates no more entries than have arrived: the number alone may be wrong.
 Entries entries_of(Fields& fields) {
   Entries part;
   for (std::size_t left = fields.number<std::uint16_t>(); left > 0 && !fields.bad(); --left)

@@ -13,7 +13,7 @@
 namespace joust::http {
 namespace {
 
-// "Example.org.:80" is "example.org"; "[::1]:80" is "[::1]".
+// Normalizes a host: "Example.org.:80" becomes "example.org"; "[::1]:80" becomes "[::1]".
 std::string without_port(std::string_view host) {
   const std::size_t end = host.starts_with('[') ? host.find(']') + 1 : std::min(host.find(':'), host.size());
   std::string name(host.substr(0, end));

@@ -7,19 +7,19 @@
 
 namespace joust::http {
 
-// The hosts that a server answers. One that only this machine can reach answers those that can mean it. A
-// page of any other host, whose owner changes its address to 127.0.0.1, would be of one origin with the
-// server in the eyes of a browser, and could read what is served (DNS rebinding).
+// The hosts that a server answers. A server that only this machine can reach answers only hosts that can mean
+// this machine. A page of any other host, whose owner changes its address to 127.0.0.1, would have the same
+// origin as the server for a browser, and could read the served files (DNS rebinding).
 class AnsweredHosts {
  public:
-  AnsweredHosts() = default;  // all
+  AnsweredHosts() = default;  // answers all hosts
 
-  // Loopback addresses, `localhost`, and these: names or addresses with a comma between them. Throws
-  // std::invalid_argument for what is none.
+  // Answers loopback addresses, `localhost`, and `others`: names or addresses with a comma between them.
+  // Throws std::invalid_argument for any other text.
   static AnsweredHosts of_loopback(std::string_view others);
 
-  // `host` is that of a request, with a port, which does not matter. A request that names none is answered:
-  // no browser sends one.
+  // `host` is the host of a request; its port does not matter. A request without a host is answered: no
+  // browser sends one.
   bool contain(std::string_view host) const;
 
  private:

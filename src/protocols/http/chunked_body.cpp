@@ -12,7 +12,7 @@
 namespace joust::http {
 namespace {
 
-constexpr unsigned kMostDigits = 16;            // so that a size fits into 64 bits
+constexpr unsigned kMostDigits = 16;            // digits of a size, so that it fits into 64 bits
 constexpr std::size_t kMostSkipped = 16 << 10;  // bytes
 
 constexpr std::string_view kBareLineEnd = "a line between the chunks of a reply does not end with CR LF";
@@ -35,7 +35,7 @@ std::size_t ChunkedBody::take(Bytes bytes, std::vector<std::byte>& body, std::si
   return taken;
 }
 
-// Takes a byte that is no data. The body may grow by `room` bytes.
+// Takes a byte that is not data. The body may grow by `room` bytes.
 void ChunkedBody::step(char next, std::size_t room) {
   switch (at_) {
     case At::size:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The client side of http: asks for one path, and looks at status, length and body of every reply.
+// The client side of http: asks for one path, and checks status, length and body of every reply.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,8 +64,8 @@ class GetExchange : public Exchange {
 
   const GetRequest get_;
   const std::string body_;
-  std::vector<std::byte> right_;  // the last reply that was looked at as a whole,
-  Heard right_heard_{};           // and its kind
+  std::vector<std::byte> right_;  // the last reply that was checked as a whole
+  Heard right_heard_{};           // the kind of that reply
   std::string complaint_;
 };
 

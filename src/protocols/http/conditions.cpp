@@ -32,7 +32,7 @@ bool same_tag(std::string_view a, std::string_view b, Comparison comparison) {
   return opaque(a) == opaque(b) && (comparison == Comparison::weak || !any_weak);
 }
 
-// The entity tag that `list` begins with, which is removed from it; empty if there is none. Its text may have
+// Returns the entity tag at the beginning of `list`, and removes it; empty if none exists. A tag may contain
 // commas.
 std::string_view take_tag(std::string_view& list) {
   const std::size_t begin = std::min(list.find_first_not_of(" \t,"), list.size());
@@ -52,13 +52,13 @@ bool is_listed(std::string_view list, const std::string& tag, Comparison compari
   return false;
 }
 
-// True if the file is newer than the date; nothing if that is no date.
+// True if the file is newer than the date; nothing if the text is no date.
 std::optional<bool> is_newer(const Validators& file, std::string_view date, std::int64_t now_s) {
   const auto seconds = parse_date(date, now_s);
   return seconds ? std::optional(file.modified_s > *seconds) : std::nullopt;
 }
 
-// A number of digits only; what does not fit becomes the greatest. Nothing if there is none.
+// Parses a number of digits only; a number that does not fit becomes the greatest. Nothing for other texts.
 std::optional<std::uint64_t> number(std::string_view digits) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   if (digits.empty()) return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> number(std::string_view digits) {
   return value;
 }
 
-// The only range of "bytes=..."; empty for any other number of them.
+// Returns the only range of "bytes=..."; empty if it has none or several.
 std::string_view single_range(std::string_view field) {
   constexpr std::string_view kUnit = "bytes=";
   const auto same = [](char a, char b) { return a == b || (a | 0x20) == b; };
@@ -108,8 +108,9 @@ RangeChoice range_of(std::string_view field, std::uint64_t size) {
   return {Kind::part, {*first, end - *first + 1}};
 }
 
-// A date is a strong validator only if the file cannot have changed again in its second, which the time of
-// the last change tells where the other one has been set.
+// True if If-Range names this version by a strong validator. A date is one only if the file cannot have
+// changed again in its second. The time of the last change shows that, even if the time of modification has
+// been set.
 bool is_this_version(std::string_view if_range, const Validators& file, std::int64_t now_s) {
   if (if_range.find('"') != if_range.npos)
     return file.is_strong && same_tag(trimmed(if_range), file.tag, Comparison::strong);
@@ -122,7 +123,7 @@ bool is_this_version(std::string_view if_range, const Validators& file, std::int
 Validators validators_of(const OpenFile& file) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const FileVersion& version = file.version;
-  // The time of the last change is there because the other one can be set to any value.
+  // The tag includes the time of the last change because the other time can be set to any value.
   const auto hex = [](std::int64_t time_ns) { return static_cast<std::uint64_t>(time_ns); };
   return {.tag = fmt::format("{}\"{:x}-{:x}-{:x}\"", file.settled ? "" : kWeak, version.size,
                              hex(version.modified_ns), hex(version.changed_ns)),

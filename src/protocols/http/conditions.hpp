@@ -10,20 +10,20 @@
 // Conditions and ranges of a request for a file (RFC 9110, 13 and 14).
 namespace joust::http {
 
-// What tells one version of a file from another.
+// The data that distinguish one version of a file from another.
 struct Validators {
   std::string tag{};            // as in the field ETag, with its quotes
   bool is_strong = false;       // equal tags mean equal bytes
   std::int64_t modified_s = 0;  // since 1970
-  std::int64_t changed_s = 0;   // likewise, of the file's bytes or of anything else of it
+  std::int64_t changed_s = 0;   // since 1970: change of the file's bytes or of any other property
 
-  // True if the date of modification may be told: the file cannot change any more in that second, so that
-  // nobody ever holds the date of two versions.
+  // True if the date of modification may be sent: the file cannot change any more in that second, so that no
+  // client ever holds one date for two versions.
   bool has_date(std::int64_t now_s) const { return modified_s + 1 < now_s; }
 };
 
-// A tag is strong where every later change of the file will change it, which is known some seconds after the
-// last one.
+// Returns the validators of a file. A tag is strong if every later change of the file will change it, which
+// is known some seconds after the last change.
 Validators validators_of(const OpenFile& file);
 
 enum class Judgement : std::uint8_t { send, not_modified, failed };
@@ -36,8 +36,8 @@ struct RangeChoice {
   ByteRange range{};
 };
 
-// One range of bytes is sent alone. For several, and for what is no range of bytes, the whole file is sent,
-// as a server may always do. If-Range must name this version by a strong validator.
+// Chooses the part to send. One range of bytes is sent alone. For several ranges, and for other units, the
+// whole file is sent, as a server may always do. If-Range must name this version by a strong validator.
 RangeChoice choose_range(const Request& request, const Validators& file, std::uint64_t size,
                          std::int64_t now_s);
 

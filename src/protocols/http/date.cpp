@@ -21,9 +21,9 @@ constexpr std::array<std::string_view, 7> kLongDays{"Sunday",   "Monday", "Tuesd
                                                     "Thursday", "Friday", "Saturday"};
 constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-constexpr std::int64_t kLastSecond = 253'402'300'799;  // of the year 9999
+constexpr std::int64_t kLastSecond = 253'402'300'799;  // the end of the year 9999
 
-// Reads a date from left to right. After the first thing that is not as expected nothing is.
+// Reads a date from left to right. After the first mismatch the whole date counts as wrong.
 class DateReader {
  public:
   explicit DateReader(std::string_view text) : left_(text) {}
@@ -43,7 +43,7 @@ class DateReader {
     }
     return value;
   }
-  // The place of the word that comes next.
+  // Returns the index of the word that comes next.
   int one_of(std::span<const std::string_view> words) {
     const auto found = std::ranges::find_if(words, [&](auto word) { return left_.starts_with(word); });
     if (found == words.end()) return fail();
@@ -129,7 +129,7 @@ std::chrono::year_month_day day_of(std::int64_t all_seconds) {
   return std::chrono::floor<days>(std::chrono::sys_seconds(seconds(all_seconds)));
 }
 
-// Of the last date that a thread was asked for.
+// The last date that a thread was asked for.
 struct Kept {
   std::uint64_t owner = 0;
   Time since{}, until{};
@@ -170,7 +170,7 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now_s
   const std::chrono::year_month_day date(std::chrono::year(fields.year),
                                          std::chrono::month(static_cast<unsigned>(fields.month + 1)),
                                          std::chrono::day(static_cast<unsigned>(fields.day)));
-  // 60 is a leap second, which no clock of ours counts.
+  // 60 is a leap second, which the clocks used here do not count.
   if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60) return std::nullopt;
   const std::int64_t day = std::chrono::sys_days(date).time_since_epoch().count();
   return day * 86'400 + fields.hour * 3600 + fields.minute * 60 + fields.second;

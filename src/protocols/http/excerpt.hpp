@@ -8,7 +8,7 @@
 
 namespace joust::http {
 
-// The beginning of what a server has sent, for a complaint.
+// Returns the beginning of a server's text, for a complaint.
 inline std::string excerpt(std::string_view text) {
   constexpr std::size_t kMost = 60;  // bytes
   return printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");

@@ -6,10 +6,11 @@
 namespace joust::http {
 namespace {
 
-// Of a request line with the longest target: a method and the version stand beside it.
+// Limit of a request line: the longest target, with a method and the version beside it.
 constexpr std::size_t kLongestLine = kLongestTarget + 64;
 
-// Before a request: some clients send one behind a body. Without an end they would keep a connection.
+// Limit of empty lines before a request: some clients send one after a body. Without a limit they would keep
+// a connection open.
 constexpr std::size_t kMostEmptyLines = 8;
 
 bool is_letter(char c) {
@@ -37,7 +38,7 @@ HeadCutter::Step HeadCutter::next(Bytes chunk) {
 }
 
 HeadCutter::Step HeadCutter::hold(Bytes part, std::size_t held) {
-  if (begin_ > 0) {  // empty lines are no part of the head; of them at most a CR was held
+  if (begin_ > 0) {  // empty lines are no part of the head; at most one CR of them was held
     const std::size_t taken = begin_ - held;
     held_.clear();
     begin_ = line_ = scanned_ = 0;
@@ -48,12 +49,12 @@ HeadCutter::Step HeadCutter::hold(Bytes part, std::size_t held) {
   return {Status::need_more, part.size()};
 }
 
-// Goes on where it has stopped, so a head that comes byte by byte is read once.
+// Continues where it stopped, so that a head that arrives byte by byte is read once.
 HeadCutter::Status HeadCutter::scan(std::string_view text) {
   while (line_ < text.size()) {
     const bool is_request_line = line_ == begin_;
     const char first = text[line_];
-    // What is no HTTP at all is refused at its first byte: there may be no end of line in it.
+    // Data other than HTTP are refused at the first byte: they may have no end of line.
     if (is_request_line ? !is_letter(first) && first != '\r' : first == ' ' || first == '\t')
       return Status::malformed;
     const std::size_t newline = text.find('\n', scanned_);

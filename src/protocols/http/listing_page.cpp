@@ -13,7 +13,7 @@
 namespace joust::http {
 namespace {
 
-constexpr std::size_t kForTheRest = 1 << 10;  // bytes behind the last entry
+constexpr std::size_t kForTheRest = 1 << 10;  // bytes after the last entry
 
 constexpr std::string_view kStyle = R"(
 :root { color-scheme: light dark; --quiet: #6b7280; --line: #e5e7eb; --mark: #f6f7f9; --link: #0b57d0 }
@@ -35,7 +35,7 @@ a:hover { text-decoration: underline }
 footer { font-size: .85rem; margin: 1rem .6rem }
 )";
 
-// Without characters that would turn the direction of writing around, and make another name of it.
+// Returns the name without characters that would reverse the direction of writing, and show another name.
 std::string shown(std::string_view name) {
   return html_escaped(printable(name));
 }
@@ -50,8 +50,8 @@ bool comes_before(const FolderEntry& one, const FolderEntry& other) {
   return order != 0 ? order < 0 : one.name < other.name;
 }
 
-// "/ photos / 2026", in which all but the last one are links. They are relative, so that the page works
-// behind a proxy that has another root.
+// Returns a heading such as "/ photos / 2026", in which all parts but the last are links. They are relative,
+// so that the page works behind a proxy that has another root.
 std::string heading(std::string_view folder) {
   if (folder.empty()) return "/";
   const auto depth = static_cast<std::size_t>(std::ranges::count(folder, '/')) + 1;

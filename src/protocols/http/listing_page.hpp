@@ -9,19 +9,19 @@
 
 namespace joust::http {
 
-// Of a page: as much as a peer may leave unread, and no more entries than are looked up in a few
+// Limits of a page: as many bytes as a peer may leave unread, and no more entries than can be read in a few
 // milliseconds.
 inline constexpr std::size_t kLargestPage = 256 << 10;  // bytes
 inline constexpr std::size_t kMostListed = 2'000;
 
-// The page of a directory, whose name is empty for the root: directories first, then files, by their names.
-// Whatever does not fit is left out, and the page says so. It loads nothing and runs nothing.
+// Returns the page of a directory, whose name is empty for the root: directories first, then files, by their
+// names. Entries that do not fit are left out, and the page reports that. It loads nothing and runs nothing.
 std::string listing_page(std::string_view folder, FolderListing listing);
 
-// With percent signs for every byte that is not unreserved (RFC 3986, 2.3): for a part of a path.
+// Encodes every byte that is not unreserved with a percent sign (RFC 3986, 2.3): for a part of a path.
 std::string percent_encoded(std::string_view name);
 
-// With references for the characters that HTML knows, in text and in attributes.
+// Replaces the special characters of HTML by references, for text and attributes.
 std::string html_escaped(std::string_view text);
 
 }  // namespace joust::http

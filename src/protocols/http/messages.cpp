@@ -23,7 +23,7 @@ std::string_view view(Text text) {
   return {text.data(), text.size()};
 }
 
-// The parser of one head. What the library can do besides, such as bodies, is not asked for.
+// The parser of one head. Other features of the library, such as bodies, are not used.
 template <bool isRequest>
 class HeadParser : public beast::basic_parser<isRequest> {
  public:
@@ -58,7 +58,7 @@ class HeadParser : public beast::basic_parser<isRequest> {
 
 class RequestParser : public HeadParser<true> {
  public:
-  // Of a head that has been parsed without an error.
+  // Returns the request of a head that has been parsed without an error.
   std::expected<Request, Status> result() {
     const bool has_length = content_length().has_value();
     if (request_.is_1_0 ? hosts_ > 1 : hosts_ != 1) return std::unexpected(Status::bad_request);
@@ -73,8 +73,8 @@ class RequestParser : public HeadParser<true> {
   }
 
  private:
-  // A tag that is empty, or there twice, is a condition of which nothing is known. What it rules over is
-  // ignored with it: a part of the file, and the date, which says less than the tag.
+  // Ignores conditions whose tag is empty or occurs twice, because nothing is known of them. Everything that
+  // such a tag governs is ignored too: a part of the file, and the date, which says less than the tag.
   void ignore_without_tags() {
     if (is_unknown(kIfRange, request_.if_range)) request_.range = {};
     if (is_unknown(kIfMatch, request_.if_match)) request_.if_unmodified_since = {};
@@ -132,9 +132,9 @@ class RequestParser : public HeadParser<true> {
 
   Request request_;
   unsigned hosts_ = 0;
-  unsigned seen_ = 0;      // fields of conditions, a bit for each
-  unsigned repeated_ = 0;  // of them
-  bool is_coded_ = false;  // has a Transfer-Encoding, whichever
+  unsigned seen_ = 0;      // fields of conditions that occur, a bit for each
+  unsigned repeated_ = 0;  // fields that occur more than once
+  bool is_coded_ = false;  // has any Transfer-Encoding
   bool is_bad_ = false;
 };
 
@@ -166,7 +166,7 @@ class ReplyParser : public HeadParser<false> {
     if (name == beast::field::transfer_encoding)
       coding_ += (coding_.empty() ? "" : ", ") + std::string(value);
     if (name != beast::field::connection) return;
-    // Beside "keep-alive" it counts too, where the library's keep_alive() says something else in HTTP/1.0.
+    // "close" counts beside "keep-alive" too, where the library's keep_alive() differs for HTTP/1.0.
     for (const Text token : beast::opt_token_list(value))
       closes_ = closes_ || boost::beast::iequals(token, "close");
   }
@@ -177,7 +177,7 @@ class ReplyParser : public HeadParser<false> {
   bool closes_ = false;
 };
 
-// True for "HTTP/2.0" and the like, which is another version and no mistake.
+// True for "HTTP/2.0" and the like: another version, and no syntax error.
 bool names_version(Bytes head) {
   std::string_view line = as_text(head);
   line = line.substr(0, line.find('\r'));

@@ -8,11 +8,11 @@
 
 #include "joust/bytes.hpp"
 
-// The heads of requests and replies as plain values. Only messages.cpp knows Boost.Beast, whose parser reads
-// them; where it was not found at build time, without_beast.cpp takes its place.
+// The heads of requests and replies as plain values. Only messages.cpp uses Boost.Beast, whose parser reads
+// them; where it was not found at build time, without_beast.cpp replaces that file.
 namespace joust::http {
 
-inline constexpr std::size_t kMostFields = 100;  // of a head
+inline constexpr std::size_t kMostFields = 100;  // fields of a head
 
 enum class Method : std::uint8_t { get, head, options, other };
 
@@ -39,41 +39,43 @@ enum class Status : std::uint16_t {
   version_not_supported = 505,
 };
 
-// The texts are views of the head. Those of fields that are not there are empty, and so are those of
-// conditions that are there more than once: a server may ignore them. Without its If-Range a Range is left
-// out, and so is a date beside tags that are ignored.
+// A request; the texts are views of the head. A missing field has an empty text. So has a condition that
+// occurs more than once: a server may ignore it. A Range is left out without its If-Range, and so is a date
+// beside ignored tags.
 struct Request {
   Method method = Method::other;
   std::string_view target{};
-  std::string_view host{};     // of the field; with a port
-  bool is_1_0 = false;         // of HTTP/1.0
+  std::string_view host{};     // the field Host, with its port
+  bool is_1_0 = false;         // the version is HTTP/1.0
   bool keeps_alive = false;    // another request may follow
-  bool has_body = false;       // follows the head
+  bool has_body = false;       // a body follows the head
   bool expects_other = false;  // a field Expect that is not 100-continue
   std::string_view range{}, if_range{};
   std::string_view if_match{}, if_none_match{}, if_modified_since{}, if_unmodified_since{};
 };
 
 struct ReplyHead {
-  // How the end of the body is known. A body until the end of the stream makes the reply the last one.
+  // The way in which the end of the body is known. A body until the end of the stream makes the reply the
+  // last one.
   enum class Body : std::uint8_t { none, sized, chunked, until_end };
 
   unsigned status = 0;
   Body body = Body::none;
-  std::uint64_t content_length = 0;  // (sized only)
+  std::uint64_t content_length = 0;  // valid for `sized` only
   bool is_last = false;              // the server ends the connection after this reply
 
   bool is_interim() const { return status < 200; }  // another reply to the same request follows
 };
 
-// Why there are no such heads in this program; empty if there are.
+// The reason why this program cannot read heads; empty if it can.
 std::string messages_unavailable();
 
-// A complete head, with its empty line; or the status that a server refuses it with. The connection must be
-// closed then, because the two sides may disagree about its end. Allocates nothing.
+// Parses a complete head, with its empty line; or returns the status that a server refuses it with. The
+// connection must be closed then, because the two sides may disagree about the end of the head. Allocates
+// nothing.
 std::expected<Request, Status> parse_request(Bytes head);
 
-// The head of a reply to GET, with its empty line. The error says what is wrong, in words.
+// Parses the head of a reply to GET, with its empty line. The error describes the problem.
 std::expected<ReplyHead, std::string> parse_reply(Bytes head);
 
 }  // namespace joust::http

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kLongestText = 64 << 10;  // bytes
 
-// Whatever would end a line or a word of the request.
+// False for text with a character that would end a line or a word of the request.
 bool is_one_word(std::string_view text) {
   return !text.empty() && text.find(' ') == text.npos && !has_control(text);
 }

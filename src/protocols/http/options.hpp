@@ -13,7 +13,7 @@ namespace joust::http {
 
 std::vector<ProtocolOption> options();
 
-// Of a server. They throw std::invalid_argument.
+// Parse the options of a server. They throw std::invalid_argument.
 AnsweredHosts answered_hosts(const Parameters& parameters);
 bool lists(const Parameters& parameters);
 RateRules rates(const Parameters& parameters);

@@ -5,7 +5,7 @@
 //
 //     GET or HEAD, maybe with a range or conditions --> the file, a part of it, or a status
 //
-// Files are read-only. Without --root there is one text, in place of `/`, which a load asks for and compares.
+// Files are read-only. Without --root, the path `/` is a text, which a load asks for and compares.
 #include "protocols/http/protocol.hpp"
 
 #include "protocols/http/messages.hpp"

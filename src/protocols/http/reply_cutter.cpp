@@ -16,7 +16,7 @@ using enum CutStep::Status;
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::string_view kBareNewline = "a line of a reply's head does not end with CR LF";
 
-// What would never become a head is refused at once, and not after a timeout.
+// Detects text that can never become a head, so that it is refused at once and not after a timeout.
 bool has_bare_newline(std::string_view text, std::size_t from) {
   for (std::size_t at = text.find('\n', from); at != text.npos; at = text.find('\n', at + 1))
     if (at == 0 || text[at - 1] != '\r') return true;
@@ -43,12 +43,12 @@ CutStep ReplyCutter::next(Bytes chunk) {
   return hold(chunk, kLargestReply + 1);
 }
 
-// The end of the stream is that of a body whose end is known by nothing else.
+// Ends a body whose end is marked only by the end of the stream.
 CutStep ReplyCutter::end() {
   return part_ == Part::until_end ? complete(0) : CutStep{need_more, 0, {}, {}};
 }
 
-// The end of the head is looked for in what is new, so a head that comes byte by byte is read once.
+// Searches the end of the head in the new bytes only, so that a head that arrives byte by byte is read once.
 CutStep ReplyCutter::next_head(Bytes chunk) {
   const std::size_t held = held_.size();
   const Bytes part = chunk.first(std::min(chunk.size(), kLargestHead - held));
@@ -82,7 +82,7 @@ CutStep ReplyCutter::skip_interim(unsigned status, std::size_t size, std::size_t
   return {need_more, taken, {}, {}};
 }
 
-// `size` is that of the head, of which `held` bytes have come before the chunk.
+// `size` is the size of the head, of which `held` bytes have arrived before the chunk.
 CutStep ReplyCutter::begin_body(const ReplyHead& head, std::size_t size, std::size_t held, Bytes chunk) {
   if (head.content_length > kLargestReply - size)
     return malformed(fmt::format("a reply has a body of {} bytes: at most {} are read, with the head",
@@ -91,7 +91,7 @@ CutStep ReplyCutter::begin_body(const ReplyHead& head, std::size_t size, std::si
   size_ = size + head.content_length;
   if (is_sized && held == 0 && chunk.size() >= size_)
     return {message, size_, chunk.first(size_), chunk.first(size_)};
-  // What has come of the body is offered again.
+  // The bytes of the body that have arrived are offered again.
   const Bytes rest = chunk.first(size - held);
   held_.resize(held);
   held_.insert(held_.end(), rest.begin(), rest.end());

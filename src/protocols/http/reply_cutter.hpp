@@ -36,8 +36,8 @@ class ReplyCutter : public Cutter {
   CutStep complete(std::size_t taken);
   CutStep malformed(std::string complaint);
 
-  Part part_ = Part::head;        // what is read next
-  std::size_t size_ = 0;          // of the message (sized only)
+  Part part_ = Part::head;        // the part that is read next
+  std::size_t size_ = 0;          // size of the message (sized only)
   std::size_t interim_ = 0;       // bytes of interim replies since the last reply
   std::vector<std::byte> held_;   // the beginning of an incomplete message
   bool held_is_message_ = false;  // held_ was handed out by the last step

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The server side of http: a directory or a text, and what its sessions share.
+// The server side of http: a directory or a text, and the state that its sessions share.
 #include <memory>
 #include <stdexcept>
 #include <system_error>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
-// A file up to this size leaves together with the head, in one write. Copying it costs less than a second
+// A file up to this size is sent together with the head, in one write. Copying it costs less than a second
 // call.
 constexpr std::uint64_t kSmallFile = 16 << 10;
 
@@ -35,7 +35,7 @@ Status status_of(FileError error) {
   }
 }
 
-// A range of a file in memory; empty if the file has become shorter.
+// Reads a range of a file into memory; empty if the file has become shorter.
 std::unique_ptr<std::byte[]> read_whole(const File& file, ByteRange range) {
   auto bytes = std::make_unique_for_overwrite<std::byte[]>(range.size);
   for (std::uint64_t done = 0; done < range.size;) {
@@ -95,7 +95,7 @@ void HttpSession::answer_file(const Request& request, const RequestTarget& targe
   send_file(request, *file, *name, now);
 }
 
-// A folder that is shown is found under its name with a slash, which relative links in it need.
+// Redirects to a folder's name with a slash, if the folder can be shown: relative links in it need the slash.
 void HttpSession::send_missing(const Request& request, const RequestTarget& target, const std::string& name,
                                FileError error, Time now) {
   const bool may_be_folder = target.path.ends_with('/');
@@ -107,13 +107,13 @@ void HttpSession::send_missing(const Request& request, const RequestTarget& targ
   send_status(status_of(error), now);
 }
 
-// By its index.html or by its listing.
+// True if the folder can be shown, by its index.html or by its listing.
 bool HttpSession::is_shown(const std::string& folder) const {
   return site_.storage->open(folder + "/index.html") || (site_.lists && site_.storage->list(folder, 0));
 }
 
-// It has neither a tag nor a date, and is made for each request. That takes as long as many other replies, so
-// it is the last one of its turn.
+// Sends a listing, which has neither a tag nor a date, and is made for each request. That takes as long as
+// many other replies, so it is the last reply of its turn.
 void HttpSession::send_listing(const Request& request, std::string_view folder, Time now) {
   auto listing = site_.storage->list(folder, kMostListed);
   if (!listing) return send_status(status_of(listing.error().error), now);

@@ -9,7 +9,7 @@
 namespace joust::http {
 namespace {
 
-// With this many bytes of unread replies no further requests are read.
+// The number of bytes of unread replies from which on no further requests are read.
 constexpr std::size_t kMostUnread = 256 << 10;
 
 Status status_of(HeadCutter::Status cut) {
@@ -84,7 +84,7 @@ void HttpSession::consumed(std::size_t n) {
   if (waiting() == 0) outgoing_rate_.reset();
 }
 
-// Nothing is appended to the outbox while there is a body, so all of its bytes come before those of the body.
+// Nothing is appended to the outbox while a body exists, so all of its bytes come before those of the body.
 void HttpSession::released(std::size_t n) {
   const std::size_t head = std::min<std::uint64_t>(n, unreleased_);
   if (head > 0) outbox_.released(head);
@@ -95,8 +95,8 @@ void HttpSession::released(std::size_t n) {
   if (body_.unreleased == 0) body_ = {};
 }
 
-// The head has announced more bytes than there are. The end of the connection says so; anything else would be
-// taken for the file's bytes.
+// Ends the connection, because the head has announced more bytes than exist. Anything else would be taken for
+// the file's bytes.
 void HttpSession::on_source_failed(int /*error*/, Time now) {
   site_.counts.cut_off.fetch_add(1, std::memory_order_relaxed);
   body_.unreleased -= std::exchange(body_.left, 0);
@@ -141,13 +141,14 @@ void HttpSession::watch_rates(Time now) {
   outgoing_rate_.expect(waiting() > 0, true, now);
 }
 
-// A request that cannot be read: nothing is known of it, and least of all that it needs no body.
+// Refuses a request that cannot be read: nothing is known of it, least of all that it needs no body.
 void HttpSession::refuse_unread(Status status, Time now) {
   is_1_0_ = is_head_ = false;
   refuse(status, now);
 }
 
-// What follows the request on the connection is not read, because nobody knows where the next one begins.
+// Refuses a request and ends the connection. Bytes after the request are not read, because the start of the
+// next request is unknown.
 void HttpSession::refuse(Status status, Time now) {
   closes_ = over_ = true;
   send_status(status, now);

@@ -25,15 +25,15 @@ namespace joust::http {
 struct HttpCounts {
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> refused{0};     // answered by a status from 400 on
-  std::atomic<std::uint64_t> cut_off{0};     // files that have shrunk while they were sent
+  std::atomic<std::uint64_t> cut_off{0};     // files that shrank while they were sent
   std::atomic<std::uint64_t> too_slow{0};    // connections ended for a rate below the least
-  std::atomic<std::uint64_t> bytes_sent{0};  // of files
+  std::atomic<std::uint64_t> bytes_sent{0};  // bytes of files
 };
 
-// What the sessions of a server share.
+// The state that the sessions of a server share.
 struct HttpSite {
-  Storage* storage = nullptr;  // null: there is nothing but `text`
-  bool lists = false;          // directories without an index.html
+  Storage* storage = nullptr;  // null: the server has only `text`
+  bool lists = false;          // lists directories without an index.html
   std::string text{};
   FixedReply text_reply{text};
   DateClock clock;
@@ -44,8 +44,8 @@ struct HttpSite {
 };
 
 // A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
-// While the range of a file is in the output nothing is added behind it, so requests wait unread. After many
-// replies in one turn requests wait too, for a deadline that is due at once.
+// While the range of a file is in the output, nothing is added after it, so further requests wait unread.
+// After many replies in one turn, requests wait too, for a deadline that is due at once.
 class HttpSession : public Session, private SessionFiles {
  public:
   explicit HttpSession(const HttpSite& site)
@@ -71,7 +71,7 @@ class HttpSession : public Session, private SessionFiles {
   void released(std::size_t n) override;
 
  private:
-  // Nothing is ever received into a file.
+  // A file is never received.
   FileRange store() const override { return {}; }
   void on_stored(std::size_t /*n*/, Bytes /*seen*/, Time /*now*/) override {}
   void on_store_failed(int /*error*/, Time /*now*/) override {}
@@ -98,8 +98,9 @@ class HttpSession : public Session, private SessionFiles {
   void finish_head(ReplyText& head);
   void refuse(Status status, Time now);
   void refuse_unread(Status status, Time now);
-  bool rests() const;  // no request is taken, whether there is one or not
-  // A request that has begun to arrive before a stop is still answered, and so are those that wait.
+  bool rests() const;  // no request is accepted, even if one has arrived
+  // Returns true once draining and idle. A request that has begun to arrive before a stop is still answered,
+  // and so are waiting requests.
   bool drained() const { return draining_ && !cutter_.in_head() && !behind_; }
   std::uint64_t waiting() const { return outbox_.size() + body_.left; }  // bytes for the peer
   void watch_rates(Time now);                                            // the last step of each input
@@ -110,24 +111,24 @@ class HttpSession : public Session, private SessionFiles {
 
   const HttpSite& site_;
   HeadCutter cutter_;
-  LeastRate incoming_rate_;  // of an incomplete head
-  LeastRate outgoing_rate_;  // of unread replies
+  LeastRate incoming_rate_;  // the rate of an incomplete head
+  LeastRate outgoing_rate_;  // the rate of unread replies
   std::uint64_t requests_ = 0;
-  Time turn_{};  // of the last reply: inputs of one time are one turn
+  Time turn_{};  // time of the last reply: inputs of one time are one turn
   unsigned replies_in_turn_ = 0;
-  std::uint64_t unreleased_ = 0;  // bytes of the outbox
-  // Of the request that is being answered.
+  std::uint64_t unreleased_ = 0;  // bytes of the outbox that are not released
+  // The properties of the request that is being answered.
   bool closes_ = false;
   bool is_1_0_ = false;
   bool is_head_ = false;
 
-  bool pauses_ = false;  // until the next turn
+  bool pauses_ = false;  // no request is accepted until the next turn
   bool behind_ = false;  // the last input was not taken whole
   bool draining_ = false;
   bool over_ = false;
   bool gives_up_ = false;
   Outbox outbox_;
-  Body body_;  // behind the outbox
+  Body body_;  // sent after the outbox
   std::string complaint_;
 };
 

@@ -17,7 +17,7 @@ bool has_scheme(std::string_view target) {
          std::ranges::equal(target.substr(0, kScheme.size()), kScheme, same);
 }
 
-// Of an absolute target.
+// Returns the authority of an absolute target.
 std::string_view authority_of(std::string_view target) {
   target.remove_prefix(kScheme.size());
   return target.substr(0, target.find_first_of("/?"));
@@ -32,7 +32,7 @@ bool is_name_character(char c) {
   return is_digit(c) || (lower >= 'a' && lower <= 'z') || std::string_view("-._~%!$&'()*+;=").contains(c);
 }
 
-// The byte that "%41..." begins with.
+// Decodes the byte at the beginning of "%41...".
 std::optional<char> escaped(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
   const auto high = hexadecimal_digit(text[1]), low = hexadecimal_digit(text[2]);

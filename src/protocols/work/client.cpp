@@ -31,9 +31,9 @@ class JobExchange : public Exchange {
   std::string_view complaint() const override { return complaint_; }
 
  private:
-  // Far from the jobs of other connections, so that a response to another connection is detected: multiples
-  // of 2^32 divided by the golden ratio have the greatest distances from one another (D. Knuth, The Art of
-  // Computer Programming 3, 6.4).
+  // Returns a number far from the jobs of other connections, so that a response to another connection is
+  // detected: multiples of 2^32 divided by the golden ratio have the greatest distances from one another (D.
+  // Knuth, The Art of Computer Programming 3, 6.4).
   static std::uint32_t first_job_of(std::uint64_t connection) {
     return static_cast<std::uint32_t>(connection) * 2'654'435'769U;
   }

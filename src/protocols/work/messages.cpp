@@ -10,8 +10,8 @@
 namespace joust::work {
 namespace {
 
-// Memory of one message and what it contains. A message of its own would allocate what a oneof holds anew
-// each time; one on an arena over a local array takes no memory from the heap.
+// The memory of one message and its parts. An ordinary message would allocate the contents of a oneof anew
+// each time; a message on an arena over a local array allocates nothing on the heap.
 class LocalMessage {
  public:
   WorkMessage* operator->() { return message_; }
@@ -24,7 +24,7 @@ class LocalMessage {
   }
 
  private:
-  static constexpr std::size_t kArena = 512;  // bytes; twice what is used
+  static constexpr std::size_t kArena = 512;  // bytes; twice the size in use
 
   alignas(std::max_align_t) std::array<char, kArena> memory_;
   google::protobuf::Arena arena_{memory_.data(), memory_.size()};

@@ -14,7 +14,7 @@
 // found at build time, without_protobuf.cpp takes its place.
 namespace joust::work {
 
-// All fields of this version fit into 19 bytes. A message of a later version may have more, which are
+// All fields of this version fit into 19 bytes. A message of a later version may have more fields, which are
 // skipped.
 inline constexpr std::size_t kLargestMessage = 256;
 inline constexpr Length4 kFraming{.largest = kLargestMessage};
@@ -33,14 +33,15 @@ struct JobResponse {
   bool operator==(const JobResponse&) const = default;
 };
 
-// Why there are no such messages in this program; empty if there are.
+// The reason why this program has no such messages; empty if it has them.
 std::string messages_unavailable();
 
-// A message, or what is wrong with it, in words.
+// A message, or a description of its error.
 using Parsed = std::variant<JobRequest, JobResponse, std::string_view>;
 Parsed parse(Bytes message);
 
-// The message in `room`. Neither these nor parse() allocate memory, unless a peer sends unknown fields.
+// Writes the message into `room`. Neither these functions nor parse() allocate memory, unless a peer sends
+// unknown fields.
 using Room = std::array<std::byte, 32>;
 Bytes serialize(const JobRequest& request, Room& room);
 Bytes serialize(const JobResponse& response, Room& room);

@@ -4,8 +4,8 @@
 //
 //     request: a job and its workload --> the server works, or sleeps --> response: the job is complete
 //
-// A message is a length of 4 bytes and a WorkMessage (work.proto). Length and message leave together, or in
-// two writes, as of programs that send what they have as soon as they have it.
+// A message is a length of 4 bytes and a WorkMessage (work.proto). Length and message are sent together, or
+// in two writes, like programs that send each part as soon as they have it.
 #include "protocols/work/protocol.hpp"
 
 #include "protocols/work/messages.hpp"

@@ -17,7 +17,7 @@
 namespace joust::work {
 namespace {
 
-// What all connections of a server share.
+// The rules that all connections of a server share.
 struct JobRules {
   explicit JobRules(const Labour& how)
       : labour(how),

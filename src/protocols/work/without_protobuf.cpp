@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// In place of messages.cpp where Protocol Buffers were not found at build time. The protocol then keeps its
-// row with the reason, and nothing here but the reason is asked for.
+// Replaces messages.cpp where Protocol Buffers were not found at build time. The protocol then keeps its row
+// with the reason, and only messages_unavailable() is called.
 #include "protocols/work/messages.hpp"
 
 namespace joust::work {
