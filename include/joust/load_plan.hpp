@@ -31,7 +31,10 @@ struct LoadPlan {
   Arrivals arrivals = Arrivals::constant;  // (with a rate only)
   Phase phase = Phase::spread;             // (with an interval or a rate only)
   std::uint64_t seed = 0;                  // of Poisson arrivals
-  std::uint64_t depth = 1;                 // slots: requests outstanding on one connection
+  // Requests of a connection that are due together; the next ones follow after as many intervals. (With an
+  // interval or a rate only.)
+  std::uint64_t burst = 1;
+  std::uint64_t depth = 1;  // slots: requests outstanding on one connection
   // After this time without a reply the connection has failed. Where delivery is lossy, the request is lost,
   // and the connection goes on. Empty: 5 s, or 1 s where delivery is lossy.
   std::optional<Duration> request_timeout{};
@@ -56,6 +59,10 @@ struct LoadPlan {
   std::chrono::duration<double, std::nano> mean_interval() const {
     if (open_loop()) return std::chrono::duration<double>(static_cast<double>(connections) / rate_per_s);
     return interval;
+  }
+  // Between two bursts of one connection, on average.
+  std::chrono::duration<double, std::nano> mean_gap() const {
+    return mean_interval() * static_cast<double>(burst);
   }
 };
 

@@ -10,11 +10,12 @@ namespace joust {
 
 Duration longest_gap(const LoadPlan& plan) {
   const bool poisson = plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson;
-  return std::chrono::ceil<Duration>(plan.mean_interval() * (poisson ? kLongestPoissonGap : 1));
+  return std::chrono::ceil<Duration>(plan.mean_gap() * (poisson ? kLongestPoissonGap : 1));
 }
 
 Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
-    : interval_ns_(plan.mean_interval().count()),
+    : interval_ns_(plan.mean_gap().count()),
+      burst_(plan.burst),
       place_ns_(interval_ns_ * static_cast<double>(connection % plan.connections) /
                 static_cast<double>(plan.connections)),
       poisson_(plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson),
@@ -25,6 +26,7 @@ Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
 
 void Schedule::restart() {
   next_ = Time::max();
+  of_burst_ = 0;
   since_origin_ns_ = together_ ? 0 : poisson_ ? gap_ns() : place_ns_;
 }
 
@@ -41,6 +43,8 @@ void Schedule::begin(Time now) {
 }
 
 void Schedule::advance() {
+  if (++of_burst_ < burst_) return;
+  of_burst_ = 0;
   since_origin_ns_ += gap_ns();
   next_ = origin_ + Duration(std::llround(since_origin_ns_));
 }
@@ -54,7 +58,7 @@ void Schedule::move_back(Time earliest) {
 std::uint64_t Schedule::due_before(Time end) const {
   if (next_ >= end) return 0;
   const auto left = static_cast<double>(Duration(end - next_).count());
-  return static_cast<std::uint64_t>(std::ceil(left / interval_ns_));
+  return static_cast<std::uint64_t>(std::ceil(left / interval_ns_)) * burst_ - of_burst_;
 }
 
 }  // namespace joust

@@ -37,8 +37,10 @@ class Schedule {
  private:
   double gap_ns();
 
-  double interval_ns_;  // on average
-  double place_ns_;     // of the first request
+  double interval_ns_;          // from one burst to the next, on average
+  std::uint64_t burst_;         // requests
+  std::uint64_t of_burst_ = 0;  // requests of the present burst that come before the next one
+  double place_ns_;             // of the first request
   bool poisson_, together_;
   std::uint64_t random_;  // state of the generator
   Time origin_{};

@@ -20,29 +20,9 @@ constexpr std::uint64_t count_of(Duration time) {
   return static_cast<std::uint64_t>(time.count());
 }
 
-// Two settings of which one may be given.
-struct Exclusion {
-  std::string_view one, other, why;
-};
-constexpr std::array<Exclusion, 2> kExclusions{{
-    {"messages", "duration", "one of them ends the load"},
-    {"rate", "interval", "a rate is the open loop, an interval the closed schedule"},
-}};
-
-// A setting that has a meaning only with others.
-struct Need {
-  std::string_view key;
-  bool (*met)(const LoadPlan&);
-  std::string_view words;
-};
-constexpr std::array<Need, 4> kNeeds{{
-    {"arrivals", [](const LoadPlan& plan) { return plan.open_loop(); },
-     "a rate: without one no message has a time to arrive at"},
-    {"phase", [](const LoadPlan& plan) { return plan.has_schedule(); },
-     "a rate or an interval: without a schedule each reply is followed by the next message"},
-    {"backoff", [](const LoadPlan& plan) { return plan.reconnects(); }, "reconnect always"},
-    {"reconnect_for", [](const LoadPlan& plan) { return plan.reconnects(); }, "reconnect always"},
-}};
+bool has_meaning(const LoadSetting& setting, const LoadPlan& plan) {
+  return setting.has_meaning == nullptr || setting.has_meaning(plan);
+}
 
 bool is_standard(const LoadSetting& setting, const LoadPlan& plan) {
   return setting.get(plan) == setting.get(LoadPlan());
@@ -151,23 +131,25 @@ std::optional<std::string> objection_to(const LoadSetting& setting, const Settin
 }
 
 std::optional<Conflict> conflict_in(const LoadTexts& given) {
-  for (const auto& [one, other, why] : kExclusions)
-    if (given.contains(one) && given.contains(other))
-      return Conflict{std::string(one), fmt::format("{} and {} exclude each other: {}", one, other, why)};
+  for (const LoadSetting& one : load_settings())
+    if (!one.excludes.empty() && given.contains(one.key) && given.contains(one.excludes))
+      return Conflict{std::string(one.key), fmt::format("{} and {} exclude each other: {}", one.key,
+                                                        one.excludes, one.why_excluded)};
   return std::nullopt;
 }
 
 void apply(const LoadTexts& given, LoadPlan& plan, const LoadPlan& standard) {
-  for (const auto& [one, other, why] : kExclusions) {
-    if (given.contains(one)) reset(other, plan, standard);
-    if (given.contains(other)) reset(one, plan, standard);
+  for (const LoadSetting& one : load_settings()) {
+    if (one.excludes.empty()) continue;
+    if (given.contains(one.key)) reset(one.excludes, plan, standard);
+    if (given.contains(one.excludes)) reset(one.key, plan, standard);
   }
   for (const auto& [key, text] : given) {
     const LoadSetting& setting = load_setting(key);
     if (const auto value = parse_setting(setting, text)) setting.set(plan, *value);
   }
-  for (const auto& [key, met, words] : kNeeds)
-    if (!given.contains(key) && !met(plan)) reset(key, plan, standard);
+  for (const LoadSetting& one : load_settings())
+    if (!given.contains(one.key) && !has_meaning(one, plan)) reset(one.key, plan, standard);
 }
 
 std::optional<std::string> objection_to(const LoadPlan& plan) {
@@ -177,10 +159,11 @@ std::optional<std::string> objection_to(const LoadPlan& plan) {
     if (const auto problem = objection_to(setting, setting.get(plan)); problem && !is_standard(setting, plan))
       return fmt::format("{}: {}", setting.flags(), *problem);
   if (plan.open_loop() && plan.interval != Duration{})
-    return fmt::format("rate and interval exclude each other: {}", kExclusions[1].why);
-  for (const auto& [key, met, words] : kNeeds)
-    if (!met(plan) && !is_standard(load_setting(key), plan)) return fmt::format("{} needs {}", key, words);
-  if (plan.open_loop() && plan.mean_interval() > 24h)
+    return fmt::format("rate and interval exclude each other: {}", load_setting("rate").why_excluded);
+  for (const LoadSetting& setting : load_settings())
+    if (!has_meaning(setting, plan) && !is_standard(setting, plan))
+      return fmt::format("{} needs {}", setting.key, setting.needs);
+  if (plan.open_loop() && plan.mean_gap() > 24h)
     return fmt::format(
         "-R,--rate: with {} messages a second each of {} connections would send less than once a day; use "
         "fewer "

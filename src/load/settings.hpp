@@ -25,16 +25,19 @@ using SettingValue =
 struct LoadSetting {
   enum class Kind : std::uint8_t { count, bytes, rate, time, times, word };
 
-  std::string_view key;     // of scenarios and error texts: "request_timeout"; the flag is --request-timeout
+  std::string_view key;  // of scenarios and error texts: "request_timeout"; the flag is --request-timeout
   std::string_view letter{};  // of the short flag: "c"; empty: there is none
-  std::string_view json;    // of documents, with the unit: "request_timeout_s"
+  std::string_view json;      // of documents, with the unit: "request_timeout_s"
   Kind kind;
-  std::uint64_t least = 0, most = 0;  // counts and bytes; times in ns
-  std::vector<std::string> words{};   // the values of Kind::word
-  std::string_view help;              // without the default
-  std::string_view in_race{};         // what a race adds to the help
-  std::string_view standard{};        // the default in words, where it is no value of the plan
-  bool raced = true;                  // scenarios and `race` have it
+  std::uint64_t least = 0, most = 0;            // counts and bytes; times in ns
+  std::vector<std::string> words{};             // the values of Kind::word
+  std::string_view help;                        // without the default
+  std::string_view in_race{};                   // what a race adds to the help
+  std::string_view standard{};                  // the default in words, where it is no value of the plan
+  bool raced = true;                            // scenarios and `race` have it
+  std::string_view excludes{}, why_excluded{};  // the key of a setting that excludes this one, and the reason
+  bool (*has_meaning)(const LoadPlan&) = nullptr;  // with the other settings; null: always
+  std::string_view needs{};                        // the words for that
   SettingValue (*get)(const LoadPlan&);
   void (*set)(LoadPlan&, const SettingValue&);  // of the alternative that belongs to `kind`
 

@@ -91,7 +91,20 @@ void set_backoff(LoadPlan& plan, const SettingValue& value) {
   plan.backoff_most = range.most;
 }
 
-const std::array<LoadSetting, 15> kSettings{{
+bool open_loop(const LoadPlan& plan) {
+  return plan.open_loop();
+}
+bool has_schedule(const LoadPlan& plan) {
+  return plan.has_schedule();
+}
+bool reconnects(const LoadPlan& plan) {
+  return plan.reconnects();
+}
+constexpr std::string_view kNeedsSchedule =
+    "a rate or an interval: without a schedule each reply is followed by the next message";
+constexpr std::string_view kNeedsReconnect = "reconnect always";
+
+const std::array<LoadSetting, 16> kSettings{{
     {.key = "connections",
      .letter = "c",
      .json = "connections",
@@ -108,6 +121,8 @@ const std::array<LoadSetting, 15> kSettings{{
      .least = 1,
      .most = kMostWhole,
      .help = "messages of each connection; ends the load, in place of a time",
+     .excludes = "duration",
+     .why_excluded = "one of them ends the load",
      .get = get<&LoadPlan::messages>,
      .set = set<&LoadPlan::messages>},
     {.key = "duration",
@@ -149,6 +164,8 @@ const std::array<LoadSetting, 15> kSettings{{
              "which each was due, whatever the server does",
      .in_race = "contestants are ranked by latency",
      .standard = "a closed loop",
+     .excludes = "interval",
+     .why_excluded = "a rate is the open loop, an interval the closed schedule",
      .get = get_rate,
      .set = set_rate},
     {.key = "arrivals",
@@ -156,6 +173,8 @@ const std::array<LoadSetting, 15> kSettings{{
      .kind = Kind::word,
      .words = {kArrivals.begin(), kArrivals.end()},
      .help = "with -R, the gaps between messages: all equal, or those of a Poisson process",
+     .has_meaning = open_loop,
+     .needs = "a rate: without one no message has a time to arrive at",
      .get = get_word<&LoadPlan::arrivals, kArrivals>,
      .set = set_word<&LoadPlan::arrivals, kArrivals>},
     {.key = "seed",
@@ -172,8 +191,21 @@ const std::array<LoadSetting, 15> kSettings{{
      .words = {kPhases.begin(), kPhases.end()},
      .help = "with -R or -i, when the connections begin: spread over the interval, or all together in one "
              "burst",
+     .has_meaning = has_schedule,
+     .needs = kNeedsSchedule,
      .get = get_word<&LoadPlan::phase, kPhases>,
      .set = set_word<&LoadPlan::phase, kPhases>},
+    {.key = "burst",
+     .json = "burst",
+     .kind = Kind::count,
+     .least = 1,
+     .most = 10'000,
+     .help = "with -R or -i, messages of a connection that are due together; the next burst follows after as "
+             "many intervals, so the rate stays the same; --depth is how many may be outstanding",
+     .has_meaning = has_schedule,
+     .needs = kNeedsSchedule,
+     .get = get<&LoadPlan::burst>,
+     .set = set<&LoadPlan::burst>},
     {.key = "depth",
      .json = "depth",
      .kind = Kind::count,
@@ -218,6 +250,8 @@ const std::array<LoadSetting, 15> kSettings{{
      .most = kHour,
      .help = "with --reconnect always, the pause before each dial: up to the first time, twice as long after "
              "each dial in vain, up to the second; at least half of it, the rest is drawn",
+     .has_meaning = reconnects,
+     .needs = kNeedsReconnect,
      .get = get_backoff,
      .set = set_backoff},
     {.key = "reconnect_for",
@@ -226,6 +260,8 @@ const std::array<LoadSetting, 15> kSettings{{
      .most = kDay,
      .help = "with --reconnect always, give a connection up that had no reply for so long",
      .standard = "-w and -d together, with -m 10s in place of -d",
+     .has_meaning = reconnects,
+     .needs = kNeedsReconnect,
      .get = get<&LoadPlan::reconnect_for>,
      .set = set<&LoadPlan::reconnect_for>},
 }};

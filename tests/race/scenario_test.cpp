@@ -105,7 +105,7 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
-      "rate, arrivals, phase, depth, payload, reconnect, backoff, reconnect_for, rates; did you mean "
+      "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, rates; did you mean "
       "'connections'?");
 }
 

@@ -242,7 +242,8 @@ TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
   EXPECT_EQ(
       problem(rest + "full = { load = { conections = 5 } }\n"),
       "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, duration, warmup, "
-      "interval, rate, arrivals, phase, depth, payload, reconnect, backoff, reconnect_for, rates; did you "
+      "interval, rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, rates; did "
+      "you "
       "mean "
       "'connections'?");
   ASSERT_TRUE(read(rest));

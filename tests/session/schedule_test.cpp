@@ -8,6 +8,7 @@
 namespace joust {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
@@ -50,6 +51,28 @@ TEST(LoadSchedule, EachConnectionHasItsOwnArrivals) {
   Schedule reseeded(again, 0);
   reseeded.begin(kBeginning);
   EXPECT_NE(one.next(), reseeded.next());
+}
+
+TEST(LoadSchedule, ABurstIsDueAtOnceAndTheRateStaysTheSame) {
+  Schedule schedule({.connections = 1, .rate_per_s = 100, .burst = 4}, 0);
+  schedule.begin(kBeginning);
+  EXPECT_EQ(schedule.due_before(kBeginning + nanoseconds(1)), 4U);
+  EXPECT_EQ(schedule.due_before(kBeginning + seconds(1)), 100U);
+  for (int i = 0; i < 3; ++i) {
+    schedule.advance();
+    EXPECT_EQ(schedule.next(), kBeginning);
+  }
+  EXPECT_EQ(schedule.due_before(kBeginning + seconds(1)), 97U) << "the rest of the burst counts";
+  schedule.advance();
+  EXPECT_EQ(schedule.next(), kBeginning + milliseconds(40));
+  EXPECT_EQ(schedule.due_before(kBeginning + seconds(1)), 96U);
+}
+
+TEST(LoadSchedule, BurstsOfSeveralConnectionsAreSpread) {
+  const LoadPlan plan{.connections = 2, .rate_per_s = 100, .burst = 4};
+  Schedule second(plan, 1);
+  second.begin(kBeginning);
+  EXPECT_EQ(second.next(), kBeginning + milliseconds(40)) << "half of 80 ms";
 }
 
 TEST(LoadSchedule, RequestsThatAreDueAreCounted) {
