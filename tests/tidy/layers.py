@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The include law: who may know whom, and who may not touch the operating system."""
 
+import re
+
 import cpp
 from tree import Finding
 
@@ -114,4 +116,18 @@ def examples(tree):
                           "Examples use only the public headers, as an outside program must.")
 
 
-RULES = [include_law, siblings, no_io, public_headers, examples]
+# A setting of a load, and in how many sources it may be. A new one is a member of LoadPlan, a row of the
+# table and its use; flags, help, scenarios and documents come from the row.
+SETTING, MOST_PLACES = "burst", 3
+
+
+def setting_places(tree):
+    used = re.compile(rf"(\.|->|::|std::uint64_t ){SETTING}\b")
+    places = [file.path for file in tree.files
+              if file.is_cpp and file.path.startswith(("src/", "include/")) and used.search(file.text)]
+    for path in places[MOST_PLACES:]:
+        yield Finding(path, 1, f"a setting of a load ({SETTING}) is in {len(places)} sources",
+                      "Say it in its row (src/load/settings_table.cpp), and use it in one place of src/load.")
+
+
+RULES = [include_law, siblings, no_io, public_headers, examples, setting_places]

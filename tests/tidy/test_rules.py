@@ -148,6 +148,22 @@ class Words(unittest.TestCase):
             self.assertEqual(check(words.banned_calls, {"src/net/a.cpp": call + "\n"}), [], call)
         self.assertEqual(check(words.banned_calls, {"src/cli/program.cpp": "exit(1);\n"}), [])
 
+    def test_plain_comments(self):
+        for comment in ("// Of a server.", "int a;  // Those that wait.", "// What is left", "// Likewise."):
+            found = check(words.plain_comments, {"src/net/a.hpp": f"{comment}\n"})
+            self.assertEqual(found, ["src/net/a.hpp:1"], comment)
+        for comment in ("// The bytes of a server.", "// Often", 'f("// Offer");', "// A fact. Of course"):
+            self.assertEqual(check(words.plain_comments, {"src/net/a.hpp": f"{comment}\n"}), [], comment)
+        self.assertEqual(check(words.plain_comments, {"tests/net/a.hpp": "// Of a\n"}), [])
+
+    def test_setting_places(self):
+        use = {f"src/load/{name}.cpp": "plan.burst;\n" for name in "abc"}
+        self.assertEqual(check(layers.setting_places, use), [])
+        use["src/race/d.cpp"] = "f(&LoadPlan::burst);\n"
+        self.assertEqual(check(layers.setting_places, use), ["src/race/d.cpp:1"])
+        use["src/race/d.cpp"] = "// one burst\n"
+        self.assertEqual(check(layers.setting_places, use), [])
+
     def test_thread_locals(self):
         for declared in ("thread_local std::vector<std::byte> a;", "thread_local const auto b = make();",
                          "static constinit thread_local std::string c;", "thread_local Kept d;",

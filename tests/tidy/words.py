@@ -54,6 +54,20 @@ EXCEPTIONS = {
 }
 
 
+# What a comment must not begin with: such a sentence has no subject.
+_RIDDLE = re.compile(r"//[/!]? (Of|That of|Those|Whoever|Likewise|What)\b")
+
+
+def plain_comments(tree):
+    for file in tree.files:
+        if not file.is_cpp or not file.path.startswith(("src/", "include/")):
+            continue
+        for number, line in enumerate(file.text.splitlines(), 1):
+            if found := _RIDDLE.search(line):
+                yield Finding(file.path, number, f"a comment begins with '{found[1]}'",
+                              "Begin with a verb or a noun of the field: 'Returns ...', 'The window of ...'.")
+
+
 def banned_calls(tree):
     for file in tree.files:
         if not file.is_cpp:
@@ -120,4 +134,4 @@ def licence_line(tree):
                           "First line (below a #!): '// SPDX-License-Identifier: MIT', or with '#'.")
 
 
-RULES = [banned_calls, thread_locals, notes_to_self, machine_paths, licence_line]
+RULES = [banned_calls, plain_comments, thread_locals, notes_to_self, machine_paths, licence_line]
