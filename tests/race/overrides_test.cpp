@@ -154,7 +154,7 @@ TEST(Overrides, EveryServerMustHaveTheThreads) {
   EXPECT_EQ(problem({.servers = {"threads"}, .clients = {}, .server_threads = 0}),
             "--threads: engine 'threads' cannot have 0 threads" + allowed);
   EXPECT_EQ(problem({.servers = {"epoll:threads=0"}, .clients = {}}),
-            "--server: engine 'epoll' cannot have 0 threads" + allowed);
+            "--server: engine 'epoll' cannot have 0 threads; allowed: 1 to 1024");
   EXPECT_EQ(problem({.servers = {"threads:threads=2"}, .clients = {}}),
             "--server: threads=2 means nothing to engine 'threads'; leave it out");
 }
